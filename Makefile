@@ -1,0 +1,80 @@
+# One command a verb. Each does its own set-up, from python3 and make alone, into .venv,
+# and again only when the pins change.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests never open a window or a sound device of the person who runs them.
+HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev run test test-slow check format bench conformance docs pins clean
+
+help:            ## this list
+	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
+
+setup: $(VENV)/.cabinet ## what the cabinet needs, into .venv
+setup-dev: $(VENV)/.dev ## the same, with laboratory, test and check tools
+
+run: $(VENV)/.cabinet ## start the cabinet: a window where there is a display, else a browser page
+	@$(BIN)/egm run $(ARGS)
+
+test: $(VENV)/.dev ## the test suite (the slow tier apart)
+	$(HEADLESS) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal $(ARGS)
+
+test-slow: $(VENV)/.dev ## the slow tier: calibration, long soaks, thousands of flips
+	$(HEADLESS) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)
+
+check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## measured figures, each beside a named baseline of the same run
+	$(HEADLESS) $(BIN)/python -m tools.bench $(ARGS)
+
+conformance: $(VENV)/.dev ## write CONFORMANCE.md: requirement -> tests
+	$(BIN)/python -m tools.conformance $(ARGS)
+
+docs: $(VENV)/.dev ## write the generated parts of README and ARCHITECTURE
+	$(BIN)/python -m tools.docs $(ARGS)
+
+pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)
+	$(BIN)/uv pip compile $(COMPILE) pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile $(COMPILE) --extra lab pyproject.toml -c requirements.txt -o requirements-lab.txt
+	$(BIN)/uv pip compile $(COMPILE) --extra dev pyproject.toml -c requirements-lab.txt -o requirements-dev.txt
+	echo hatchling | $(BIN)/uv pip compile $(COMPILE) - -c requirements-dev.txt -o requirements-build.txt
+COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-package open-egm $(UPGRADE)
+
+clean:           ## remove the environment and every cache; never a machine's memory
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ------------------------------------------------------------------ set-up
+# Debian ships python3 without the venv module's pip; where that is so, its package is installed first.
+$(VENV)/bin/python:
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
+	  rm -rf $(VENV); \
+	  echo "make: python3 cannot make a virtual environment; installing Debian's python3-venv"; \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  { $$sudo apt-get update -qq && $$sudo apt-get install -y -qq python3-venv; } || { \
+	    echo "make: install the package python3-venv, then run this again" >&2; exit 1; }; \
+	  $(PYTHON) -m venv $(VENV); }
+
+$(VENV)/.cabinet: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bin/python
+	@echo "make: installing the cabinet's packages into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements.txt -r requirements-build.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.cabinet
+	@echo "make: installing the development packages into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@touch $@

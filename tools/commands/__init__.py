@@ -1,0 +1,10 @@
+"""One module a command of ``egm``; :data:`COMMANDS` is the table of contents.
+
+A module is imported only when its command is asked for, so ``egm run`` on a cabinet never loads a
+laboratory package.
+"""
+
+from typing import Final
+
+#: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {}
