@@ -1,0 +1,163 @@
+"""Every message between the machine and the screen, and from the screen's drawer to the simulated bench.
+
+One JSON object a line. The machine sends :class:`Snapshot` whenever anything a person can see has changed,
+and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a wish, never
+a command; the state table decides. Money is in minor units; credits are the game's.
+
+Whatever does not parse is refused with a :class:`MessageError`; nothing is guessed.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+
+class MessageError(Exception):
+    """A line that is no message: says what was wrong and quotes its beginning."""
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class GameView(_Message):
+    """What the screen needs to draw a game it has not computed: read once per game, at the hello.
+
+    ``presentation`` is the family's own data (for reels: strips, window, symbols, lines, pays), as published
+    by ``paytables``; texts are by language code.
+    """
+
+    id: str
+    family: str
+    version: str
+    digest: str
+    title: dict[str, str]
+    help: dict[str, str]
+    bet_options: tuple[int, ...]
+    return_percent: str
+    presentation: dict[str, Any]
+
+
+class Notice(_Message):
+    """One text for the player or attendant: a catalogue key and its values; the screen words it."""
+
+    code: str
+    severity: Literal["info", "warning", "alarm"] = "info"
+    values: dict[str, int | str] = {}
+
+
+class Tilt(_Message):
+    """An active lock-up: what, since when (UTC, ISO 8601), and who may clear it."""
+
+    code: str
+    since: str
+    cleared_by: Literal["self", "attendant", "technician", "memory_clear"]
+
+
+class Handpay(_Message):
+    """An amount an attendant must pay by hand before play goes on."""
+
+    kind: Literal["cancelled_credit", "jackpot"]
+    amount_cents: int
+
+
+class Snapshot(_Message):
+    """Everything a person can see of the machine, complete each time; the screen keeps nothing else."""
+
+    type: Literal["snapshot"] = "snapshot"
+    journal_sequence: int
+    state: str
+    time_utc: str
+    site: str
+    serial: str
+    currency: str
+    language: str
+    languages: tuple[str, ...]
+    game_id: str | None
+    denomination_cents: int
+    bet_credits: int
+    credit_cents: int
+    win_cents: int
+    last_display: dict[str, Any] | None
+    accepts: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
+    tilts: tuple[Tilt, ...] = ()
+    handpay: Handpay | None = None
+    doors_open: tuple[str, ...] = ()
+    key_fingerprint: str = ""
+
+
+class Hello(_Message):
+    """The first line of either side: the screen proves itself with the token, the machine answers with games."""
+
+    type: Literal["hello"] = "hello"
+    token: str = ""
+    games: tuple[GameView, ...] = ()
+
+
+class Play(_Message):
+    """A durable outcome to show. ``display`` is what the family's evaluation returned for this game."""
+
+    type: Literal["play"] = "play"
+    play_id: str
+    game_id: str
+    bet_credits: int
+    win_credits: int
+    win_cents: int
+    display: dict[str, Any]
+    resumed: bool = False
+
+
+class Intent(_Message):
+    """A wish of the person at the screen.
+
+    ``play``; ``bet`` (value: credits); ``cash_out``; ``language`` (value: code); ``shown`` (value: play_id,
+    the animation has ended); ``service`` (call attendant). A wish the state table refuses comes back as a
+    notice in the next snapshot.
+    """
+
+    type: Literal["intent"] = "intent"
+    name: Literal["play", "bet", "cash_out", "language", "shown", "service"]
+    value: int | str | None = None
+
+
+class BenchCommand(_Message):
+    """A hand on a simulated peripheral: from drawer or ``egm device`` to the bench, never to the machine."""
+
+    type: Literal["bench"] = "bench"
+    device: str
+    action: str
+    values: dict[str, int | str | bool] = {}
+
+
+class BenchReply(_Message):
+    """What the bench did, or why it would not; ``state`` is the device's own description of itself."""
+
+    type: Literal["bench_reply"] = "bench_reply"
+    ok: bool
+    text: str = ""
+    state: dict[str, Any] = {}
+
+
+Message = Annotated[Snapshot | Hello | Play | Intent | BenchCommand | BenchReply, Field(discriminator="type")]
+_ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
+
+#: A longer line is refused unread: the largest honest message (a hello with every game) is far below it.
+LINE_BYTES_MAX = 4 * 1024 * 1024
+
+
+def encode(message: Message) -> bytes:
+    """The message as one JSON line, newline included."""
+    return message.model_dump_json().encode() + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """Parse one line. Raises :class:`MessageError` on anything that is not exactly a message."""
+    if len(line) > LINE_BYTES_MAX:
+        raise MessageError(f"line of {len(line)} bytes; at most {LINE_BYTES_MAX} are read")
+    try:
+        return _ADAPTER.validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "line"
+        raise MessageError(f"{where}: {first['msg']} in {line[:80]!r}") from None
