@@ -88,7 +88,7 @@ class Snapshot(_Message):
 
 
 class Hello(_Message):
-    """The first line of either side: the screen proves itself with the token, the machine answers with games."""
+    """The first line of either side: the screen proves itself, the machine answers with games."""
 
     type: Literal["hello"] = "hello"
     token: str = ""
