@@ -15,15 +15,9 @@ settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a ``requirement`` mark whose id does not exist, so that no test claims what nobody asked for."""
-    known = load().rows
-    unknown = sorted(
-        f"{item.nodeid}: {name!r}"
-        for item in items
-        for mark in item.iter_markers("requirement")
-        for name in mark.args
-        if name not in known
-    )
-    if unknown:
-        raise pytest.UsageError("no such requirement:\n" + "\n".join(unknown))
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose ``requirement`` mark names an id that does not exist."""
+    for mark in item.iter_markers("requirement"):
+        for name in mark.args:
+            if name not in load().rows:
+                pytest.fail(f"no such requirement: {name!r}", pytrace=False)
