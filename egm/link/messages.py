@@ -70,6 +70,7 @@ class Snapshot(_Message):
     time_utc: str
     site: str
     serial: str
+    operator_number: str
     currency: str
     language: str
     languages: tuple[str, ...]
@@ -108,16 +109,27 @@ class Play(_Message):
     resumed: bool = False
 
 
+class Decision(_Message):
+    """A game in progress asks the player; the answer is an :class:`Intent` ``choose`` with one option."""
+
+    type: Literal["decision"] = "decision"
+    play_id: str
+    kind: str
+    options: tuple[int | str, ...]
+    display: dict[str, Any]
+
+
 class Intent(_Message):
     """A wish of the person at the screen.
 
-    ``play``; ``bet`` (value: credits); ``cash_out``; ``language`` (value: code); ``shown`` (value: play_id,
-    the animation has ended); ``service`` (call attendant). A wish the state table refuses comes back as a
-    notice in the next snapshot.
+    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits); ``cash_out``;
+    ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
+    attendant). A wish the state table refuses comes back as a notice ``refused.<reason>`` in the next
+    snapshot, where the reason is the state or the guard that failed.
     """
 
     type: Literal["intent"] = "intent"
-    name: Literal["play", "bet", "cash_out", "language", "shown", "service"]
+    name: Literal["play", "choose", "bet", "cash_out", "language", "shown", "service"]
     value: int | str | None = None
 
 
@@ -139,7 +151,9 @@ class BenchReply(_Message):
     state: dict[str, Any] = {}
 
 
-Message = Annotated[Snapshot | Hello | Play | Intent | BenchCommand | BenchReply, Field(discriminator="type")]
+Message = Annotated[
+    Snapshot | Hello | Play | Decision | Intent | BenchCommand | BenchReply, Field(discriminator="type")
+]
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 
 #: A longer line is refused unread: the largest honest message (a hello with every game) is far below it.

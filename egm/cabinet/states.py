@@ -1,0 +1,235 @@
+"""The state table: every state, event, guard and effect of the machine. What is not here does not happen.
+
+Three rules, held by tests:
+
+* Everything that decides what the machine does next stands in :data:`TABLE`. The first row of a state and
+  event whose guards all hold is taken; where there is none, the event is refused and the person is told why.
+* Facts of the physical world (a bill is in the box, a door is open) are recorded in every state: refusing to
+  know a fact would lose money or blind the audit.
+* ``Next.STANDING`` is the state that the machine's durable memory says it is in; see :func:`standing`.
+  A restart, a closed door and a cleared tilt all lead there, so nothing needs to remember where it was.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class State(StrEnum):
+    """What the machine is doing, as a person would say it."""
+
+    BOOT = "boot"
+    SELF_TEST = "self_test"
+    IDLE = "idle"
+    PLAYING = "playing"
+    PAYING = "paying"
+    HANDPAY = "handpay"
+    DOOR_OPEN = "door_open"
+    TILT = "tilt"
+    OUT_OF_SERVICE = "out_of_service"
+
+
+class Event(StrEnum):
+    """Everything that can happen to the machine."""
+
+    # the machine's own life
+    MEMORY_READY = "memory_ready"
+    SELF_TEST_PASSED = "self_test_passed"
+    SELF_TEST_FAILED = "self_test_failed"
+    CHANCE_FAILED = "chance_failed"
+    # a person at the screen or the button deck
+    PLAY = "play"
+    CHOOSE = "choose"
+    BET = "bet"
+    CASH_OUT = "cash_out"
+    LANGUAGE = "language"
+    SERVICE = "service"
+    SHOWN = "shown"
+    # time
+    SHOW_TIME_OVER = "show_time_over"
+    # the bill acceptor
+    BILL_ESCROWED = "bill_escrowed"
+    BILL_STACKED = "bill_stacked"
+    BILL_RETURNED = "bill_returned"
+    BILL_REJECTED = "bill_rejected"
+    # paying out
+    NO_PAYOUT_DEVICE = "no_payout_device"
+    # doors, keys and faults of devices
+    DOOR_OPENED = "door_opened"
+    DOOR_CLOSED = "door_closed"
+    KEY_TURNED = "key_turned"
+    FAULT_RAISED = "fault_raised"
+    FAULT_CLEARED = "fault_cleared"
+
+
+class Next(StrEnum):
+    """Where a row leads when it does not name a state."""
+
+    SAME = "same"
+    STANDING = "standing"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table. Guards and effects are names; the engine refuses to start if one is unknown."""
+
+    state: State
+    event: Event
+    guards: tuple[str, ...]
+    effects: tuple[str, ...]
+    next: State | Next
+
+
+#: Rows of facts: they hold in each of these states, in addition to its own rows.
+_AWAKE: Final = tuple(state for state in State if state is not State.BOOT)
+
+_FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
+    (Event.BILL_STACKED, ("credit_bill",), Next.SAME),
+    (Event.BILL_RETURNED, ("void_bill",), Next.SAME),
+    (Event.BILL_REJECTED, ("record_rejection",), Next.SAME),
+    (Event.DOOR_OPENED, ("record_door_opened", "close_inputs"), Next.STANDING),
+    (Event.DOOR_CLOSED, ("record_door_closed",), Next.STANDING),
+    (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
+    (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
+    (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
+)
+
+#: Where the attendant and the player can always be heard.
+_LISTENING: Final = (
+    State.IDLE,
+    State.PLAYING,
+    State.PAYING,
+    State.HANDPAY,
+    State.DOOR_OPEN,
+    State.TILT,
+    State.OUT_OF_SERVICE,
+)
+
+_OWN: Final[tuple[Row, ...]] = (
+    # ------------------------------------------------------------------ coming up
+    Row(State.BOOT, Event.MEMORY_READY, (), ("record_power_up",), State.SELF_TEST),
+    Row(State.SELF_TEST, Event.SELF_TEST_PASSED, (), ("record_self_test",), Next.STANDING),
+    Row(State.SELF_TEST, Event.SELF_TEST_FAILED, (), ("take_out_of_service",), Next.STANDING),
+    # ------------------------------------------------------------------ idle
+    Row(State.IDLE, Event.PLAY, ("bet_is_covered", "chance_is_ready"), ("start_game",), State.PLAYING),
+    Row(State.IDLE, Event.BET, ("bet_is_offered",), ("set_bet",), Next.SAME),
+    Row(State.IDLE, Event.CASH_OUT, ("has_credit",), ("reserve_pay_out",), State.PAYING),
+    Row(State.IDLE, Event.BILL_ESCROWED, ("bill_is_welcome",), ("stack_bill",), Next.SAME),
+    Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
+    # ------------------------------------------------------------------ a game, already decided, being shown
+    Row(State.PLAYING, Event.CHOOSE, ("choice_is_offered", "chance_is_ready"), ("continue_game",), Next.SAME),
+    Row(
+        State.PLAYING,
+        Event.SHOWN,
+        ("is_this_game", "win_is_paid_by_hand"),
+        ("end_game_by_hand",),
+        State.HANDPAY,
+    ),
+    Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("end_game",), Next.STANDING),
+    Row(
+        State.PLAYING,
+        Event.SHOW_TIME_OVER,
+        ("is_this_game", "win_is_paid_by_hand"),
+        ("end_game_by_hand",),
+        State.HANDPAY,
+    ),
+    Row(State.PLAYING, Event.SHOW_TIME_OVER, ("is_this_game",), ("end_game",), Next.STANDING),
+    # ------------------------------------------------------------------ money leaving
+    Row(State.PAYING, Event.NO_PAYOUT_DEVICE, (), ("open_cancelled_credit",), State.HANDPAY),
+    Row(State.HANDPAY, Event.KEY_TURNED, (), ("settle_handpay",), Next.STANDING),
+    # ------------------------------------------------------------------ locked up
+    Row(State.TILT, Event.KEY_TURNED, (), ("clear_tilts",), Next.STANDING),
+    # A machine that cannot play still owes the player his credits.
+    Row(State.OUT_OF_SERVICE, Event.CASH_OUT, ("has_credit",), ("reserve_pay_out",), State.PAYING),
+    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, (), ("restart_generator",), Next.STANDING),
+    Row(State.IDLE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
+    # ------------------------------------------------------------------ a bill that comes at a wrong moment
+    *(
+        Row(state, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME)
+        for state in _AWAKE
+        if state is not State.IDLE
+    ),
+    # ------------------------------------------------------------------ always heard
+    *(
+        Row(state, Event.LANGUAGE, ("language_is_offered",), ("set_language",), Next.SAME)
+        for state in _LISTENING
+    ),
+    *(Row(state, Event.SERVICE, (), ("call_service",), Next.SAME) for state in _LISTENING),
+)
+
+TABLE: Final[tuple[Row, ...]] = _OWN + tuple(
+    Row(state, event, (), effects, next_) for event, effects, next_ in _FACTS for state in _AWAKE
+)
+
+#: Wishes of a person: refused out loud. Everything else that has no row is recorded as unexpected.
+WISHES: Final = frozenset(
+    {Event.PLAY, Event.CHOOSE, Event.BET, Event.CASH_OUT, Event.LANGUAGE, Event.SERVICE, Event.KEY_TURNED}
+)
+
+
+def rows(state: State, event: Event) -> tuple[Row, ...]:
+    """The rows of one state and event, in the order they are tried."""
+    return _INDEX.get((state, event), ())
+
+
+def _index() -> dict[tuple[State, Event], tuple[Row, ...]]:
+    index: dict[tuple[State, Event], tuple[Row, ...]] = {}
+    for row in TABLE:
+        index[row.state, row.event] = (*index.get((row.state, row.event), ()), row)
+    return index
+
+
+_INDEX: Final = _index()
+
+
+def standing(
+    *, door_open: bool, tilted: bool, handpay: bool, paying: bool, playing: bool, out_of_service: bool
+) -> State:
+    """The state that follows from what the memory holds, the most pressing first.
+
+    A door and a tilt stop everything. Money owed and a game begun come before being out of service: a durable
+    outcome is shown and paid whatever has happened to the generator since.
+    """
+    for holds, state in (
+        (door_open, State.DOOR_OPEN),
+        (tilted, State.TILT),
+        (handpay, State.HANDPAY),
+        (paying, State.PAYING),
+        (playing, State.PLAYING),
+        (out_of_service, State.OUT_OF_SERVICE),
+    ):
+        if holds:
+            return state
+    return State.IDLE
+
+
+def mermaid() -> str:
+    """The table as a Mermaid state diagram, for ARCHITECTURE.md; facts that change no state are left out."""
+    lines = ["stateDiagram-v2", "    [*] --> boot"]
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for row in _OWN:
+        if row.next is Next.SAME:
+            continue
+        target = "standing" if row.next is Next.STANDING else str(row.next)
+        label = row.event.value + (f" [{', '.join(row.guards)}]" if row.guards else "")
+        labels = arrows.setdefault((str(row.state), target), [])
+        if label not in labels:
+            labels.append(label)
+    for (source, target), labels in arrows.items():
+        lines.append(f"    {source} --> {target}: {'<br/>'.join(labels)}")
+    facts = "<br/>".join(event.value for event, _, next_ in _FACTS if next_ is Next.STANDING)
+    lines.append("    state standing <<choice>>")
+    lines.append(f"    any --> standing: {facts}")
+    lines.extend(
+        f"    standing --> {state}"
+        for state in (
+            State.DOOR_OPEN,
+            State.TILT,
+            State.HANDPAY,
+            State.PAYING,
+            State.PLAYING,
+            State.OUT_OF_SERVICE,
+            State.IDLE,
+        )
+    )
+    return "\n".join(lines)

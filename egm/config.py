@@ -1,0 +1,109 @@
+"""The cabinet file: what this cabinet is made of, and where its memory lives.
+
+A TOML file names the machine, its profile, its games and the device on each port. It is either valid or
+refused with a message naming the file, the key and the reason.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from egm.errors import OperatorError
+
+_DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Machine(_Table):
+    """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
+
+    serial: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
+    operator_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
+    site: str
+    profile: str
+
+
+class GameSlot(_Table):
+    """A resident game: a library id or a definition file, with the denominations offered here."""
+
+    game: str
+    denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = ()
+
+
+class Device(_Table):
+    """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    kind: Literal["bill-acceptor", "io-board"]
+    protocol: str
+    port: str = "bench"
+
+
+class Metrics(_Table):
+    """Where Prometheus reads. Loopback only."""
+
+    port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
+
+
+class CabinetFile(_Table):
+    """A whole cabinet."""
+
+    machine: Machine
+    games: tuple[GameSlot, ...]
+    devices: tuple[Device, ...] = ()
+    metrics: Metrics = Metrics()
+
+
+def load_cabinet(path: Path | None = None) -> CabinetFile:
+    """Read a cabinet file; without one, the demonstration cabinet. Raises OperatorError on any fault."""
+    path = path or _DEFAULT
+    try:
+        return CabinetFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OperatorError(f"cabinet file {path}: not TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise OperatorError(f"cabinet file {path}: {where}: {first['msg']}") from None
+
+
+def default_state_dir() -> Path:
+    """Where a machine's memory lives when nobody says: the user's state folder (XDG_STATE_HOME)."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "open-egm"
+
+
+class StateFolder:
+    """The layout of a machine's state folder. ``run`` holds what is only true while it runs."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.run = root / "run"
+        self.screen_socket = self.run / "screen.sock"
+        self.screen_token = self.run / "screen.token"
+        self.bench_socket = self.run / "bench.sock"
+        self.bench_token = self.run / "bench.token"
+        self.carry_over = root / "carry-over"
+
+    def prepare(self) -> None:
+        """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self.run.mkdir(mode=0o700, exist_ok=True)
+            probe = self.run / ".probe"
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
+
+    def port(self, device: Device) -> Path:
+        """The serial port of a device: the twin's on the bench, or the one named."""
+        return self.run / "dev" / device.name if device.port == "bench" else Path(device.port)

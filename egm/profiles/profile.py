@@ -1,0 +1,128 @@
+"""The shape of a jurisdiction profile, and its loader.
+
+A profile is either valid or refused with a message naming the file, the key and the reason. Odds are exact
+fractions, money is minor units; a TOML float is refused for both.
+"""
+
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from egm.errors import OperatorError
+
+_FOLDER = Path(__file__).parent
+
+
+def _fraction(value: object) -> Fraction:
+    if isinstance(value, str):
+        return Fraction(value)
+    raise ValueError('write odds as a string, such as "0.83" or "5/6": a float is not exact')
+
+
+Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1)]
+Cents = Annotated[int, Field(ge=0, strict=True)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Returns(_Table):
+    """The least return a game may have, by family; the machine refuses a game below it."""
+
+    reels: Odds
+    keno: Odds
+    wheel: Odds
+
+    def floor(self, family: str) -> Fraction:
+        """The floor for a family of games. Raises OperatorError for a family the profile does not know."""
+        value = getattr(self, family, None)
+        if not isinstance(value, Fraction):
+            raise OperatorError(f"returns: this profile has no floor for the game family {family!r}")
+        return value
+
+
+class ValueIn(_Table):
+    """What the machine takes in."""
+
+    bills_cents: tuple[Cents, ...]
+    credit_limit_cents: Cents
+    """At or above this balance no more value is taken (NZ 1.43.9 [BKNTLIM])."""
+
+
+class Play(_Table):
+    """Limits of one game."""
+
+    bet_limit_cents: Cents
+    win_limit_cents: Cents | None = None
+    """A win the rules cap (Québec VLT); None where there is no cap."""
+    game_time_ms: Annotated[int, Field(ge=0, strict=True)]
+    """The least time from button to button."""
+
+
+class PayOut(_Table):
+    """When money leaves, and by which hand."""
+
+    large_win_cents: Cents
+    """A win of this much or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
+    defect: Literal["refund", "keep"] = "refund"
+    """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
+
+
+class Reseeding(_Table):
+    """When the generator takes fresh entropy. The rules of places contradict each other, so they choose."""
+
+    every_generates: Annotated[int, Field(ge=1, strict=True)] | None
+    every_seconds: Annotated[int, Field(ge=1, strict=True)] | None
+    background_cycling_ms: Annotated[int, Field(ge=10, strict=True)] | None
+    """Discard an output between games about this often (NJ, OK, NZ ask for it); None where nobody asks."""
+
+
+class Profile(_Table):
+    """One jurisdiction. Fields are documented in the tables they stand in."""
+
+    id: str
+    title: dict[str, str]
+    source: str
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    languages: Annotated[tuple[str, ...], Field(min_length=1)]
+    returns: Returns
+    value_in: ValueIn
+    play: Play
+    pay_out: PayOut
+    chance: Reseeding
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Profile":
+        missing = [code for code in self.languages if code not in self.title]
+        if missing:
+            raise ValueError(f"title: no text for {', '.join(missing)}")
+        if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
+            raise ValueError("value_in.bills_cents: list each bill once, smallest first")
+        return self
+
+
+def available() -> tuple[str, ...]:
+    """The profiles that ship with the machine, by id."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def load_profile(name: str | Path) -> Profile:
+    """Load a profile by id, or from a file.
+
+    Raises OperatorError naming the file, the key and the reason when it is missing or wrong.
+    """
+    path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
+    if not path.is_file():
+        raise OperatorError(f"no jurisdiction profile {str(name)!r}; there are: {', '.join(available())}")
+    try:
+        return Profile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise OperatorError(f"{path.name}: not TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "profile"
+        raise OperatorError(f"{path.name}: {where}: {first['msg']}") from None
