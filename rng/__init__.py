@@ -1,4 +1,76 @@
 """Chance: entropy, health tests, a NIST SP 800-90A generator, and unbiased draws.
 
 The one room of the house that may reach a source of randomness. It knows nothing of games or money.
+
+A cabinet starts a :class:`RandomService` and draws inside its steps::
+
+    service = RandomService.start(personalization=Personalization(...), policy=ReseedPolicy(...))
+    with service.step() as draws:
+        stops = [draws.below(22, f"reel {i}") for i in range(3)]
+    record(draws.draws)
+
+and replays what was recorded with :class:`RecordedDraws`. Laboratories also find :mod:`rng.bulk`,
+:mod:`rng.laboratory` and :mod:`rng.battery`, which no cabinet code imports.
 """
+
+from rng.draws import Draw, Draws, RecordedDraws
+from rng.errors import (
+    CarryOverDamaged,
+    EntropyFailed,
+    HealthTestFailed,
+    InvalidPolicy,
+    InvalidRange,
+    InvalidSample,
+    InvalidWeights,
+    OutOfService,
+    RejectionLimit,
+    ReplayMismatch,
+    RequestTooLarge,
+    ReseedNotAllowed,
+    ReseedRequired,
+    RngError,
+    SeedRepeated,
+    SelfTestFailed,
+    StepClosed,
+    Uninstantiated,
+)
+from rng.mechanism import MechanismName
+from rng.policy import Personalization, ReseedPolicy
+from rng.scaling import Weights
+from rng.service import RandomService, Step
+from rng.sources import EntropySource, HardwareSource, JitterSource, KernelSource, available_sources
+
+__all__ = [
+    "CarryOverDamaged",
+    "Draw",
+    "Draws",
+    "EntropyFailed",
+    "EntropySource",
+    "HardwareSource",
+    "HealthTestFailed",
+    "InvalidPolicy",
+    "InvalidRange",
+    "InvalidSample",
+    "InvalidWeights",
+    "JitterSource",
+    "KernelSource",
+    "MechanismName",
+    "OutOfService",
+    "Personalization",
+    "RandomService",
+    "RecordedDraws",
+    "RejectionLimit",
+    "ReplayMismatch",
+    "RequestTooLarge",
+    "ReseedNotAllowed",
+    "ReseedPolicy",
+    "ReseedRequired",
+    "RngError",
+    "SeedRepeated",
+    "SelfTestFailed",
+    "Step",
+    "StepClosed",
+    "Uninstantiated",
+    "Weights",
+    "available_sources",
+]

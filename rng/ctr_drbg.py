@@ -1,0 +1,104 @@
+"""CTR_DRBG with AES-256, with and without the derivation function.
+
+CTR_DRBG_Update and Generate both encrypt a counter that starts at V + 1 and is as wide as the block, which is
+AES in counter mode. So a whole Generate, its closing Update included, is one counter-mode encryption of
+zeros (the output) followed by the 48 bytes of additional input (the new Key and V).
+
+Source: NIST SP 800-90A Rev. 1, sections 10.2.1 (CTR_DRBG), 10.3.2 (Block_Cipher_df), 10.3.3 (BCC).
+"""
+
+from typing import ClassVar, Final
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from rng.mechanism import Mechanism
+
+_BLOCK: Final = 16
+_KEY: Final = 32
+#: Key and V together: the length of a full-entropy seed.
+SEED_BYTES: Final = _KEY + _BLOCK
+_COUNTER_MASK: Final = (1 << 8 * _BLOCK) - 1
+_ZERO_BLOCK: Final = bytes(_BLOCK)
+_ZERO_SEED: Final = bytes(SEED_BYTES)
+#: The fixed key of Block_Cipher_df: the bytes 0, 1, 2, ... (10.3.2 step 8).
+_DF_KEY: Final = bytes(range(_KEY))
+
+
+def _chained(key: bytes, start: bytes, text: bytes) -> bytes:
+    """The blocks of ``text`` under AES-256 in chaining mode, begun from ``start``."""
+    return Cipher(algorithms.AES256(key), modes.CBC(start)).encryptor().update(text)
+
+
+def block_cipher_df(text: bytes) -> bytes:
+    """Condense ``text`` (up to 2**32 - 1 bytes) to 48 bytes: Block_Cipher_df of section 10.3.2.
+
+    BCC is the last block of a chained encryption; the closing loop, which encrypts X again and again, is a
+    chained encryption of zeros begun from X.
+    """
+    framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
+    framed += bytes(-len(framed) % _BLOCK)
+    condensed = b"".join(
+        _chained(_DF_KEY, _ZERO_BLOCK, i.to_bytes(4) + bytes(12) + framed)[-_BLOCK:] for i in range(3)
+    )
+    return _chained(condensed[:_KEY], condensed[_KEY:], _ZERO_SEED)
+
+
+class CtrDrbg(Mechanism):
+    """CTR_DRBG(AES-256) with the derivation function: entropy of any form and length, 32 bytes or more."""
+
+    __slots__ = ("_key", "_v")
+
+    def _seed_material(self, *parts: bytes) -> bytes:
+        return block_cipher_df(b"".join(parts))
+
+    def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        self._key = bytearray(_KEY)
+        self._v = 0
+        self._update(self._seed_material(entropy_input, nonce, personalization))
+
+    def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        self._update(self._seed_material(entropy_input, additional_input))
+
+    def _generate(self, count: int, additional_input: bytes) -> bytes:
+        extra = _ZERO_SEED
+        if additional_input:
+            extra = self._conditioned(additional_input)
+            self._update(extra)
+        return self._update(extra, count)
+
+    def _conditioned(self, additional_input: bytes) -> bytes:
+        return block_cipher_df(additional_input)
+
+    def _update(self, provided: bytes, count: int = 0) -> bytes:
+        """``count`` bytes of output, then CTR_DRBG_Update with ``provided`` (48 bytes)."""
+        start = ((self._v + 1) & _COUNTER_MASK).to_bytes(_BLOCK)
+        stream = Cipher(algorithms.AES256(self._key), modes.CTR(start)).encryptor()
+        output = stream.update(bytes(count + -count % _BLOCK)) if count else b""
+        seed = stream.update(provided)
+        self._key[:] = seed[:_KEY]
+        self._v = int.from_bytes(seed[_KEY:])
+        return output[:count]
+
+    def _wipe(self) -> None:
+        self._key[:] = bytes(_KEY)
+        self._v = 0
+
+
+class CtrDrbgWithoutDf(CtrDrbg):
+    """CTR_DRBG(AES-256) without derivation function: 48 bytes of full entropy, exactly, and no nonce."""
+
+    __slots__ = ()
+
+    ENTROPY_BYTES: ClassVar[tuple[int, int]] = (SEED_BYTES, SEED_BYTES)
+    NONCE_BYTES_MIN: ClassVar[int | None] = None
+    ADDITIONAL_BYTES_MAX: ClassVar[int] = SEED_BYTES
+
+    def _seed_material(self, *parts: bytes) -> bytes:
+        entropy, *others = parts
+        mixed = int.from_bytes(entropy)
+        for other in others:
+            mixed ^= int.from_bytes(self._conditioned(other))
+        return mixed.to_bytes(SEED_BYTES)
+
+    def _conditioned(self, additional_input: bytes) -> bytes:
+        return additional_input.ljust(SEED_BYTES, b"\0")

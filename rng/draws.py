@@ -1,0 +1,137 @@
+"""Draws: what a game asks for, what is recorded, and the replay of what was recorded."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn, Self, TypeVar
+
+from rng.errors import RejectionLimit, ReplayMismatch
+from rng.scaling import REJECTIONS_MAX, Weights, check_bound, plan, selection_bounds
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One number drawn: ``0 <= value < bound``, and what it was for. Never raw bits, never a seed."""
+
+    bound: int
+    value: int
+    purpose: str
+
+
+class Draws(ABC):
+    """The ways to draw, all of them built on :meth:`below`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def below(self, bound: int, purpose: str = "") -> int:
+        """A whole number from 0 up to, not including, ``bound``, each as likely as the others.
+
+        Raises :class:`~rng.errors.InvalidRange`.
+        """
+
+    def weighted(self, weights: Weights, purpose: str = "") -> int:
+        """An index of the table, each as likely as its weight says."""
+        return bisect_right(weights.cumulative, self.below(weights.total, purpose))
+
+    def sample(self, population: int, picks: int, purpose: str = "") -> list[int]:
+        """``picks`` different numbers of ``range(population)``, in the order drawn.
+
+        Every ordered selection is equally likely. Raises :class:`~rng.errors.InvalidSample`.
+        """
+        bounds = selection_bounds(population, picks)
+        self._expect(bounds)
+        members = list(range(population))
+        for i, bound in enumerate(bounds):
+            j = i + self.below(bound, purpose)
+            members[i], members[j] = members[j], members[i]
+        return members[:picks]
+
+    def shuffle(self, items: Sequence[T], purpose: str = "") -> list[T]:
+        """The items in a new order, every order equally likely."""
+        return [items[i] for i in self.sample(len(items), len(items), purpose)]
+
+    def _expect(self, bounds: Sequence[int]) -> None:  # noqa: B027 (most draws need no telling)
+        """Told before a run of draws, so that one request can serve them all."""
+
+
+class WordDraws(Draws):
+    """Draws from a stream of bytes: the one scaling path, whether the bytes come from a generator or a file.
+
+    ``read(count)`` gives the next ``count`` bytes of the stream.
+    """
+
+    __slots__ = ("_read", "_recorded", "rejections")
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._recorded: list[tuple[int, int, str]] = []
+        #: Words thrown away because no outcome owns them.
+        self.rejections = 0
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Every draw so far, in order."""
+        return tuple(Draw(*recorded) for recorded in self._recorded)
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        """As :meth:`Draws.below`. Raises RejectionLimit where the stream cannot be random."""
+        width, share = plan(check_bound(bound))
+        for _ in range(REJECTIONS_MAX):
+            value = int.from_bytes(self._read(width), "little") // share
+            if value < bound:
+                break
+            self.rejections += 1
+        else:
+            self._give_up(bound)
+        self._recorded.append((bound, value, purpose))
+        return value
+
+    def _give_up(self, bound: int) -> NoReturn:
+        raise RejectionLimit(f"{REJECTIONS_MAX} words in a row were out of range for a draw below {bound}")
+
+
+class RecordedDraws(Draws):
+    """Recorded draws, given again to the game that is replayed.
+
+    The game must ask for the same bounds and purposes in the same order, and for all of them: anything else
+    raises :class:`~rng.errors.ReplayMismatch`. Used as a context manager it calls :meth:`finish` at the end.
+    """
+
+    __slots__ = ("_at", "_draws")
+
+    def __init__(self, draws: Iterable[Draw]) -> None:
+        self._draws = tuple(draws)
+        self._at = 0
+        for i, draw in enumerate(self._draws):
+            if type(draw.value) is not int or not 0 <= draw.value < check_bound(draw.bound):
+                raise ReplayMismatch(f"recorded draw {i} is no draw: {draw}")
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        """The next recorded value, where ``bound`` and ``purpose`` are those recorded with it."""
+        if self._at == len(self._draws):
+            raise ReplayMismatch(f"draw {self._at} below {bound} for {purpose!r} was asked; none is recorded")
+        draw = self._draws[self._at]
+        if (draw.bound, draw.purpose) != (check_bound(bound), purpose):
+            raise ReplayMismatch(
+                f"draw {self._at} below {bound} for {purpose!r} was asked; recorded is {draw}"
+            )
+        self._at += 1
+        return draw.value
+
+    def finish(self) -> None:
+        """Raise :class:`~rng.errors.ReplayMismatch` where recorded draws were not asked for."""
+        if self._at != len(self._draws):
+            raise ReplayMismatch(
+                f"{len(self._draws) - self._at} recorded draws were not asked for, from draw {self._at}"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.finish()

@@ -1,0 +1,71 @@
+"""Hash_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, sections 10.1.1 and 10.3.1."""
+
+from hashlib import new as new_hash
+from typing import ClassVar
+
+from rng.mechanism import Mechanism
+
+
+class HashDrbg(Mechanism):
+    """Hash_DRBG over :attr:`DIGEST`; V and C are integers of ``seedlen`` bits (section 10.1, table 2)."""
+
+    __slots__ = ("_c", "_v")
+
+    DIGEST: ClassVar[str]
+    SEED_BYTES: ClassVar[int]
+
+    def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        self._seed(entropy_input + nonce + personalization)
+
+    def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        self._seed(b"\x01" + self._v.to_bytes(self.SEED_BYTES) + entropy_input + additional_input)
+
+    def _seed(self, material: bytes) -> None:
+        seed = self._hash_df(material)
+        self._v = int.from_bytes(seed)
+        self._c = int.from_bytes(self._hash_df(b"\x00" + seed))
+
+    def _generate(self, count: int, additional_input: bytes) -> bytes:
+        modulus = 1 << 8 * self.SEED_BYTES
+        if additional_input:
+            mixed = self._hash(b"\x02" + self._v.to_bytes(self.SEED_BYTES) + additional_input)
+            self._v = (self._v + int.from_bytes(mixed)) % modulus
+        output = bytearray()
+        data = self._v
+        while len(output) < count:
+            output += self._hash(data.to_bytes(self.SEED_BYTES))
+            data = (data + 1) % modulus
+        closing = self._hash(b"\x03" + self._v.to_bytes(self.SEED_BYTES))
+        self._v = (self._v + int.from_bytes(closing) + self._c + self._reseed_counter) % modulus
+        return bytes(output[:count])
+
+    def _hash(self, text: bytes) -> bytes:
+        return new_hash(self.DIGEST, text).digest()
+
+    def _hash_df(self, text: bytes) -> bytes:
+        """Hash_df of section 10.3.1, to ``seedlen`` bits."""
+        output = bytearray()
+        counter = 1
+        while len(output) < self.SEED_BYTES:
+            output += self._hash(counter.to_bytes(1) + (8 * self.SEED_BYTES).to_bytes(4) + text)
+            counter += 1
+        return bytes(output[: self.SEED_BYTES])
+
+    def _wipe(self) -> None:
+        self._v = self._c = 0
+
+
+class HashDrbgSha256(HashDrbg):
+    """Hash_DRBG with SHA-256: 440-bit seeds."""
+
+    __slots__ = ()
+    DIGEST: ClassVar[str] = "sha256"
+    SEED_BYTES: ClassVar[int] = 55
+
+
+class HashDrbgSha512(HashDrbg):
+    """Hash_DRBG with SHA-512: 888-bit seeds."""
+
+    __slots__ = ()
+    DIGEST: ClassVar[str] = "sha512"
+    SEED_BYTES: ClassVar[int] = 111

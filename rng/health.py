@@ -1,0 +1,93 @@
+"""Health tests on raw noise: repetition count and adaptive proportion.
+
+They catch a source that has died or stuck; they measure nothing else. On a source that is already
+conditioned, as the kernel's is, they can only ever catch a dead one. The claimed entropy is a Fraction.
+
+Source: NIST SP 800-90B, sections 4.4.1 (repetition count) and 4.4.2 (adaptive proportion).
+"""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+from rng.errors import HealthTestFailed
+
+#: Windows of the adaptive proportion test: samples of one bit, and anything wider.
+WINDOW_BINARY = 1024
+WINDOW_WIDE = 512
+
+
+def repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
+    """Equal samples in a row that fail the source: 1 + ceil(a / H), for a false alarm in 2**a samples."""
+    return 1 + -(-alpha_exponent * entropy_bits.denominator // entropy_bits.numerator)
+
+
+@lru_cache(maxsize=64)
+def proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
+    """Equal samples within one window that fail it: 1 + critbinom(W, 2**-H, 1 - 2**-a).
+
+    ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be whole, so 2**-H
+    is a decimal of 60 digits; the tail is summed from its small end, where nothing is lost.
+    """
+    with localcontext() as context:
+        context.prec = 60
+        p = Decimal(2) ** -(Decimal(entropy_bits.numerator) / entropy_bits.denominator)
+        alpha = Decimal(2) ** -alpha_exponent
+        tail = Decimal(0)
+        for k in range(window, -1, -1):
+            tail += comb(window, k) * p**k * (1 - p) ** (window - k)
+            if tail > alpha:
+                return 1 + k
+    raise AssertionError  # pragma: no cover (the whole distribution sums to 1)
+
+
+class HealthTests:
+    """Both tests, running on without end over the samples of one source, one sample a byte."""
+
+    __slots__ = (
+        "_apt_cutoff",
+        "_apt_seen",
+        "_apt_value",
+        "_apt_window",
+        "_last",
+        "_name",
+        "_rct_cutoff",
+        "_run",
+        "samples",
+    )
+
+    def __init__(
+        self, name: str, entropy_bits: Fraction, alpha_exponent: int, window: int = WINDOW_WIDE
+    ) -> None:
+        self._name = name
+        self._rct_cutoff = repetition_cutoff(entropy_bits, alpha_exponent)
+        self._apt_cutoff = proportion_cutoff(entropy_bits, alpha_exponent, window)
+        self._apt_window = window
+        self._last = -1
+        self._run = 0
+        self._apt_value = -1
+        self._apt_seen = 0
+        #: Samples tested since the start.
+        self.samples = 0
+
+    def feed(self, samples: bytes) -> None:
+        """Test the samples, in order. Raises :class:`HealthTestFailed`, naming source, test and count."""
+        for sample in samples:
+            self._run = self._run + 1 if sample == self._last else 1
+            self._last = sample
+            if self._run >= self._rct_cutoff:
+                raise HealthTestFailed(
+                    f"source {self._name!r} failed the repetition count test: "
+                    f"{self._run} equal samples in a row"
+                )
+            if self.samples % self._apt_window == 0:
+                self._apt_value, self._apt_seen = sample, 1
+            elif sample == self._apt_value:
+                self._apt_seen += 1
+                if self._apt_seen >= self._apt_cutoff:
+                    raise HealthTestFailed(
+                        f"source {self._name!r} failed the adaptive proportion test: {self._apt_seen} equal "
+                        f"samples within {self._apt_window}"
+                    )
+            self.samples += 1

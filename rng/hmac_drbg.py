@@ -1,0 +1,57 @@
+"""HMAC_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, section 10.1.2."""
+
+import hmac
+from hashlib import new as new_hash
+from typing import ClassVar
+
+from rng.mechanism import Mechanism
+
+
+class HmacDrbg(Mechanism):
+    """HMAC_DRBG over :attr:`DIGEST`; the subclasses name the hash."""
+
+    __slots__ = ("_key", "_v")
+
+    DIGEST: ClassVar[str]
+
+    def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        width = new_hash(self.DIGEST).digest_size
+        self._key = bytes(width)
+        self._v = b"\x01" * width
+        self._update(entropy_input + nonce + personalization)
+
+    def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        self._update(entropy_input + additional_input)
+
+    def _generate(self, count: int, additional_input: bytes) -> bytes:
+        if additional_input:
+            self._update(additional_input)
+        output = bytearray()
+        while len(output) < count:
+            self._v = hmac.digest(self._key, self._v, self.DIGEST)
+            output += self._v
+        self._update(additional_input)
+        return bytes(output[:count])
+
+    def _update(self, provided: bytes) -> None:
+        """HMAC_DRBG_Update, section 10.1.2.2: a second round only where data was provided."""
+        for mark in (b"\x00", b"\x01") if provided else (b"\x00",):
+            self._key = hmac.digest(self._key, self._v + mark + provided, self.DIGEST)
+            self._v = hmac.digest(self._key, self._v, self.DIGEST)
+
+    def _wipe(self) -> None:
+        self._key = self._v = b""
+
+
+class HmacDrbgSha256(HmacDrbg):
+    """HMAC_DRBG with SHA-256."""
+
+    __slots__ = ()
+    DIGEST: ClassVar[str] = "sha256"
+
+
+class HmacDrbgSha512(HmacDrbg):
+    """HMAC_DRBG with SHA-512."""
+
+    __slots__ = ()
+    DIGEST: ClassVar[str] = "sha512"

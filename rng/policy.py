@@ -1,0 +1,115 @@
+"""What differs by place and by machine: when the generator is reseeded and cycled, and who the machine is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from rng.errors import InvalidPolicy
+from rng.mechanism import RESEED_INTERVAL, MechanismName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReseedPolicy:
+    """A jurisdiction's wishes. Seeding at boot from fresh entropy is no wish: it always happens.
+
+    The regulations contradict each other (state extended often by external entropy; reseeding kept to a
+    minimum and never in an operator's hands; cycling in the background), so each wish is a setting. Every
+    reseed is an event with its reason and counters.
+
+    ``mechanism``: the generator. ``every_generates``, ``every_seconds``: reseed before the next step once so
+    many requests were served, or so long has passed; 0 for never. ``on_event``: the reasons for which
+    :meth:`RandomService.reseed` is allowed. ``prediction_resistance``: reseed before every step.
+    ``fresh_input_each_step``: mix 16 bytes of the kernel's into each step as additional input, never counted
+    as entropy, so that two copies of one memory (a snapshot run twice) part at once.
+    ``cycle_min_ms``, ``cycle_max_ms``: background cycling at intervals the generator draws itself between
+    these; both 0 for none. ``self_test_every_generates``: the whole chain is tested again; 0 for never.
+    """
+
+    mechanism: MechanismName = MechanismName.CTR_AES_256_DF
+    every_generates: int = 10_000
+    every_seconds: int = 86_400
+    on_event: frozenset[str] = frozenset({"door_closed", "game_installed", "configuration_changed"})
+    prediction_resistance: bool = False
+    fresh_input_each_step: bool = True
+    cycle_min_ms: int = 0
+    cycle_max_ms: int = 0
+    self_test_every_generates: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in (
+            "every_generates",
+            "every_seconds",
+            "cycle_min_ms",
+            "cycle_max_ms",
+            "self_test_every_generates",
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise InvalidPolicy(f"{name} is {value!r}; it is a whole number, 0 or more")
+        if self.every_generates > RESEED_INTERVAL:
+            raise InvalidPolicy(
+                f"every_generates is {self.every_generates}; one seed serves {RESEED_INTERVAL}"
+            )
+        if bool(self.cycle_min_ms) != bool(self.cycle_max_ms) or self.cycle_min_ms > self.cycle_max_ms:
+            raise InvalidPolicy(
+                f"cycle_min_ms {self.cycle_min_ms} and cycle_max_ms {self.cycle_max_ms}: both 0, or a range"
+            )
+        if self.mechanism is MechanismName.CTR_AES_256:
+            raise InvalidPolicy(
+                f"{self.mechanism} takes no seed of several sources; use {MechanismName.CTR_AES_256_DF}"
+            )
+
+    @classmethod
+    def from_mapping(cls, settings: Mapping[str, Any]) -> Self:
+        """The policy a profile states; what it leaves out is as above. Raises :class:`InvalidPolicy`."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(settings.keys() - known):
+            raise InvalidPolicy(f"unknown setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+        values = dict(settings)
+        if "mechanism" in values:
+            try:
+                values["mechanism"] = MechanismName(values["mechanism"])
+            except ValueError:
+                raise InvalidPolicy(
+                    f"mechanism {values['mechanism']!r}; there are: {', '.join(MechanismName)}"
+                ) from None
+        if "on_event" in values:
+            reasons = values["on_event"]
+            if isinstance(reasons, str) or not all(isinstance(reason, str) for reason in reasons):
+                raise InvalidPolicy(f"on_event is {reasons!r}; it is a list of reasons")
+            values["on_event"] = frozenset(reasons)
+        for name in ("prediction_resistance", "fresh_input_each_step"):
+            if not isinstance(values.get(name, False), bool):
+                raise InvalidPolicy(f"{name} is {values[name]!r}; it is true or false")
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Personalization:
+    """Who this instance is. No two instances share one, so no two share a sequence, whatever their seeds.
+
+    ``instance`` numbers the generators of one machine; ``boot_counter`` never goes back and never repeats.
+    """
+
+    product: str
+    version: str
+    machine_serial: str
+    instance: int
+    boot_counter: int
+
+    def __post_init__(self) -> None:
+        for name in ("product", "version", "machine_serial"):
+            if not getattr(self, name):
+                raise InvalidPolicy(f"personalization: {name} is empty")
+        for name in ("instance", "boot_counter"):
+            if not 0 <= getattr(self, name) < 1 << 64:
+                raise InvalidPolicy(f"personalization: {name} is {getattr(self, name)}; it is 0 to 2**64 - 1")
+
+    def encode(self) -> bytes:
+        """The personalization string: each text behind its length, so that no two instances encode alike."""
+        texts = (text.encode() for text in (self.product, self.version, self.machine_serial))
+        return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
+
+    def nonce(self) -> bytes:
+        """The nonce of SP 800-90A section 8.6.7: a counter that does not repeat, 16 bytes."""
+        return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

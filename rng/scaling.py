@@ -1,0 +1,103 @@
+"""From random words to outcomes, with no bias at all.
+
+A draw below ``bound`` reads one word of 2**w values, cuts the words into ``bound`` equal shares of
+``2**w // bound`` words each, in order, and throws away the few words left over at the top (read another).
+Every outcome owns exactly as many words as every other, so the bias is zero, not small; the map is monotone.
+
+The word is at least twice as wide as the bound (and 16 bits at least), so fewer than one word in 256 is
+thrown away, and fewer than one in 65,536 above 256 outcomes. Words are little-endian, so that a laboratory
+can read a whole stream of them at once (:mod:`rng.bulk`). A bound of 1 has one outcome and reads nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Final, Self
+
+from rng.errors import InvalidRange, InvalidSample, InvalidWeights
+
+#: No draw may have more outcomes than the generator has keys.
+BOUND_MAX: Final = 2**256
+#: Words thrown away in a row before the generator is held to be broken: by chance, one in 2**128 draws.
+REJECTIONS_MAX: Final = 16
+
+
+def word_bits(bound: int) -> int:
+    """Width of the word a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512 bits."""
+    if bound == 1:
+        return 0
+    bits = 16
+    while bits < 2 * (bound - 1).bit_length():
+        bits *= 2
+    return bits
+
+
+def share(bound: int, bits: int) -> int:
+    """How many of the 2**bits words each of the ``bound`` outcomes owns."""
+    return (1 << bits) // bound
+
+
+def scale(word: int, bound: int, bits: int) -> int | None:
+    """The outcome that owns ``word`` among words of ``bits`` bits, or None where the word is thrown away."""
+    outcome = word // share(bound, bits)
+    return outcome if outcome < bound else None
+
+
+@lru_cache(maxsize=4096)
+def plan(bound: int) -> tuple[int, int]:
+    """Bytes to read, and the share of each outcome, for a draw below ``bound``.
+
+    Raises :class:`InvalidRange` for anything but a whole number from 1 to :data:`BOUND_MAX`.
+    """
+    bits = word_bits(bound)
+    return bits // 8, share(bound, bits)
+
+
+def check_bound(bound: object) -> int:
+    """``bound`` itself where it can be drawn below; raises :class:`InvalidRange` otherwise."""
+    if type(bound) is not int:
+        raise InvalidRange(f"a range is a whole number of outcomes, not {bound!r}")
+    if not 1 <= bound <= BOUND_MAX:
+        raise InvalidRange(f"cannot draw below {bound}: a range has from 1 to 2**256 outcomes")
+    return bound
+
+
+def selection_bounds(population: int, picks: int) -> range:
+    """The bounds, in order, of the draws that select ``picks`` of ``population`` without replacement.
+
+    The i-th draw chooses among the members not yet chosen (Fisher-Yates from the front); the last member of
+    a full shuffle is certain and is not drawn. Raises :class:`InvalidSample`.
+    """
+    if type(population) is not int or type(picks) is not int or not 0 <= picks <= population:
+        raise InvalidSample(f"cannot select {picks!r} of {population!r} without replacement")
+    return range(population, population - min(picks, population - 1), -1)
+
+
+def bytes_for(bounds: Sequence[int]) -> int:
+    """Bytes that draws below ``bounds`` read when no word is thrown away."""
+    return sum(plan(check_bound(bound))[0] for bound in bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A table of whole-number weights whose total is stated, as a PAR sheet states it.
+
+    ``cumulative`` are the running sums; outcome i owns the numbers from ``cumulative[i-1]`` up to, not
+    including, ``cumulative[i]``. Build it with :meth:`of`.
+    """
+
+    total: int
+    cumulative: tuple[int, ...]
+
+    @classmethod
+    def of(cls, weights: Sequence[int], total: int) -> Self:
+        """Check ``weights`` against ``total``. Raises :class:`InvalidWeights`, naming the weight at fault."""
+        for i, weight in enumerate(weights):
+            if type(weight) is not int or weight < 0:
+                raise InvalidWeights(f"weight {i} is {weight!r}; a weight is a whole number, 0 or more")
+        if type(total) is not int or not 1 <= total <= BOUND_MAX:
+            raise InvalidWeights(f"the stated total is {total!r}; it is a whole number from 1 to 2**256")
+        if sum(weights) != total:
+            raise InvalidWeights(f"{len(weights)} weights sum to {sum(weights)}; the stated total is {total}")
+        return cls(total, tuple(accumulate(weights)))

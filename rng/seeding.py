@@ -1,0 +1,106 @@
+"""Seed material: samples of every source, tested, concatenated, and never the same twice.
+
+The concatenation goes through the generator's derivation function, so that each source alone suffices and a
+bad one does no harm beside a good one. What a source gave is remembered by its fingerprint, also across power
+cycles: a repeat means a stuck source or a machine restored from a snapshot.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from math import ceil
+from typing import Final
+
+from rng.errors import CarryOverDamaged, EntropyFailed, SeedRepeated
+from rng.health import HealthTests
+from rng.mechanism import SECURITY_BYTES
+from rng.sources import EntropySource
+
+#: Samples tested and thrown away before the first is used (SP 800-90B section 4.3, requirement 10).
+START_UP_SAMPLES: Final = 1024
+#: A false alarm of a health test: one in 2**40 samples.
+ALPHA_EXPONENT: Final = 40
+#: What each source gives to one seed: the strength, and half as much again for what a nonce would bring.
+SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
+#: Fingerprints remembered, and the length of each.
+FINGERPRINTS_KEPT: Final = 64
+FINGERPRINT_BYTES: Final = 16
+
+_MARK: Final = b"EGMRNG1\0"
+_CARRY_BYTES: Final = 32
+_SUM_BYTES: Final = 8
+
+
+def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
+    """What survives a power cycle: 32 bytes of reserved output and the fingerprints of past seeds."""
+    body = _MARK + output + b"".join(fingerprints)
+    return body + sha256(body).digest()[:_SUM_BYTES]
+
+
+def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
+    """The two parts of :func:`pack_carry_over`. Raises :class:`CarryOverDamaged`."""
+    body, checksum = text[:-_SUM_BYTES], text[-_SUM_BYTES:]
+    prints = body[len(_MARK) + _CARRY_BYTES :]
+    if (
+        not body.startswith(_MARK)
+        or len(body) < len(_MARK) + _CARRY_BYTES
+        or len(prints) % FINGERPRINT_BYTES
+        or sha256(body).digest()[:_SUM_BYTES] != checksum
+    ):
+        raise CarryOverDamaged(f"the {len(text)} bytes kept from the last power cycle are damaged")
+    split = (prints[i : i + FINGERPRINT_BYTES] for i in range(0, len(prints), FINGERPRINT_BYTES))
+    return body[len(_MARK) : len(_MARK) + _CARRY_BYTES], tuple(split)
+
+
+class SeedGatherer:
+    """Gathers seed material from its sources. Constructing one runs the start-up health tests.
+
+    ``known`` are fingerprints from earlier power cycles. Raises :class:`EntropyFailed` and its kin.
+    """
+
+    __slots__ = ("_sources", "_tests", "fingerprints")
+
+    def __init__(self, sources: Sequence[EntropySource], known: Iterable[bytes] = ()) -> None:
+        if not sources:
+            raise EntropyFailed("no source of entropy was given")
+        names = [source.name for source in sources]
+        if len(set(names)) != len(names):
+            raise EntropyFailed(f"two sources of entropy share a name: {', '.join(names)}")
+        self._sources = tuple(sources)
+        self._tests = tuple(HealthTests(s.name, s.entropy_bits, ALPHA_EXPONENT) for s in sources)
+        #: Fingerprints of the latest seeds, oldest first.
+        self.fingerprints: list[bytes] = list(known)[-FINGERPRINTS_KEPT:]
+        self.start_up_test()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sources, in the order of concatenation."""
+        return tuple(source.name for source in self._sources)
+
+    def start_up_test(self) -> None:
+        """Test :data:`START_UP_SAMPLES` consecutive samples of each source; they are thrown away."""
+        for source, tests in zip(self._sources, self._tests, strict=True):
+            tests.feed(self._samples(source, START_UP_SAMPLES))
+
+    def gather(self) -> bytes:
+        """Seed material: :data:`SEED_BITS` of claimed entropy from each source, in their order."""
+        return b"".join(
+            self._contribution(source, tests)
+            for source, tests in zip(self._sources, self._tests, strict=True)
+        )
+
+    def _contribution(self, source: EntropySource, tests: HealthTests) -> bytes:
+        noise = self._samples(source, ceil(SEED_BITS / source.entropy_bits))
+        tests.feed(noise)
+        fingerprint = sha256(b"seed of " + source.name.encode() + b"\0" + noise).digest()[:FINGERPRINT_BYTES]
+        if fingerprint in self.fingerprints:
+            raise SeedRepeated(f"source {source.name!r} gave the same {len(noise)} bytes of seed as before")
+        self.fingerprints.append(fingerprint)
+        del self.fingerprints[:-FINGERPRINTS_KEPT]
+        return noise
+
+    @staticmethod
+    def _samples(source: EntropySource, count: int) -> bytes:
+        noise = source.samples(count)
+        if len(noise) != count:
+            raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")
+        return noise

@@ -1,0 +1,141 @@
+"""The self-test of the whole chain, from AES to a shuffled deck.
+
+Run at start-up, on demand, and between games as the policy asks (SP 800-90A section 11.3). It tests code with
+fixed inputs; the state of the generator in service is neither read nor changed.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from rng.ctr_drbg import CtrDrbg, block_cipher_df
+from rng.draws import WordDraws
+from rng.errors import (
+    EntropyFailed,
+    HealthTestFailed,
+    RequestTooLarge,
+    ReseedRequired,
+    RngError,
+    SelfTestFailed,
+)
+from rng.health import HealthTests
+from rng.known_answers import AES_256, KNOWN_ANSWERS, KnownAnswer
+from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, MechanismName
+from rng.mechanisms import MECHANISMS
+from rng.scaling import Weights
+
+#: block_cipher_df of the bytes 0 to 99, as an independent, block-by-block computation gives it.
+_DF_ANSWER: Final = bytes.fromhex(
+    "1647e68c0842ec4b98c8873a25008617b4f56aeaf8d99c6fac618e7ae1c18b9bd8843996b0cf331ac47e4ed228a35416"
+)
+#: A deck of 52 shuffled with the words 0x0000, 0x0409, 0x0812, ...: the first seven places.
+_SHUFFLE_ANSWER: Final = (0, 1, 3, 5, 7, 8, 10)
+
+
+def _expect(what: str, answer: object, known: object) -> None:
+    if answer != known:
+        raise SelfTestFailed(f"self-test: {what} gave another answer than the known one")
+
+
+def _refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
+    try:
+        action()
+    except error:
+        return
+    raise SelfTestFailed(f"self-test: {what} was not refused")
+
+
+def _aes() -> None:
+    key, plaintext, ciphertext = AES_256
+    block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, the published test)
+    _expect("AES-256", block.update(plaintext), ciphertext)
+
+
+def _derivation_function() -> None:
+    _expect("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
+
+
+def _answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
+    drbg = mechanism(case.entropy, case.nonce, case.personalization)
+    if case.reseed_entropy:
+        drbg.reseed(case.reseed_entropy, case.reseed_additional)
+    drbg.generate(len(case.output), case.additional_a, fresh_entropy=case.fresh_a)
+    return drbg.generate(len(case.output), case.additional_b, fresh_entropy=case.fresh_b)
+
+
+def _mechanism(name: MechanismName) -> Callable[[], None]:
+    def test() -> None:
+        _expect(name, _answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output)
+
+    return test
+
+
+class _WornOut(CtrDrbg):
+    """A generator that has served all the requests its seed allows."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(bytes(range(48)), bytes(16))
+        self._reseed_counter = RESEED_INTERVAL + 1
+
+
+def _refusals() -> None:
+    drbg = CtrDrbg(bytes(range(48)), bytes(16))
+    _refused("a request over the limit", RequestTooLarge, lambda: drbg.generate(REQUEST_BYTES_MAX + 1))
+    _refused("a seed without enough entropy", EntropyFailed, lambda: drbg.reseed(bytes(31)))
+    _refused("a request past the reseed interval", ReseedRequired, lambda: _WornOut().generate(1))
+
+
+def _health() -> None:
+    _refused(
+        "a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(64))
+    )
+    pair = bytes(i % 2 for i in range(512))
+    _refused(
+        "a source of two values", HealthTestFailed, lambda: HealthTests("pair", Fraction(8), 40).feed(pair)
+    )
+
+
+def words(values: list[int]) -> WordDraws:
+    """Draws from given 16-bit words."""
+    stream = iter(values)
+    return WordDraws(lambda count: b"".join(next(stream).to_bytes(2, "little") for _ in range(count // 2)))
+
+
+def _scaling() -> None:
+    """65,535 is thrown away below 22 and below 80; 65,515 is the last word that 21 of 22 owns."""
+    draws = words([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
+    _expect("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
+    _expect("rejections", draws.rejections, 4)
+    _expect("weighted choice", words([32_768]).weighted(Weights.of([3, 0, 5], 8)), 2)
+
+
+def _shuffle() -> None:
+    order = words([0x0409 * i for i in range(51)]).shuffle(range(52))
+    _expect("a shuffle", (sorted(order), *order[:7]), (list(range(52)), *_SHUFFLE_ANSWER))
+
+
+TESTS: Final[dict[str, Callable[[], None]]] = {
+    "AES-256": _aes,
+    "Block_Cipher_df": _derivation_function,
+    **{name.value: _mechanism(name) for name in MechanismName},
+    "refusals": _refusals,
+    "health tests": _health,
+    "scaling": _scaling,
+    "shuffle": _shuffle,
+}
+
+
+def run_self_test() -> tuple[str, ...]:
+    """Run every test; the names of those passed. Raises :class:`SelfTestFailed` at the first that fails."""
+    for name, test in TESTS.items():
+        try:
+            test()
+        except SelfTestFailed:
+            raise
+        except Exception as error:
+            raise SelfTestFailed(f"self-test: {name} broke off: {error!r}") from error
+    return tuple(TESTS)

@@ -1,0 +1,314 @@
+"""The generator in service: what a cabinet draws every outcome from.
+
+One Generate a step of a game and no read-ahead: a step's bytes are generated when its first number is
+drawn, used at once and in order, and what is left is thrown away when the step ends. Any failure puts the
+service out of service; nothing but a new :meth:`RandomService.start`, under authority, leaves that state.
+"""
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn, Self
+
+from rng.draws import WordDraws
+from rng.errors import (
+    EntropyFailed,
+    OutOfService,
+    RejectionLimit,
+    ReseedNotAllowed,
+    RngError,
+    StepClosed,
+)
+from rng.mechanism import REQUEST_BYTES_MAX
+from rng.mechanisms import MECHANISMS
+from rng.policy import Personalization, ReseedPolicy
+from rng.scaling import bytes_for
+from rng.seeding import SeedGatherer, pack_carry_over, unpack_carry_over
+from rng.self_test import run_self_test
+from rng.sources import EntropySource, available_sources
+
+#: What a step generates unless it is known to need more: 32 draws below 256, at the price of one.
+STEP_BYTES = 64
+#: Room for words thrown away in a long selection, so that it still is one Generate.
+_SPARE_BYTES = 16
+#: Fresh bytes mixed into each step where the policy says so.
+_FRESH_INPUT_BYTES = 16
+#: A cycle throws away 1 to this many Generates.
+_CYCLE_GENERATES_MAX = 8
+
+Event = Callable[[str, Mapping[str, object]], None]
+
+
+def _no_event(code: str, values: Mapping[str, object]) -> None:
+    """Where nobody listens."""
+
+
+class Step(WordDraws):
+    """The draws of one step of a game; a context manager, open once and only inside its ``with``.
+
+    Raises :class:`~rng.errors.StepClosed` outside it, :class:`~rng.errors.OutOfService` when the service is.
+    """
+
+    __slots__ = ("_buffer", "_need", "_open", "_service", "_used", "generates")
+
+    def __init__(self, service: "RandomService") -> None:
+        super().__init__(self._take)
+        self._service = service
+        self._open = False
+        self._buffer = b""
+        self._used = 0
+        self._need = STEP_BYTES
+        #: Generates this step has cost.
+        self.generates = 0
+
+    def __enter__(self) -> Self:
+        self._service._open_step(self)  # noqa: SLF001 (a step is the service's own)
+        self._open = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open = False
+        self._buffer = b""
+        self._service._close_step(self)  # noqa: SLF001
+
+    def _take(self, count: int) -> bytes:
+        if not self._open:
+            raise StepClosed("a number was drawn outside the step it belongs to")
+        end = self._used + count
+        if end > len(self._buffer):
+            left = self._buffer[self._used :]
+            wanted = max(count, self._need) - len(left)
+            self._buffer = left + self._service._generate(min(wanted, REQUEST_BYTES_MAX))  # noqa: SLF001
+            self._need = STEP_BYTES
+            self.generates += 1
+            self._used, end = 0, count
+        taken = self._buffer[self._used : end]
+        self._used = end
+        return taken
+
+    def _expect(self, bounds: Sequence[int]) -> None:
+        self._need = max(STEP_BYTES, bytes_for(bounds) + _SPARE_BYTES)
+
+    def _give_up(self, bound: int) -> NoReturn:
+        try:
+            super()._give_up(bound)
+        except RejectionLimit as error:
+            self._service._fail(error)  # noqa: SLF001
+
+
+class RandomService:
+    """A seeded, self-tested generator. Build it with :meth:`start`; every method may raise OutOfService."""
+
+    __slots__ = (
+        "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_gatherer", "_generates", "_last_seeded",
+        "_last_tested", "_lock", "_on_event", "_open", "_pid", "_policy", "_rejections", "_reseeds", "_steps",
+    )  # fmt: skip
+
+    def __init__(
+        self, gatherer: SeedGatherer, policy: ReseedPolicy, clock: Callable[[], int], on_event: Event
+    ) -> None:
+        self._gatherer = gatherer
+        self._policy = policy
+        self._clock = clock
+        self._on_event = on_event
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._failure: str | None = None
+        self._open: Step | None = None
+        self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
+            self._rejections
+        ) = 0
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        personalization: Personalization,
+        sources: Sequence[EntropySource] | None = None,
+        policy: ReseedPolicy | None = None,
+        carry_over: bytes | None = None,
+        clock: Callable[[], int] = time.monotonic_ns,
+        on_event: Event = _no_event,
+    ) -> Self:
+        """Test the chain and the sources, gather a seed, and instantiate the generator.
+
+        ``sources``: None for every source this machine has. ``carry_over``: what :meth:`carry_over` of the
+        power cycle before gave, mixed into the personalization and never counted as entropy. ``clock``:
+        monotonic nanoseconds. ``on_event(code, values)`` is told ``rng_started``, ``rng_reseeded``,
+        ``rng_self_tested`` and ``rng_out_of_service``. Raises what failed, after the event.
+        """
+        policy = policy or ReseedPolicy()
+        try:
+            tested = run_self_test()
+            reserved, known = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
+            gatherer = SeedGatherer(available_sources() if sources is None else sources, known)
+            service = cls(gatherer, policy, clock, on_event)
+            service._seed(personalization, reserved)
+        except RngError as error:
+            on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
+            raise
+        on_event(
+            "rng_started",
+            {
+                "mechanism": policy.mechanism.value,
+                "sources": gatherer.names,
+                "self_tests": len(tested),
+                "instance": personalization.instance,
+                "boot_counter": personalization.boot_counter,
+                "carry_over": carry_over is not None,
+            },
+        )
+        return service
+
+    def _seed(self, personalization: Personalization, reserved: bytes) -> None:
+        mechanism = MECHANISMS[self._policy.mechanism]
+        self._drbg = mechanism(
+            self._gatherer.gather(), personalization.nonce(), personalization.encode() + reserved
+        )
+        self._last_seeded = self._clock()
+        service = weakref.ref(self)
+
+        def forked() -> None:
+            if child := service():
+                child._failure = "the process was forked; a copy of a generator never draws"  # noqa: SLF001
+
+        os.register_at_fork(after_in_child=forked)
+
+    @property
+    def state(self) -> str:
+        """``"in service"``, or ``"out of service: "`` and the reason."""
+        return "in service" if self._failure is None else f"out of service: {self._failure}"
+
+    def statistics(self) -> dict[str, int | str]:
+        """Counters since the start, for metrics and the audit: nothing a sequence could be told from."""
+        return {
+            "state": self.state,
+            "mechanism": self._policy.mechanism.value,
+            "steps": self._steps,
+            "generates": self._generates,
+            "rejected_words": self._rejections,
+            "reseeds": self._reseeds,
+            "cycles": self._cycles,
+            "since_seeding": self._drbg.reseed_counter,
+        }
+
+    def step(self) -> Step:
+        """The draws of one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
+        return Step(self)
+
+    def reseed(self, reason: str) -> None:
+        """Reseed now, for a reason the policy names. Raises :class:`~rng.errors.ReseedNotAllowed`."""
+        if reason not in self._policy.on_event:
+            raise ReseedNotAllowed(f"the policy does not reseed for {reason!r}")
+        with self._lock:
+            self._check()
+            self._reseed(reason)
+
+    def cycle(self) -> int:
+        """Turn the generator over in the background; nanoseconds after which to call again (0: never).
+
+        Both how far it turns and how long until the next are drawn from the generator itself, and thrown
+        away, so no player can time it. Meant for an idle moment; within an open step it does nothing yet.
+        """
+        low, high = self._policy.cycle_min_ms, self._policy.cycle_max_ms
+        if not high:
+            return 0
+        with self._lock:
+            self._check()
+            if self._open is None:
+                turns = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
+                for _ in range(turns):
+                    self._generate(STEP_BYTES)
+                self._cycles += 1
+            pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
+            return pause_us * 1000
+
+    def self_test(self) -> tuple[str, ...]:
+        """Test the whole chain on demand; the tests passed. A failure puts the service out of service."""
+        with self._lock:
+            self._check()
+            try:
+                passed = run_self_test()
+                self._gatherer.start_up_test()
+            except RngError as error:
+                self._fail(error)
+            self._last_tested = self._generates
+            self._on_event("rng_self_tested", {"self_tests": len(passed)})
+            return passed
+
+    def carry_over(self) -> bytes:
+        """What to keep for the next :meth:`start`: output reserved for this, and fingerprints of past seeds.
+
+        One way: neither the state nor any outcome can be told from it. Keep it secret all the same, hand it
+        to one start only, and make the next right after.
+        """
+        with self._lock:
+            return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
+
+    def _open_step(self, step: Step) -> None:
+        with self._lock:
+            self._check()
+            if self._open is not None:
+                raise StepClosed("a step was opened inside another; numbers are used at once and in order")
+            self._open = step
+            self._steps += 1
+            try:
+                self._before_step()
+            except BaseException:
+                self._open = None
+                raise
+
+    def _close_step(self, step: Step) -> None:
+        with self._lock:
+            self._open = None
+            self._rejections += step.rejections
+
+    def _before_step(self) -> None:
+        """What the policy asks for between games: the periodic self-test and reseeds."""
+        policy = self._policy
+        due = policy.self_test_every_generates
+        if due and self._generates - self._last_tested >= due:
+            self.self_test()
+        if policy.prediction_resistance:
+            self._reseed("prediction_resistance")
+        elif policy.every_generates and self._drbg.reseed_counter > policy.every_generates:
+            self._reseed("every_generates")
+        elif policy.every_seconds and self._clock() - self._last_seeded >= policy.every_seconds * 10**9:
+            self._reseed("every_seconds")
+
+    def _reseed(self, reason: str) -> None:
+        served = self._drbg.reseed_counter - 1
+        try:
+            self._drbg.reseed(self._gatherer.gather())
+        except RngError as error:
+            self._fail(error)
+        self._last_seeded = self._clock()
+        self._reseeds += 1
+        self._on_event("rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": served})
+
+    def _generate(self, count: int) -> bytes:
+        with self._lock:
+            self._check()
+            try:
+                fresh = os.getrandom(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
+                output = self._drbg.generate(count, fresh)
+            except OSError as error:
+                self._fail(EntropyFailed(f"getrandom: {error}"))
+            except RngError as error:
+                self._fail(error)
+            self._generates += 1
+            return output
+
+    def _check(self) -> None:
+        if self._failure is None and os.getpid() != self._pid:
+            self._failure = "the process was forked; a copy of a generator never draws"
+        if self._failure is not None:
+            raise OutOfService(f"the random number generator is out of service: {self._failure}")
+
+    def _fail(self, error: RngError) -> NoReturn:
+        self._failure = str(error)
+        self._drbg.uninstantiate()
+        self._on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
+        raise OutOfService(f"the random number generator is out of service: {error}") from error
