@@ -2,3 +2,48 @@
 
 Every amount is an ``int`` of minor units whose name carries the unit (``amount_cents``).
 """
+
+from meters.entry import StoredEntry
+from meters.errors import (
+    ExcessiveIncrement,
+    ForbiddenTransfer,
+    IdConflict,
+    InvalidTransaction,
+    JournalDamaged,
+    JournalError,
+    JournalLocked,
+    JournalUnwritable,
+    Overdrawn,
+    SelfAuditFailed,
+    UnknownAccount,
+    UnknownTransfer,
+)
+from meters.journal import Journal
+from meters.ledger import Reservation
+from meters.reading import MeterReading
+from meters.transaction import JSON, Mark, Phase, Posted, Transaction, Transfer
+
+__all__ = [
+    "JSON",
+    "ExcessiveIncrement",
+    "ForbiddenTransfer",
+    "IdConflict",
+    "InvalidTransaction",
+    "Journal",
+    "JournalDamaged",
+    "JournalError",
+    "JournalLocked",
+    "JournalUnwritable",
+    "Mark",
+    "MeterReading",
+    "Overdrawn",
+    "Phase",
+    "Posted",
+    "Reservation",
+    "SelfAuditFailed",
+    "StoredEntry",
+    "Transaction",
+    "Transfer",
+    "UnknownAccount",
+    "UnknownTransfer",
+]

@@ -1,0 +1,159 @@
+"""The chart of accounts: every source and sink of value, its book, its part in the self-audit.
+
+Four books that never mix. LIVE is the player's and the house's money. STOCK is where coins and bills
+physically lie. POOL is what progressive pools owe. TOURNAMENT is points, never money. Each book sums to
+zero, because value only ever flows from one account of a book to another of the same book.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from meters.errors import ForbiddenTransfer, UnknownAccount
+
+
+class Book(StrEnum):
+    """Which zero-sum book an account belongs to."""
+
+    LIVE = "live"
+    STOCK = "stock"
+    POOL = "pool"
+    TOURNAMENT = "tournament"
+
+
+class Role(StrEnum):
+    """The part of an account in: credits = all in + wins - wagers - all out."""
+
+    CREDIT = "credit"
+    IN = "in"
+    WIN = "win"
+    WAGER = "wager"
+    OUT = "out"
+    STORE = "store"
+    """A place value lies in, in a book without players: it gives and takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One line of the chart. ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``."""
+
+    pattern: str
+    role: Role
+    meaning: str
+    book: Book = Book.LIVE
+
+    @property
+    def gives(self) -> bool:
+        """Whether value may flow out of it."""
+        return self.role in {Role.CREDIT, Role.IN, Role.WIN, Role.STORE}
+
+    @property
+    def takes(self) -> bool:
+        """Whether value may flow into it."""
+        return self.role in {Role.CREDIT, Role.WAGER, Role.OUT, Role.STORE}
+
+    @property
+    def limited(self) -> bool:
+        """Whether its balance may never go below zero: the player's credit, in money or points."""
+        return self.role is Role.CREDIT
+
+
+#: Credit kinds, as in voucher and transfer accounts.
+CREDIT_KINDS: Final = ("cashable", "restricted", "nonrestricted")
+
+ACCOUNTS: Final[tuple[Account, ...]] = (
+    Account("credit:<position>:cashable", Role.CREDIT, "the player's money on the credit meter"),
+    Account("credit:<position>:restricted", Role.CREDIT, "promotional credit that can only be played"),
+    Account("credit:<position>:nonrestricted", Role.CREDIT, "promotional credit that can be cashed out"),
+    Account("world:bill", Role.IN, "bills stacked"),
+    Account("world:coin", Role.IN, "coins and tokens accepted"),
+    Account("world:voucher_in:<kind>", Role.IN, "vouchers redeemed"),
+    Account("world:coupon:<kind>", Role.IN, "promotional coupons redeemed"),
+    Account("world:aft_in:<kind>", Role.IN, "AFT transfers to the machine"),
+    Account("world:eft_in", Role.IN, "legacy electronic transfers to the machine"),
+    Account("world:wat_in", Role.IN, "wagering-account transfers to the machine"),
+    Account("world:card_in", Role.IN, "credits loaded from a house card"),
+    Account("house:win", Role.WIN, "wins paid by the machine to the credit meter"),
+    Account("house:double_up_win", Role.WIN, "wins of the double-up"),
+    Account("house:attendant_jackpot", Role.WIN, "wins the machine cannot pay, paid by hand"),
+    Account("house:progressive:<level>", Role.WIN, "progressive wins of a level"),
+    Account("house:bonus", Role.WIN, "awards of an external bonus system"),
+    Account("house:refund_defect", Role.WIN, "wagers given back: defect not of the player's doing"),
+    Account("house:complement", Role.WIN, "complements of payment, by hand, in their own register"),
+    Account("house:wager", Role.WAGER, "every wager: coin-in"),
+    Account("house:double_up_bet", Role.WAGER, "winnings put at stake again: not coin-in"),
+    Account("house:residual", Role.WAGER, "residual credits removed"),
+    Account("house:forfeit", Role.WAGER, "credits forfeited by a player who disrupted the machine"),
+    Account("house:orphan", Role.OUT, "credits found without an owner, to their register"),
+    Account("house:expired", Role.OUT, "promotional credits expired"),
+    Account("out:handpay_cancelled_credit", Role.OUT, "credits paid by an attendant"),
+    Account("out:handpay_jackpot", Role.OUT, "jackpots paid by an attendant"),
+    Account("out:handpay_progressive", Role.OUT, "progressive wins paid by an attendant"),
+    Account("out:handpay_bonus", Role.OUT, "external bonus awards paid by an attendant"),
+    Account("out:handpay_complement", Role.OUT, "complements of payment paid by an attendant"),
+    Account("out:voucher:<kind>", Role.OUT, "vouchers issued"),
+    Account("out:coupon:<kind>", Role.OUT, "promotional coupons issued"),
+    Account("out:hopper", Role.OUT, "coins paid by the hopper"),
+    Account("out:bill", Role.OUT, "bills dispensed"),
+    Account("out:aft_out:<kind>", Role.OUT, "AFT transfers to the host"),
+    Account("out:wat_out", Role.OUT, "wagering-account transfers to the host"),
+    Account("out:card_out", Role.OUT, "credits written to a house card"),
+    Account("stock:floor", Role.STORE, "the world outside the cabinet", Book.STOCK),
+    Account("stock:hopper", Role.STORE, "coins in the hopper", Book.STOCK),
+    Account("stock:coin_box", Role.STORE, "coins fallen to the drop box", Book.STOCK),
+    Account("stock:bill_box", Role.STORE, "bills in the stacker", Book.STOCK),
+    Account("stock:dispenser", Role.STORE, "bills in the dispenser", Book.STOCK),
+    Account("stock:fill", Role.STORE, "coins put into the hopper by attendants", Book.STOCK),
+    Account("stock:conveyor", Role.STORE, "coins gone by conveyor", Book.STOCK),
+    Account("pool:<level>:startup", Role.STORE, "what the house put up at each reset", Book.POOL),
+    Account("pool:<level>:contributed", Role.STORE, "what wagers put up", Book.POOL),
+    Account("pool:<level>:current", Role.STORE, "what the level shows", Book.POOL),
+    Account("pool:<level>:overflow", Role.STORE, "what came in above the ceiling", Book.POOL),
+    Account("pool:<level>:hidden", Role.STORE, "the secondary pool that becomes the next reset", Book.POOL),
+    Account("pool:<level>:won", Role.STORE, "what players hit", Book.POOL),
+    Account("tournament:points:<position>", Role.CREDIT, "points on the tournament meter", Book.TOURNAMENT),
+    Account("tournament:entry", Role.IN, "points given at entry", Book.TOURNAMENT),
+    Account("tournament:win", Role.WIN, "points won", Book.TOURNAMENT),
+    Account("tournament:wager", Role.WAGER, "points played", Book.TOURNAMENT),
+    Account("tournament:closed", Role.OUT, "points removed at the end", Book.TOURNAMENT),
+)
+
+
+def matcher(pattern: str) -> re.Pattern[str]:
+    """Compile an account pattern: ``<...>`` becomes a named word, ``*`` any tail."""
+    words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
+    return re.compile(words.replace("*", ".*"))
+
+
+_MATCHERS: Final = tuple((matcher(a.pattern), a) for a in ACCOUNTS)
+
+
+@lru_cache(maxsize=4096)
+def account(name: str) -> Account:
+    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if it has none."""
+    for pattern, line in _MATCHERS:
+        found = pattern.fullmatch(name)
+        if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
+            return line
+    raise UnknownAccount(f"account {name!r} is not in the chart of accounts (meters/chart.py)")
+
+
+@lru_cache(maxsize=4096)
+def check_flow(source: str, target: str) -> None:
+    """Raise :class:`ForbiddenTransfer` unless value may flow from ``source`` to ``target``."""
+    giver, taker = account(source), account(target)
+    if not giver.gives:
+        raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
+    if not taker.takes:
+        raise ForbiddenTransfer(f"{source} -> {target}: {target} only gives ({taker.meaning})")
+    if giver.book is not taker.book:
+        raise ForbiddenTransfer(f"{source} -> {target}: the {giver.book} book never mixes with {taker.book}")
+
+
+@lru_cache(maxsize=4096)
+def words_of(name: str) -> dict[str, str]:
+    """Return the words an account name carries: position, kind, level."""
+    found = matcher(account(name).pattern).fullmatch(name)
+    return found.groupdict() if found else {}

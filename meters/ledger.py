@@ -1,0 +1,248 @@
+"""The ledger: what the journal adds up to. Pure: entries in, balances, meters and machine state out.
+
+The machine, a reader beside it and an auditor on another computer all run this same replay; the journal is
+the truth and everything here can be rebuilt from it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from meters.chart import Book, Role, account, check_flow
+from meters.entry import GENESIS_HASH, StoredEntry
+from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAuditFailed, UnknownTransfer
+from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
+
+DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
+"""Dimensions as a sorted tuple: the key of a meter cell."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """One meter cell: what flowed from one account to another under the same dimensions."""
+
+    amount_cents: int = 0
+    times: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Value set aside by transaction ``id`` until it is settled or voided."""
+
+    id: str
+    kind: str
+    sequence: int
+    transfers: tuple[Transfer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one checked transaction will do: transfers to move, and the reservation it opens or closes."""
+
+    moves: tuple[Transfer, ...]
+    opens: Reservation | None = None
+    closes: Reservation | None = None
+
+
+def dims_key(dims: Dims) -> DimsKey:
+    """Return ``dims`` as the key of a meter cell."""
+    return tuple(sorted(dims.items()))
+
+
+def merged(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
+    """Return ``transfers`` with the transaction's ``dims`` beneath their own."""
+    if not dims:
+        return transfers
+    return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Balances, meter cells, counts, pending reservations and machine state after ``sequence`` entries."""
+
+    sequence: int = 0
+    head_hex: str = GENESIS_HASH
+    given: Counter[str] = field(default_factory=Counter)
+    """Account -> minor units that ever flowed out of it."""
+    taken: Counter[str] = field(default_factory=Counter)
+    """Account -> minor units that ever flowed into it."""
+    held: Counter[str] = field(default_factory=Counter)
+    """Account -> minor units set aside by pending reservations."""
+    pending: dict[str, Reservation] = field(default_factory=dict)
+    flows: dict[tuple[str, str, DimsKey], Flow] = field(default_factory=dict)
+    counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
+    marks: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Mark -> the counts, summed over dimensions, as they stood at that moment."""
+    state: dict[str, JSON] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ reading
+    def balance_cents(self, name: str) -> int:
+        """Return what flowed into account ``name`` minus what flowed out, in minor units."""
+        account(name)
+        return self.taken[name] - self.given[name]
+
+    def available_cents(self, name: str) -> int:
+        """Return the balance of ``name`` minus what reservations set aside from it."""
+        return self.balance_cents(name) - self.held[name]
+
+    def credits_cents(self) -> int:
+        """Return all players' credit on the machine, in minor units."""
+        return sum(
+            self.taken[name] - self.given[name]
+            for name in self.accounts()
+            if account(name).role is Role.CREDIT and account(name).book is Book.LIVE
+        )
+
+    def accounts(self) -> set[str]:
+        """Return the names of all accounts value ever touched."""
+        return self.taken.keys() | self.given.keys()
+
+    def count_totals(self) -> dict[str, int]:
+        """Return every count summed over its dimensions."""
+        totals: Counter[str] = Counter()
+        for (name, _), times in self.counts.items():
+            totals[name] += times
+        return dict(totals)
+
+    # ------------------------------------------------------------------ applying
+    def plan(self, transaction: Transaction) -> Plan:
+        """Check ``transaction`` against the books, changing nothing.
+
+        Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
+        :class:`ForbiddenTransfer`.
+        """
+        transfers = merged(transaction.transfers, transaction.dims)
+        for t in transfers:
+            check_flow(t.source, t.target)
+        match transaction.phase:
+            case Phase.POST:
+                self._check_funds(transaction.id, transfers, ())
+                return Plan(transfers)
+            case Phase.RESERVE:
+                if transaction.id in self.pending:
+                    raise InvalidTransaction(f"{transaction.id}: reserved twice")
+                self._check_funds(transaction.id, (), transfers)
+                return Plan(
+                    (), opens=Reservation(transaction.id, transaction.kind, self.sequence + 1, transfers)
+                )
+            case Phase.SETTLE | Phase.VOID:
+                reservation = self.pending.get(transaction.ref or "")
+                if reservation is None:
+                    raise UnknownTransfer(
+                        f"{transaction.id}: {transaction.phase} of {transaction.ref!r}, which is not pending"
+                    )
+                settles = transaction.phase is Phase.SETTLE
+                return Plan(reservation.transfers if settles else (), closes=reservation)
+
+    def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
+        change: Counter[str] = Counter()
+        for t in moves:
+            change[t.source] -= t.amount_cents
+            change[t.target] += t.amount_cents
+        for t in holds:
+            change[t.source] -= t.amount_cents
+        for name, amount_cents in change.items():
+            if amount_cents < 0 and account(name).limited and self.available_cents(name) + amount_cents < 0:
+                available_cents = self.available_cents(name)
+                raise Overdrawn(
+                    f"{tx_id}: {name} has {available_cents} cents available, {-amount_cents} needed"
+                )
+
+    def commit(self, plan: Plan, entry: StoredEntry) -> None:
+        """Do what ``plan`` says; it was made for ``entry``, and nothing here can fail."""
+        for t in plan.moves:
+            self.given[t.source] += t.amount_cents
+            self.taken[t.target] += t.amount_cents
+            cell = self.flows.setdefault((t.source, t.target, dims_key(t.dims)), Flow())
+            cell.amount_cents += t.amount_cents
+            cell.times += 1
+        if plan.opens:
+            self.pending[plan.opens.id] = plan.opens
+            for t in plan.opens.transfers:
+                self.held[t.source] += t.amount_cents
+        if plan.closes:
+            del self.pending[plan.closes.id]
+            for t in plan.closes.transfers:
+                self.held[t.source] -= t.amount_cents
+        self._commit_counts(entry.transaction)
+        for key, value in entry.state.items():
+            if value is None:
+                self.state.pop(key, None)
+            else:
+                self.state[key] = value
+        self.sequence = entry.sequence
+        self.head_hex = entry.hash_hex
+
+    def _commit_counts(self, transaction: Transaction) -> None:
+        if transaction.counts:
+            key = dims_key(transaction.dims)
+            for name, times in transaction.counts.items():
+                self.counts[name, key] += times
+        for mark in transaction.marks:
+            self.marks[mark] = self.count_totals()
+
+    def replay(self, entries: Iterable[StoredEntry]) -> None:
+        """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at one that cannot be."""
+        for entry in entries:
+            try:
+                plan = self.plan(entry.transaction)
+            except (InvalidTransaction, Overdrawn, UnknownTransfer) as why:
+                raise JournalDamaged(
+                    f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {why}"
+                ) from why
+            self.commit(plan, entry)
+
+    # ------------------------------------------------------------------ the self-audit
+    def audit_totals(self) -> Mapping[Role, int]:
+        """Return the live book's total of each role in minor units, each counted as a positive amount."""
+        totals = dict.fromkeys(Role, 0)
+        for name in self.accounts():
+            line = account(name)
+            if line.book is Book.LIVE:
+                sign = -1 if line.role in {Role.IN, Role.WIN} else 1
+                totals[line.role] += sign * (self.taken[name] - self.given[name])
+        return totals
+
+    def self_audit(self) -> None:
+        """Prove credits = all in + wins - wagers - all out, that nobody is below zero, every book is even.
+
+        A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
+        """
+        totals = self.audit_totals()
+        due = totals[Role.IN] + totals[Role.WIN] - totals[Role.WAGER] - totals[Role.OUT]
+        if totals[Role.CREDIT] != due:
+            raise SelfAuditFailed(
+                f"credits are {totals[Role.CREDIT]} cents, but in {totals[Role.IN]} + wins {totals[Role.WIN]}"
+                f" - wagers {totals[Role.WAGER]} - out {totals[Role.OUT]} = {due}"
+            )
+        books: Counter[Book] = Counter()
+        for name in self.accounts():
+            line = account(name)
+            books[line.book] += self.taken[name] - self.given[name]
+            if line.limited and self.available_cents(name) < 0:
+                raise SelfAuditFailed(f"{name} is below zero: {self.available_cents(name)} cents available")
+        for book, rest_cents in books.items():
+            if rest_cents:
+                raise SelfAuditFailed(f"the {book} book is off by {rest_cents} cents")
+
+    def full_audit(self) -> None:
+        """The self-audit, and account totals and holds against the meter cells and reservations they sum."""
+        self.self_audit()
+        given: Counter[str] = Counter()
+        taken: Counter[str] = Counter()
+        held: Counter[str] = Counter()
+        for (source, target, _), flow in self.flows.items():
+            given[source] += flow.amount_cents
+            taken[target] += flow.amount_cents
+        for reservation in self.pending.values():
+            for t in reservation.transfers:
+                held[t.source] += t.amount_cents
+        for what, kept, summed in (
+            ("out", self.given, given),
+            ("in", self.taken, taken),
+            ("held", self.held, held),
+        ):
+            if +kept != +summed:
+                names = sorted(n for n in kept.keys() | summed.keys() if kept[n] != summed[n])
+                raise SelfAuditFailed(f"account totals {what} and meter cells disagree on {', '.join(names)}")

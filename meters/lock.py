@@ -1,0 +1,39 @@
+"""One machine a state folder: a lock the operating system drops when the process dies, however it dies."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Final
+
+from meters.errors import JournalLocked, JournalUnwritable
+
+FILE_NAME: Final = "machine.lock"
+
+
+class FolderLock:
+    """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock; raise :class:`JournalLocked` naming who holds it, or :class:`JournalUnwritable`."""
+        path = folder / FILE_NAME
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as why:
+            raise JournalUnwritable(f"state folder {folder}: {why.strerror} ({path})") from why
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as why:
+            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(self._fd)
+            raise JournalLocked(f"state folder {folder} is kept by the machine of process {holder}") from why
+        try:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as why:
+            os.close(self._fd)
+            raise JournalUnwritable(f"state folder {folder}: {why.strerror} ({path})") from why
+
+    def release(self) -> None:
+        """Give the folder up."""
+        os.close(self._fd)

@@ -1,0 +1,119 @@
+"""A reading of every meter at one entry: for the machine, or for any part of it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from meters.chart import words_of
+from meters.errors import JournalError
+from meters.ledger import Ledger
+from meters.table import BY_NAME, METERS, OCCURRENCES, Unit, meters_of
+from meters.transaction import Mark
+
+DIGITS: Final = 10
+"""Digits of a meter unless the profile says otherwise (D-05)."""
+
+
+class UnknownMeter(JournalError, KeyError):
+    """No meter has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One meter cell: a flow (``source`` to ``target``) or a count (named by ``source``), and its dims."""
+
+    source: str
+    target: str
+    dims: Mapping[str, str]
+    amount_cents: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeterReading:
+    """Every meter as of entry ``sequence``, whose hash is ``head_hash``.
+
+    ``values`` maps meter name -> value (minor units, or occurrences); :meth:`by` splits one by a dimension,
+    :meth:`where` is the reading of a part (a position, a game ...).
+    """
+
+    sequence: int
+    head_hash: str
+    cells: tuple[Cell, ...]
+    since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Mark -> occurrence meter -> its value at that moment."""
+
+    @property
+    def values(self) -> dict[str, int]:
+        """Every meter by name; occurrence meters also ``since_power_up`` and ``since_door_close``."""
+        values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
+        for cell in self.cells:
+            for name, amount in _adds(cell):
+                values[name] = values.get(name, 0) + amount
+        occurrences = [name for name in values if name not in BY_NAME]
+        for mark, then in self.since.items():
+            for name in occurrences:
+                values[f"{name}.since_{mark}"] = values[name] - then.get(name, 0)
+        return values
+
+    def value(self, name: str) -> int:
+        """Return one meter; raise :class:`UnknownMeter`."""
+        values = self.values
+        if name not in values:
+            raise UnknownMeter(f"no meter is called {name!r}")
+        return values[name]
+
+    def by(self, name: str, dimension: str) -> dict[str, int]:
+        """Return one meter split by ``dimension``; what carries none is under the empty string."""
+        parts: Counter[str] = Counter()
+        for cell in self.cells:
+            for meter, amount in _adds(cell):
+                if meter == name:
+                    parts[cell.dims.get(dimension, "")] += amount
+        return dict(parts)
+
+    def where(self, **dims: str | int) -> "MeterReading":
+        """Return the reading of the cells that carry all of ``dims``, e.g. ``where(position=1)``."""
+        wanted = {key: str(value) for key, value in dims.items()}
+        cells = tuple(c for c in self.cells if wanted.items() <= c.dims.items())
+        return MeterReading(self.sequence, self.head_hash, cells)
+
+    def dimension(self, name: str) -> list[str]:
+        """Return the values dimension ``name`` takes, sorted."""
+        return sorted({c.dims[name] for c in self.cells if name in c.dims})
+
+
+def _adds(cell: Cell) -> list[tuple[str, int]]:
+    if not cell.target:
+        return [(cell.source, cell.times)]
+    return [
+        (meter.name, sign * (cell.times if meter.unit is Unit.TIMES else cell.amount_cents))
+        for meter, sign in meters_of(cell.source, cell.target)
+    ]
+
+
+def shown(value: int, digits: int = DIGITS) -> int:
+    """Return what a meter of ``digits`` digits shows: it rolls over at its capacity (D-05, D-07).
+
+    Only the display rolls; the ledger's integers have no capacity, so the accounting never notices.
+    """
+    return value % int(10**digits)
+
+
+def read_meters(ledger: Ledger) -> MeterReading:
+    """Return the reading of ``ledger``."""
+    flows = [
+        Cell(source, target, _dims(source, target, key), flow.amount_cents, flow.times)
+        for (source, target, key), flow in ledger.flows.items()
+    ]
+    counts = [
+        Cell(name, "", {k: str(v) for k, v in key}, 0, times) for (name, key), times in ledger.counts.items()
+    ]
+    since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in Mark}
+    return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
+
+
+def _dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
+    """A cell's dimensions: what its account names say (position, kind, level), and what the caller said."""
+    return {**words_of(source), **words_of(target), **{k: str(v) for k, v in key}}

@@ -1,0 +1,172 @@
+"""The canonical meters, as data: each is a sum over flows of value between accounts of the chart.
+
+Because a meter is nothing but a pattern over the journal's transfers, its value for the machine, a
+position, a game, a paytable version, a denomination or a wager level is the same sum over fewer cells, and
+the parts always add up to the whole.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from meters.chart import matcher
+
+Flows: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Unit(StrEnum):
+    """What a meter counts."""
+
+    CENTS = "cents"
+    """Minor units of the currency."""
+    TIMES = "times"
+    """Occurrences."""
+    POINTS = "points"
+    """Tournament points: never money."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """One meter: the sum over ``flows`` (source and target patterns), less ``minus``; in ``unit``."""
+
+    name: str
+    meaning: str
+    flows: Flows
+    minus: Flows = ()
+    unit: Unit = Unit.CENTS
+
+    @property
+    def is_level(self) -> bool:
+        """Whether it is a level that also falls (credits, hopper), not a cumulative meter."""
+        return bool(self.minus)
+
+
+_CREDIT: Final = "credit:*"
+_OUTS: Final = (
+    ("att_cancel_credit", "credits paid by an attendant", ((_CREDIT, "out:handpay_cancelled_credit"),)),
+    (
+        "att_jackpot",
+        "jackpots the machine cannot pay, paid by an attendant",
+        (("house:attendant_jackpot", "out:*"),),
+    ),
+    ("att_progressive", "progressive wins paid by an attendant", (("house:progressive:*", "out:*"),)),
+    ("att_bonus", "external bonus awards paid by an attendant", (("house:bonus", "out:*"),)),
+)
+
+
+def _pairs() -> tuple[Meter, ...]:
+    """The value and count meters of everything that enters or leaves as single items, by kind."""
+    meters = []
+    kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
+    for name, kind in kinds.items():
+        meters += [
+            ("ticket_in." + name, f"{kind} vouchers redeemed", (f"world:voucher_in:{kind}", _CREDIT)),
+            ("ticket_out." + name, f"{kind} vouchers issued", (_CREDIT, f"out:voucher:{kind}")),
+            ("coupon_promo_in." + name, f"{kind} coupons redeemed", (f"world:coupon:{kind}", _CREDIT)),
+            ("coupon_promo_out." + name, f"{kind} coupons issued", (_CREDIT, f"out:coupon:{kind}")),
+            ("aft_in." + name, f"{kind} AFT transfers in", (f"world:aft_in:{kind}", _CREDIT)),
+            ("aft_out." + name, f"{kind} AFT transfers out", (_CREDIT, f"out:aft_out:{kind}")),
+        ]
+    meters += [
+        ("bill_in", "bills stacked", ("world:bill", _CREDIT)),
+        ("bill_dispensed", "bills dispensed", (_CREDIT, "out:bill")),
+        ("eft_in", "legacy electronic transfers in", ("world:eft_in", _CREDIT)),
+        ("wat_in", "wagering-account transfers in", ("world:wat_in", _CREDIT)),
+        ("wat_out", "wagering-account transfers out", (_CREDIT, "out:wat_out")),
+        ("card_in", "credits loaded from a house card", ("world:card_in", _CREDIT)),
+        ("card_out", "credits written to a house card", (_CREDIT, "out:card_out")),
+    ]
+    return tuple(
+        meter
+        for name, meaning, flow in meters
+        for meter in (
+            Meter(name + ".value", meaning + ", value", (flow,)),
+            Meter(name + ".count", meaning + ", number", (flow,), unit=Unit.TIMES),
+        )
+    )
+
+
+METERS: Final[tuple[Meter, ...]] = (
+    Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
+    Meter(
+        "coin_in", "all wagers, intermediate winnings put at stake again apart", ((_CREDIT, "house:wager"),)
+    ),
+    Meter("coin_out", "wins paid by the machine, progressive and bonus apart", (("house:win", _CREDIT),)),
+    *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
+    Meter(
+        "hand_paid", "everything paid by hand, complements apart", tuple(f for _, _, fs in _OUTS for f in fs)
+    ),
+    Meter("mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _CREDIT),)),
+    Meter("mach_bonus", "external bonus awards paid by the machine", (("house:bonus", _CREDIT),)),
+    Meter("double_up_bet", "winnings put at stake again", ((_CREDIT, "house:double_up_bet"),)),
+    Meter("double_up_won", "wins of the double-up", (("house:double_up_win", _CREDIT),)),
+    Meter("phys_coin_in", "coins accepted", (("world:coin", _CREDIT),)),
+    Meter("phys_coin_out", "coins paid by the hopper", ((_CREDIT, "out:hopper"),)),
+    Meter("coin_drop", "coins fallen to the drop box", (("stock:*", "stock:coin_box"),)),
+    Meter("hopper_fill", "coins put into the hopper by attendants", (("stock:fill", "stock:hopper"),)),
+    Meter(
+        "hopper_level", "coins in the hopper now", (("*", "stock:hopper"),), minus=(("stock:hopper", "*"),)
+    ),
+    Meter("conveyor_departed", "coins gone by conveyor", (("stock:*", "stock:conveyor"),)),
+    *_pairs(),
+    Meter(
+        "drop_total",
+        "coins to the box, bills and vouchers taken",
+        (("stock:*", "stock:coin_box"), ("world:bill", _CREDIT), ("world:voucher_in:*", _CREDIT)),
+    ),
+    Meter("money_in", "everything that became credit, wins apart", (("world:*", _CREDIT),)),
+    Meter("money_out", "everything that left the machine, by any way", (("*", "out:*"),)),
+    Meter("residual_removed", "residual credits removed", ((_CREDIT, "house:residual"),)),
+    Meter("refund_defect", "wagers given back for a defect", (("house:refund_defect", "*"),)),
+    Meter("forfeit_tamper", "credits forfeited by a disrupting player", ((_CREDIT, "house:forfeit"),)),
+    Meter("orphan", "credits found without an owner", ((_CREDIT, "house:orphan"),)),
+    Meter("expired", "promotional credits expired", ((_CREDIT, "house:expired"),)),
+    Meter("complement", "complements of payment, by hand", (("house:complement", "*"),)),
+    Meter(
+        "progressive.current",
+        "what the level shows",
+        (("*", "pool:*:current"),),
+        minus=(("pool:*:current", "*"),),
+    ),
+    Meter(
+        "progressive.overflow",
+        "above the ceiling",
+        (("*", "pool:*:overflow"),),
+        minus=(("pool:*:overflow", "*"),),
+    ),
+    Meter("progressive.hidden", "secondary pool", (("*", "pool:*:hidden"),), minus=(("pool:*:hidden", "*"),)),
+    Meter("progressive.startup", "put up at resets by the house", (("pool:*:startup", "*"),)),
+    Meter("progressive.contributed", "put up by wagers", (("pool:*:contributed", "*"),)),
+    Meter("progressive.wins", "hit by players, value", (("*", "pool:*:won"),)),
+    Meter("progressive.hits", "hit by players, number", (("*", "pool:*:won"),), unit=Unit.TIMES),
+    Meter("tournament_points", "points given at entry", (("tournament:entry", "*"),), unit=Unit.POINTS),
+    Meter("tournament_wins", "points won", (("tournament:win", "*"),), unit=Unit.POINTS),
+)
+
+BY_NAME: Final = {m.name: m for m in METERS}
+
+#: Occurrence meters every reading shows, also at zero; others (door.<x>.opens, tilt.<code>) show once
+#: they occur.
+OCCURRENCES: Final = (
+    "games_played",
+    "games_won",
+    "games_lost",
+    "power_resets",
+    "verify_fail",
+    "hopper_runaway",
+    "note_rejected",
+    "ticket_reprint",
+    "host_comm_loss",
+)
+
+
+@lru_cache(maxsize=4096)
+def meters_of(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
+    """Return the meters a flow from ``source`` to ``target`` adds to (+1) or takes from (-1)."""
+    return tuple(
+        (meter, sign)
+        for meter in METERS
+        for flows, sign in ((meter.flows, 1), (meter.minus, -1))
+        if any(matcher(s).fullmatch(source) and matcher(t).fullmatch(target) for s, t in flows)
+    )

@@ -1,0 +1,185 @@
+"""The journal records whole transactions, refuses bad ones, and is rebuilt exactly."""
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from meters import (
+    ForbiddenTransfer,
+    IdConflict,
+    InvalidTransaction,
+    Journal,
+    JournalLocked,
+    JournalUnwritable,
+    Overdrawn,
+    Phase,
+    Transaction,
+    Transfer,
+    UnknownAccount,
+    UnknownTransfer,
+)
+
+CREDIT = "credit:1:cashable"
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def bill(tx_id, cents=2000):
+    return Transaction(
+        id=tx_id, kind="bill.in", transfers=(Transfer("world:bill", CREDIT, cents, {"bill_cents": cents}),)
+    )
+
+
+def cash_out(tx_id, cents):
+    return Transaction(
+        id=tx_id,
+        kind="cashout.request",
+        phase=Phase.RESERVE,
+        transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", cents),),
+    )
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal.open(tmp_path / "state", now=clock) as opened:
+        yield opened
+
+
+@pytest.mark.requirement("D-15", "F-01")
+def test_a_transaction_moves_credit_and_meters_together(journal):
+    journal.append(bill("b1"))
+    journal.append(
+        Transaction(
+            id="g1",
+            kind="game.start",
+            transfers=(Transfer(CREDIT, "house:wager", 25),),
+            dims={"game": "classic", "denomination_cents": 5},
+            counts={"games_played": 1},
+            state={"game.open": {"play_id": "g1"}},
+        )
+    )
+    assert journal.balance_cents(CREDIT) == 1975
+    assert journal.state("game.open") == {"play_id": "g1"}
+    meters = journal.meters()
+    assert meters.value("coin_in") == 25
+    assert meters.value("bill_in.value") == 2000
+    assert meters.by("bill_in.count", "bill_cents") == {"2000": 1}
+    assert meters.where(game="classic").value("coin_in") == 25
+    assert meters.by("games_played", "game") == {"classic": 1}
+
+
+def test_a_repeat_is_recognised_and_counted_once(journal):
+    first = journal.append(bill("b1"))
+    again = journal.append(bill("b1"))
+    assert (again.sequence, again.hash_hex, again.existed) == (first.sequence, first.hash_hex, True)
+    assert journal.balance_cents(CREDIT) == 2000
+    with pytest.raises(IdConflict, match="b1"):
+        journal.append(bill("b1", 500))
+
+
+def test_reserve_then_settle_moves_once(journal):
+    journal.append(bill("b1"))
+    journal.append(cash_out("c1", 2000))
+    assert (journal.balance_cents(CREDIT), journal.available_cents(CREDIT)) == (2000, 0)
+    assert [r.id for r in journal.pending()] == ["c1"]
+    with pytest.raises(Overdrawn, match="0 cents available"):
+        journal.append(cash_out("c2", 1))
+    journal.append(Transaction(id="c1.paid", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
+    assert journal.balance_cents(CREDIT) == 0
+    assert journal.pending() == []
+    with pytest.raises(UnknownTransfer, match="c1"):
+        journal.append(Transaction(id="c1.again", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
+    assert [e.id for e in journal.find("c1")] == ["c1.paid"]
+
+
+def test_void_moves_nothing(journal):
+    journal.append(bill("b1"))
+    journal.append(cash_out("c1", 1500))
+    journal.append(Transaction(id="c1.void", kind="cashout.void", phase=Phase.VOID, ref="c1"))
+    assert journal.available_cents(CREDIT) == 2000
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error"),
+    [
+        ("world:cheque", CREDIT, UnknownAccount),
+        ("house:wager", CREDIT, ForbiddenTransfer),
+        (CREDIT, "world:bill", ForbiddenTransfer),
+        ("world:bill", "stock:bill_box", ForbiddenTransfer),
+        ("world:voucher_in:gold", CREDIT, UnknownAccount),
+    ],
+)
+def test_the_chart_refuses_what_it_does_not_know(journal, source, target, error):
+    with pytest.raises(error):
+        journal.append(Transaction(id="x", kind="bill.in", transfers=(Transfer(source, target, 1),)))
+    assert journal.sequence == 0
+
+
+@pytest.mark.parametrize("amount", [0, -1, 1.0, True, "5"])
+def test_an_amount_is_an_int_above_zero(amount):
+    with pytest.raises(InvalidTransaction, match="amount_cents"):
+        Transfer("world:bill", CREDIT, amount)
+
+
+@pytest.mark.parametrize("record", [1.5, float("nan"), {"a": {1, 2}}, b"x", [{"deep": 0.1}]])
+def test_what_json_cannot_carry_whole_is_refused(journal, record):
+    with pytest.raises(InvalidTransaction):
+        journal.append(Transaction(id="x", kind="event", record=record))
+    assert journal.sequence == 0
+
+
+def test_a_restart_rebuilds_the_exact_state(tmp_path):
+    with Journal.open(tmp_path, now=clock) as first:
+        first.append(bill("b1"))
+        first.append(cash_out("c1", 700))
+        first.append(
+            Transaction(id="e1", kind="event", state={"lang": "fr", "gone": 1}, record={"é": [1, None]})
+        )
+        first.append(Transaction(id="e2", kind="event", state={"gone": None}))
+        before = (first.sequence, first.head_hash, first.meters().values, first.states(), first.pending())
+    with Journal.open(tmp_path, now=clock) as second:
+        assert (
+            second.sequence,
+            second.head_hash,
+            second.meters().values,
+            second.states(),
+            second.pending(),
+        ) == before
+        assert second.get("e1").record == {"é": [1, None]}
+
+
+def test_entries_are_read_by_kind_from_either_end(journal):
+    for n in range(5):
+        journal.append(bill(f"b{n}"))
+        journal.append(Transaction(id=f"e{n}", kind="event"))
+    assert [e.id for e in journal.entries("event", newest_first=True, limit=2)] == ["e4", "e3"]
+    assert [e.id for e in journal.entries(("event", "bill.in"), since=7)] == ["e3", "b4", "e4"]
+
+
+def test_a_second_machine_is_refused_by_name(tmp_path):
+    code = (
+        "import sys; from datetime import datetime, UTC; from pathlib import Path;"
+        "from meters import Journal;"
+        "Journal.open(Path(sys.argv[1]), now=lambda: datetime.now(UTC))"
+    )
+    with Journal.open(tmp_path, now=clock):
+        with pytest.raises(JournalLocked, match=str(os.getpid())):
+            Journal.open(tmp_path, now=clock)
+        other = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert "JournalLocked" in other.stderr
+    Journal.open(tmp_path, now=clock).close()
+
+
+def test_an_absent_medium_is_named(tmp_path):
+    plain = tmp_path / "file"
+    plain.write_text("not a folder")
+    with pytest.raises(JournalUnwritable, match="file"):
+        Journal.open(Path(plain) / "state", now=clock)
