@@ -1,0 +1,81 @@
+"""The generated parts of the documents: fresh, complete, and refused where they cannot be written."""
+
+import re
+
+import click
+import pytest
+
+from tools.commands import COMMANDS
+from tools.conformance.requirements import ROOT
+from tools.docs import BLOCKS, DOCUMENTS, DocumentError, command_reference, dependencies, fill, parts
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_generated_parts_are_fresh(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert fill(name, text) == text, "run `make docs` and commit the result"
+
+
+def test_every_part_has_its_place():
+    placed = [part for name in DOCUMENTS for part in parts((ROOT / name).read_text(encoding="utf-8"))]
+    assert sorted(placed) == sorted(BLOCKS)
+
+
+def test_every_command_is_documented_with_a_help_text():
+    reference = command_reference()
+    sections = re.split(r"^#+ (?=`egm)", reference, flags=re.MULTILINE)[1:]
+    documented = {section.partition("\n")[0].strip("`") for section in sections}
+    assert {f"egm {name}" for name in COMMANDS} <= documented
+    for section in sections:
+        help_text = section.split("\n\n")[1]
+        assert re.match(r"\w", help_text), f"no help text: {section.splitlines()[0]}"
+
+
+def test_options_and_subcommands_reach_the_reference(monkeypatch):
+    @click.group()
+    def par():
+        """Work on PAR sheets."""
+
+    @par.command()
+    @click.argument("game")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    def show(*, game, as_json):
+        """Show one sheet."""
+
+    monkeypatch.setattr("tools.docs.egm", par)
+    text = command_reference()
+    assert "### `egm show`" in text
+    assert "Show one sheet.\n\n```\negm show [OPTIONS] GAME\n```" in text
+    assert "| `--json` | Print JSON. |" in text
+
+
+def test_a_package_without_a_reason_is_named(tmp_path):
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text(
+        '[project]\nname = "x"\ndependencies = [\n    "good>=1", # a reason\n    "bare>=2",\n]\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(DocumentError, match="no reason is written beside `bare`"):
+        dependencies(pyproject)
+    pyproject.write_text(pyproject.read_text(encoding="utf-8").replace('"bare>=2",', '"bare[a]>=2" # why'))
+    assert "| `bare` | cabinet | why |" in dependencies(pyproject)
+
+
+BLOCK = "a\n<!-- begin:one -->\nold\n<!-- end:one -->\nb\n"
+
+
+def test_only_what_stands_between_the_marks_is_written():
+    assert fill("D.md", BLOCK, {"one": lambda: "new"}) == BLOCK.replace("old", "new")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (BLOCK.replace("end:one", "end:two"), "has no partner"),
+        (BLOCK.replace("<!-- end:one -->", ""), "has no partner"),
+        (BLOCK.replace("one", "other"), "nothing writes the part 'other'"),
+    ],
+)
+def test_a_document_with_broken_marks_is_refused(text, reason):
+    with pytest.raises(DocumentError, match=f"D.md: .*{reason}"):
+        fill("D.md", text, {"one": lambda: "new"})
