@@ -1,0 +1,203 @@
+"""The bench: a process that hosts the simulated twins, apart from the machine so that it survives it.
+
+``python -m egm.devices.bench --state DIR [--cabinet FILE] [--speed N]`` makes, below ``DIR/run``:
+
+* ``dev/<name>``: for each device a link to the pseudo-terminal the machine opens as its port;
+* ``bench.token`` (0600): what whoever lays a hand on the bench must show;
+* ``bench.sock`` (0600): newline-delimited messages of :mod:`egm.link.messages`. The first line is a ``Hello``
+  with the token, answered by a ``Hello``; then each ``BenchCommand`` is answered by one ``BenchReply``;
+* ``bench.ready``: holds the process id, written when everything above works, removed at the end.
+
+Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
+``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``. Each twin
+adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``, ``key {name, on}``,
+``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered with the list. The
+device ``bench`` has ``state`` (every device at once).
+
+A cabinet file's ``[devices.<name>]`` tables with ``protocol = "..."`` choose the twins; other keys are not
+the bench's and are passed over. Without one, :data:`egm.devices.catalogue.DEFAULT_BENCH` is the cabinet.
+"""
+
+import argparse
+import asyncio
+import hmac
+import os
+import signal
+import sys
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from egm.devices.catalogue import DEFAULT_BENCH, PROTOCOLS
+from egm.devices.twin import ActionError, Port, Twin
+from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
+
+_LINE_BYTES_MAX: Final = 64 * 1024
+
+
+class BenchError(Exception):
+    """The bench cannot start: says what stands in the way."""
+
+
+def cabinet_protocols(path: Path) -> dict[str, str]:
+    """Device name -> protocol of a cabinet file. Raises :class:`BenchError` naming file and key."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BenchError(f"{path}: {error}") from error
+    devices = document.get("devices")
+    if not isinstance(devices, dict) or not devices:
+        raise BenchError(f"{path}: devices: a table of devices is needed")
+    protocols: dict[str, str] = {}
+    for name, entry in devices.items():
+        protocol = entry.get("protocol") if isinstance(entry, dict) else None
+        if not isinstance(protocol, str) or protocol not in PROTOCOLS:
+            known = ", ".join(sorted(PROTOCOLS))
+            raise BenchError(f"{path}: devices.{name}.protocol: {protocol!r} is none of {known}")
+        protocols[name] = protocol
+    return protocols
+
+
+class Bench:
+    """The twins of one state folder, and the socket through which hands reach them."""
+
+    def __init__(self, state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
+        self._run = state / "run"
+        self._token = os.urandom(24).hex()
+        self._server: asyncio.Server | None = None
+        self.twins: dict[str, Twin] = {}
+        for name, protocol in protocols.items():
+            entry = PROTOCOLS[protocol]
+            port = Port(self._run / "dev" / name, entry.line.character_seconds)
+            self.twins[name] = entry.twin(name, port, speed)
+
+    @property
+    def socket_path(self) -> Path:
+        """Where hands connect."""
+        return self._run / "bench.sock"
+
+    async def start(self) -> None:
+        """Plug every twin in, open the socket, say ready. Raises :class:`BenchError` when another runs."""
+        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await self._refuse_second()
+        for twin in self.twins.values():
+            twin.port.plug()
+        _write_private(self._run / "bench.token", self._token)
+        self.socket_path.unlink(missing_ok=True)
+        umask = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(
+                self._serve, self.socket_path, limit=_LINE_BYTES_MAX
+            )
+        finally:
+            os.umask(umask)
+        _write_private(self._run / "bench.ready", f"{os.getpid()}\n")
+
+    async def _refuse_second(self) -> None:
+        with suppress(OSError):
+            _, writer = await asyncio.open_unix_connection(self.socket_path)
+            writer.close()
+            raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
+
+    async def stop(self) -> None:
+        """Leave nothing behind but the state folder."""
+        (self._run / "bench.ready").unlink(missing_ok=True)
+        if self._server is not None:
+            self._server.close()
+        self.socket_path.unlink(missing_ok=True)
+        for twin in self.twins.values():
+            twin.port.unplug()
+
+    # ------------------------------------------------------------ the socket
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            greeting = await self._read(reader)
+            if not isinstance(greeting, Hello) or not hmac.compare_digest(
+                greeting.token.encode(), self._token.encode()
+            ):
+                writer.write(
+                    encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
+                )
+                return
+            writer.write(encode(Hello()))
+            while (message := await self._read(reader)) is not None:
+                writer.write(encode(self.obey(message)))
+                await writer.drain()
+        except MessageError as error:
+            writer.write(encode(BenchReply(ok=False, text=str(error))))
+        except (ConnectionError, ValueError):  # gone, or a line beyond the limit
+            pass
+        finally:
+            with suppress(ConnectionError):
+                await writer.drain()
+            writer.close()
+
+    @staticmethod
+    async def _read(reader: asyncio.StreamReader) -> Message | None:
+        line = await reader.readline()
+        return decode(line) if line else None
+
+    def obey(self, message: Message) -> BenchReply:
+        """Lay one hand on one device and say what happened."""
+        if not isinstance(message, BenchCommand):
+            return BenchReply(ok=False, text=f"the bench takes bench commands, not {message.type}")
+        if message.device == "bench":
+            return BenchReply(ok=True, state={name: twin.describe() for name, twin in self.twins.items()})
+        twin = self.twins.get(message.device)
+        if twin is None:
+            return BenchReply(
+                ok=False, text=f"no device {message.device!r}; there are {', '.join(self.twins)}"
+            )
+        try:
+            text = twin.act(message.action, message.values)
+        except ActionError as error:
+            return BenchReply(ok=False, text=str(error), state=twin.describe())
+        return BenchReply(ok=True, text=text, state=twin.describe())
+
+
+def _write_private(path: Path, text: str) -> None:
+    fresh = path.with_suffix(path.suffix + ".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    fresh.replace(path)
+
+
+async def serve(state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
+    """Run a bench until SIGTERM or SIGINT."""
+    bench = Bench(state, protocols, speed=speed)
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    try:
+        await bench.start()
+        sys.stdout.write("READY\n")
+        sys.stdout.flush()
+        await ended.wait()
+    finally:
+        await bench.stop()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; see the module."""
+    parser = argparse.ArgumentParser(
+        prog="python -m egm.devices.bench", description="Host simulated devices."
+    )
+    parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
+    parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")
+    parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
+    options = parser.parse_args(arguments)
+    try:
+        protocols = DEFAULT_BENCH if options.cabinet is None else cabinet_protocols(options.cabinet)
+        asyncio.run(serve(options.state, protocols, speed=options.speed))
+    except (BenchError, OSError) as error:
+        sys.stderr.write(f"bench: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

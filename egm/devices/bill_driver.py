@@ -1,0 +1,193 @@
+"""What every bill acceptor driver shares: the offer in escrow, its answer, and what became of it.
+
+A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
+``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is
+:mod:`egm.devices.escrow`.
+"""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from egm.devices.driver import LineDriver, M
+from egm.devices.escrow import Escrow, Verdict
+from egm.devices.framing import Cutter
+from egm.devices.interface import (
+    Barcode,
+    Content,
+    Disputed,
+    Escrowed,
+    EventSink,
+    Note,
+    Ready,
+    Returned,
+    ReturnReason,
+    Stacked,
+)
+from egm.devices.ledgers import EscrowLedger
+from egm.devices.line import SerialLine
+
+#: A machine that has not answered an escrow by then gets the note sent back to the player.
+ANSWER_SECONDS = 5.0
+
+
+class Answer(StrEnum):
+    """What to tell the acceptor about the content in escrow."""
+
+    UNDECIDED = "undecided"
+    STACK = "stack"
+    RETURN = "return"
+    HOLD = "hold"
+
+
+@dataclass(slots=True)
+class _Offer:
+    """What is in escrow now; ``number`` tells it from every other offer of this run."""
+
+    number: int
+    content: Content | None
+    code: bytes
+    since: float
+    answer: Answer = Answer.UNDECIDED
+    reason: ReturnReason = ReturnReason.DEVICE
+
+
+class BillDriver(LineDriver[M]):
+    """The common half of a bill acceptor driver."""
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        *,
+        cutter: Cutter[M],
+        protocol: str,
+        ledger: EscrowLedger,
+        notes: Mapping[int, int],
+    ) -> None:
+        """``notes`` maps the protocol's note codes to minor units."""
+        super().__init__(name, line, sink, cutter, protocol)
+        self._escrow = Escrow(ledger)
+        self._notes = dict(notes)
+        self._denominations: frozenset[int] = frozenset()
+        self._barcodes = False
+        self._offer: _Offer | None = None
+        self._offers = 0
+        self._ready: bool | None = None
+        self._contradicted = False
+
+    # ------------------------------------------------------------ the machine's side
+    def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
+        """Accept these notes, and tickets if ``barcodes``. Raises ValueError on a note it cannot name."""
+        unknown = denominations_cents - frozenset(self._notes.values())
+        if unknown:
+            raise ValueError(f"{self.name}: no note of {sorted(unknown)} cents in its table")
+        self._denominations = denominations_cents
+        self._barcodes = barcodes
+        self._wake.set()
+
+    def disable(self) -> None:
+        """Accept nothing more. What is already in escrow still waits for its answer."""
+        self.enable(frozenset())
+
+    def stack(self, escrow: int) -> None:
+        """Keep what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        self._decide(escrow, Answer.STACK)
+
+    def return_bill(self, escrow: int) -> None:
+        """Give back what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        self._decide(escrow, Answer.RETURN, ReturnReason.ORDERED)
+
+    def hold(self, escrow: int) -> None:
+        """Keep it in escrow until ``stack`` or ``return_bill`` (a host is being asked)."""
+        self._decide(escrow, Answer.HOLD)
+
+    def _decide(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+        offer = self._offer
+        if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
+            return
+        offer.answer = answer
+        offer.reason = reason
+        self._wake.set()
+
+    # ------------------------------------------------------------ the device's side
+    @property
+    def _wanted(self) -> bool:
+        """Whether anything at all is to be accepted."""
+        return bool(self._denominations) or self._barcodes
+
+    def _session_begins(self) -> None:
+        self._offer = None
+        self._ready = None
+        self._device_unknown()
+
+    @abstractmethod
+    def _device_unknown(self) -> None:
+        """Forget the device's status and settings."""
+
+    def _show_ready(self, *, accepting: bool) -> None:
+        if self._ready is not accepting:
+            self._ready = accepting
+            self._emit(Ready(device=self.name, accepting=accepting))
+
+    def _offered(self, content: Content | None, code: bytes) -> None:
+        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not)."""
+        if self._offer is not None and self._offer.code == code:
+            return
+        # A record still open here is of an earlier note: this one could not be in escrow otherwise.
+        self._clear("another note is in escrow")
+        self._offers += 1
+        now = asyncio.get_running_loop().time()
+        self._offer = offer = _Offer(self._offers, content, code, now)
+        match content:
+            case Note(amount_cents=cents):
+                accepted = cents in self._denominations
+            case Barcode():
+                accepted = self._barcodes
+            case None:
+                accepted = False
+        if accepted and content is not None:
+            self._emit(Escrowed(device=self.name, escrow=offer.number, content=content))
+        else:
+            offer.answer = Answer.RETURN
+            offer.reason = ReturnReason.NOT_ENABLED
+
+    def _answer(self, mark: int = 0) -> Answer:
+        """What to tell the device about its escrow. STACK is returned only once the order is recorded."""
+        offer = self._offer
+        if offer is None:
+            return Answer.UNDECIDED
+        late = asyncio.get_running_loop().time() - offer.since > ANSWER_SECONDS
+        if offer.answer is Answer.UNDECIDED and late:
+            offer.answer = Answer.RETURN
+            offer.reason = ReturnReason.NO_ANSWER
+        if offer.answer is Answer.STACK and offer.content is not None and not self._escrow.is_ordered():
+            self._escrow.order(offer.content, mark)
+        return offer.answer
+
+    def _box_has_it(self) -> None:
+        """The device says: irrevocably in the box. Acknowledge after this returns."""
+        content = self._escrow.content
+        verdict = self._escrow.stacked()
+        if verdict is Verdict.CREDITED and content is not None:
+            self._offer = None
+            self._emit(Stacked(device=self.name, content=content))
+        elif verdict is Verdict.CONTRADICTION and not self._contradicted:
+            self._contradicted = True  # said once, though the device repeats itself
+            self._emit(Disputed(device=self.name, text="a note is said to be stacked that was never ordered"))
+
+    def _clear(self, why: str) -> None:
+        """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement."""
+        self._contradicted = False
+        content = self._escrow.content
+        verdict = self._escrow.path_clear(why)
+        offer, self._offer = self._offer, None
+        if verdict is Verdict.LOST_TRACK:
+            self._emit(Disputed(device=self.name, text=f"a note being stacked was not reported: {why}"))
+        elif verdict is Verdict.NOT_STACKED:
+            self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
+        elif offer is not None and verdict is Verdict.NOTHING:
+            self._emit(Returned(device=self.name, content=offer.content, reason=offer.reason))

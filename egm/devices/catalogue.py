@@ -1,0 +1,45 @@
+"""Every protocol the cabinet can be told to use: its line, its twin, and what kind of device speaks it.
+
+A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look the rest up here.
+Drivers differ in what they must be given (ledgers, note tables), so the machine makes those itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from egm.devices.id003 import driver as id003
+from egm.devices.id003.twin import Id003Twin
+from egm.devices.ioboard import driver as ioboard
+from egm.devices.ioboard.twin import IoBoardTwin
+from egm.devices.line import LineSettings
+from egm.devices.twin import Port, Twin
+
+
+class TwinFactory(Protocol):
+    """Makes a twin on a port."""
+
+    def __call__(self, name: str, port: Port, speed: float = 1.0) -> Twin:
+        """``speed`` times faster mechanics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One protocol."""
+
+    kind: str
+    line: LineSettings
+    twin: TwinFactory
+
+
+#: Protocol name (as in cabinet files) -> entry.
+PROTOCOLS: Final[Mapping[str, Entry]] = {
+    "id003": Entry("bill_acceptor", id003.LINE, Id003Twin),
+    "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
+}
+
+#: Device name -> protocol, for a bench that is given no cabinet file.
+DEFAULT_BENCH: Final[Mapping[str, str]] = {
+    "bill": "id003",
+    "io": "ioboard",
+}

@@ -1,0 +1,143 @@
+"""What every driver shares: owning a line, asking and listening, telling silence from speech.
+
+A driver is a loop of *cycles*. One cycle asks the device how it is and moves it one step towards what the
+machine wishes. Whatever happens to the line, the next session starts by asking, never by assuming.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+from egm.devices.framing import Cutter, FrameReader, ProtocolError
+from egm.devices.interface import CommLost, CommUp, DeviceEvent, EventSink, Fault, FaultCode, LineError
+from egm.devices.line import LineLostError, SerialLine
+
+M = TypeVar("M")
+
+#: How long to wait before trying a missing port again: hot-plug is noticed within this time.
+REOPEN_SECONDS = 0.5
+#: A device is lost after this many questions in a row without an answer.
+SILENT_CYCLES_MAX = 5
+
+
+class LineDriver(ABC, Generic[M]):
+    """Runs cycles on a line, reopens it, and reports ``CommUp``, ``CommLost``, faults and refused bytes."""
+
+    #: Seconds between cycles when there is nothing to do.
+    poll_seconds: float = 0.2
+    #: Seconds to wait for an answer.
+    reply_seconds: float = 0.15
+
+    def __init__(
+        self, name: str, line: SerialLine, sink: EventSink, cutter: Cutter[M], protocol: str
+    ) -> None:
+        self._name = name
+        self._line = line
+        self._sink = sink
+        self._protocol = protocol
+        self._cutter = cutter
+        self._reader = FrameReader(cutter)
+        self._wake = asyncio.Event()
+        self._up: bool | None = None
+        self._silent = 0
+        self._faults: dict[FaultCode, str] = {}
+
+    @property
+    def name(self) -> str:
+        """Its name in the cabinet file."""
+        return self._name
+
+    @property
+    def up(self) -> bool:
+        """Whether the device answers."""
+        return self._up is True
+
+    # ------------------------------------------------------------ the loop
+    async def run(self) -> None:
+        """Own the line until cancelled. Ends otherwise only with the error of a ledger that cannot record."""
+        try:
+            while True:
+                try:
+                    self._line.open()
+                    self._reader = FrameReader(self._cutter)
+                    self._session_begins()
+                    while True:
+                        await self._cycle()
+                except LineLostError as error:
+                    self._lost(str(error))
+                self._line.close()
+                await asyncio.sleep(REOPEN_SECONDS)
+        finally:
+            self._line.close()
+
+    @abstractmethod
+    def _session_begins(self) -> None:
+        """Forget what was believed of the device: it may have been anywhere meanwhile."""
+
+    @abstractmethod
+    async def _cycle(self) -> None:
+        """Ask, act, pause."""
+
+    # ------------------------------------------------------------ the line
+    async def _exchange(self, request: bytes) -> list[M]:
+        """Send ``request`` and return what the device said by the time its first message is whole.
+
+        An empty list means silence, which is counted; refused bytes are reported.
+        """
+        loop = asyncio.get_running_loop()
+        self._line.write(request)
+        deadline = loop.time() + self.reply_seconds
+        while (left := deadline - loop.time()) > 0:
+            messages = self._sorted_out(self._reader.feed(await self._line.read(left)))
+            if messages:
+                self._answered()
+                return messages
+        self._sorted_out(self._reader.flush(self._protocol))
+        self._silent += 1
+        if self._silent == SILENT_CYCLES_MAX:
+            self._lost(f"{self._line.path}: no answer to {SILENT_CYCLES_MAX} questions")
+            self._session_begins()
+        return []
+
+    def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
+        messages: list[M] = []
+        for item in items:
+            if isinstance(item, ProtocolError):
+                self._emit(LineError(device=self._name, text=str(item)))
+            else:
+                messages.append(item)
+        return messages
+
+    async def _pause(self) -> None:
+        """Wait for the next cycle; a new wish cuts the wait short."""
+        try:
+            async with asyncio.timeout(self.poll_seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+        self._wake.clear()
+
+    # ------------------------------------------------------------ what is told
+    def _emit(self, event: DeviceEvent) -> None:
+        self._sink(event)
+
+    def _answered(self) -> None:
+        self._silent = 0
+        if self._up is not True:
+            self._up = True
+            self._emit(CommUp(device=self._name))
+
+    def _lost(self, why: str) -> None:
+        if self._up is not False:
+            self._up = False
+            self._emit(CommLost(device=self._name, why=why))
+
+    def _show_faults(self, present: dict[FaultCode, str]) -> None:
+        """Make ``present`` the device's faults: what is new is raised, what is missing is cleared."""
+        for code in [code for code in self._faults if code not in present]:
+            del self._faults[code]
+            self._emit(Fault(device=self._name, code=code, active=False))
+        for code, detail in present.items():
+            if code not in self._faults:
+                self._emit(Fault(device=self._name, code=code, active=True, detail=detail))
+            self._faults[code] = detail

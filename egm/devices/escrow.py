@@ -1,0 +1,114 @@
+"""The rule that turns what a bill acceptor reports into exactly one credit or none.
+
+The trouble. The acceptor says "stacked" until it is told we heard; the machine may be killed, and either may
+lose power, between any two steps. A report may thus be new, or the repeat of one already credited, and the
+bytes are the same.
+
+The rule. The machine keeps one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
+order around the line:
+
+1. decide to keep the note -> record ORDERED -> only then send the stack command;
+2. "stacked" arrives -> credit and phase VENDED in one transaction -> only then acknowledge;
+3. the acceptor shows it has heard (any status that means its path is clear) -> record closed.
+
+Every interruption is then decidable when the machine or the device comes back:
+
+==================  =============================================  ======================================
+record              the acceptor reports                           therefore
+==================  =============================================  ======================================
+none                escrow                                         a fresh note: decide anew
+none                stacked                                        contradiction: no stack was ordered;
+                                                                   no credit, an attendant looks
+ORDERED             escrow, in a new session                       the order never arrived: closed without
+                                                                   credit, decide anew
+ORDERED             stacked (or: powered up, note past return)     ours and not yet credited: credit
+ORDERED             path clear, or powered up with the note        it never reached the box: closed
+                    before the point of no return                  without credit
+VENDED              stacked (or powered up, note past return)      a repeat: acknowledge, no credit
+VENDED              path clear                                     heard: record closed
+==================  =============================================  ======================================
+
+It is sound because one line delivers in order, an acceptor handles one note at a time, it holds "stacked"
+until acknowledged, and nobody but this machine orders it to stack. A device that reports the path clear
+after a power loss that swallowed a note without reporting it is the one case the bytes cannot show; a record
+ORDERED that had been seen stacking is then closed with a :class:`~egm.devices.interface.Disputed` event,
+never with a guess.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from egm.devices.interface import Content
+from egm.devices.ledgers import EscrowLedger, EscrowPhase
+
+
+class Verdict(StrEnum):
+    """What a report meant."""
+
+    CREDITED = "credited"  # this very report became the credit
+    REPEAT = "repeat"  # credited before; acknowledge again
+    CONTRADICTION = "contradiction"  # no order of ours explains it; nothing credited
+    CONFIRMED = "confirmed"  # a credited record is closed
+    NOT_STACKED = "not_stacked"  # an ordered record is closed without credit
+    LOST_TRACK = "lost_track"  # the same, though the note had begun to be stacked: for an attendant
+    NOTHING = "nothing"  # nothing was open
+
+
+class Escrow:
+    """Applies the rule for one acceptor. It has no memory of money: the ledger is asked each time."""
+
+    def __init__(self, ledger: EscrowLedger) -> None:
+        self._ledger = ledger
+        self._seen_stacking = False
+
+    @property
+    def content(self) -> Content | None:
+        """What the open record is about."""
+        record = self._ledger.pending()
+        return None if record is None else record.content
+
+    @property
+    def mark(self) -> int | None:
+        """The driver's mark in the open record; None without one."""
+        record = self._ledger.pending()
+        return None if record is None else record.mark
+
+    def order(self, content: Content, mark: int = 0) -> None:
+        """Record the decision to keep ``content``; the stack command may be sent after this returns."""
+        self._seen_stacking = False
+        self._ledger.stack_ordered(content, mark)
+
+    def is_ordered(self) -> bool:
+        """Whether a stacking is ordered and not yet credited."""
+        record = self._ledger.pending()
+        return record is not None and record.phase is EscrowPhase.ORDERED
+
+    def moving(self, *, to_box: bool) -> None:
+        """The acceptor says which way the note moves: kept only to tell a plain return from a doubt."""
+        self._seen_stacking = to_box
+
+    def stacked(self) -> Verdict:
+        """The acceptor says the note is irrevocably in the box; acknowledge after this returns."""
+        record = self._ledger.pending()
+        if record is None:
+            return Verdict.CONTRADICTION
+        if record.phase is EscrowPhase.VENDED:
+            return Verdict.REPEAT
+        self._ledger.vended()
+        return Verdict.CREDITED
+
+    def path_clear(self, why: str) -> Verdict:
+        """The acceptor shows that no note is on its way and no "stacked" is waiting for us."""
+        record = self._ledger.pending()
+        if record is None:
+            return Verdict.NOTHING
+        if record.phase is EscrowPhase.VENDED:
+            self._ledger.vend_confirmed()
+            return Verdict.CONFIRMED
+        self._ledger.not_stacked(why)
+        return Verdict.LOST_TRACK if self._seen_stacking else Verdict.NOT_STACKED
+
+    def set_mark(self, next_mark: Callable[[], int]) -> None:
+        """Keep the driver's place in the line protocol, where a record is open."""
+        if self._ledger.pending() is not None:
+            self._ledger.set_mark(next_mark())

@@ -1,0 +1,71 @@
+"""Cut a stream of bytes into frames: the one mechanism under every codec.
+
+A codec supplies a *cutter*: given the bytes at hand (never empty) it answers with a :class:`Cut` (so many
+bytes were a message, or were refused with a :class:`ProtocolError`), or None when more bytes are needed.
+:class:`FrameReader` does the rest. Its promise, whatever arrives and however it is split: every byte ends in
+a message, in a named error, or is still waiting; nothing is ever raised.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class ProtocolError(Exception):
+    """Bytes that are no message of the protocol: says what was wrong and quotes the bytes.
+
+    ``protocol`` names the codec, ``reason`` says why, ``data`` is what was refused.
+    """
+
+    def __init__(self, protocol: str, reason: str, data: bytes) -> None:
+        super().__init__(f"{protocol}: {reason} in {data[:32].hex(' ') or 'nothing'}")
+        self.protocol = protocol
+        self.reason = reason
+        self.data = data
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(Generic[T]):
+    """The first ``size`` bytes of the buffer are done with: they were ``item``."""
+
+    size: int
+    item: T | ProtocolError
+
+
+Cutter = Callable[[bytes], Cut[T] | None]
+
+
+class FrameReader(Generic[T]):
+    """Collects bytes and hands out messages and errors in the order of the line."""
+
+    def __init__(self, cutter: Cutter[T]) -> None:
+        self._cutter = cutter
+        self._buffer = b""
+
+    def feed(self, data: bytes) -> list[T | ProtocolError]:
+        """Everything that ``data`` completes, in order. Adjacent refused bytes are one error each cut."""
+        self._buffer += data
+        items: list[T | ProtocolError] = []
+        while self._buffer:
+            cut = self._cutter(self._buffer)
+            if cut is None:
+                break
+            self._buffer = self._buffer[max(cut.size, 1) :]
+            items.append(cut.item)
+        return items
+
+    def flush(self, protocol: str) -> list[T | ProtocolError]:
+        """The line fell silent: a message begun and not finished is refused, whole."""
+        rest, self._buffer = self._buffer, b""
+        return [ProtocolError(protocol, "message broken off", rest)] if rest else []
+
+
+def skip_to(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
+    """Refuse whatever precedes the ``start`` byte; None when the buffer begins with it."""
+    if buffer[0] == start:
+        return None
+    position = buffer.find(bytes((start,)))
+    size = len(buffer) if position < 0 else position
+    return Cut(size, ProtocolError(protocol, f"no start byte {start:02X}", buffer[:size]))

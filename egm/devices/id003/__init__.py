@@ -1,0 +1,1 @@
+"""JCM ID-003 bill acceptors."""

@@ -1,0 +1,212 @@
+"""JCM ID-003 in bytes: frames, statuses, settings. Pure.
+
+Frame: ``FC len command data crcLo crcHi``; ``len`` counts the whole frame (5 to 255), the CRC is
+CRC-16/KERMIT from ``FC`` on. The line is 9600 8E1, the host polls with 11 about every 200 ms.
+
+Known answers (computed from the definition): status ``FC 05 11 27 56``, reset ``FC 05 40 2B 15``, stack-1
+``FC 05 41 A2 04``, acknowledge ``FC 05 50 AA 05``, accept ``FC 06 C3 00 04 D6``.
+
+Confidence: frame, commands and statuses are seen in several independent public implementations; the meaning
+of single setting bits (denominations: 1 inhibits) in one or in general knowledge only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from egm.devices.crc import kermit
+from egm.devices.framing import Cut, ProtocolError, skip_to
+
+PROTOCOL: Final = "id003"
+_SYNC: Final = 0xFC
+_FRAME_MIN: Final = 5
+
+
+class Command(IntEnum):
+    """Host to acceptor. The settings (C0 to C7) are echoed by the acceptor."""
+
+    STATUS = 0x11
+    RESET = 0x40
+    STACK_1 = 0x41  # vend valid is sent when the note can no longer come back
+    STACK_2 = 0x42  # vend valid is sent earlier; not used
+    RETURN = 0x43
+    HOLD = 0x44
+    WAIT = 0x45
+    ACK = 0x50
+    VERSION = 0x88
+    DENOMINATIONS = 0xC0
+    SECURITY = 0xC1
+    COMMUNICATION = 0xC2
+    INHIBIT = 0xC3
+    DIRECTION = 0xC4
+    OPTIONS = 0xC5
+    BARCODE = 0xC6
+    BARCODE_INHIBIT = 0xC7
+
+
+class Status(IntEnum):
+    """Acceptor to host, in answer to a status request."""
+
+    IDLE = 0x11
+    ACCEPTING = 0x12
+    ESCROW = 0x13
+    STACKING = 0x14
+    VEND_VALID = 0x15
+    STACKED = 0x16
+    REJECTING = 0x17
+    RETURNING = 0x18
+    HOLDING = 0x19
+    DISABLED = 0x1A
+    INITIALIZE = 0x1B
+    POWER_UP = 0x40
+    POWER_UP_BILL_IN_ACCEPTOR = 0x41
+    POWER_UP_BILL_IN_STACKER = 0x42
+    STACKER_FULL = 0x43
+    STACKER_OPEN = 0x44
+    ACCEPTOR_JAM = 0x45
+    STACKER_JAM = 0x46
+    PAUSE = 0x47
+    CHEATED = 0x48
+    FAILURE = 0x49
+    COMMUNICATION_ERROR = 0x4A
+    INVALID_COMMAND = 0x4B
+
+
+#: The commands the acceptor echoes.
+SETTINGS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
+_STATUSES: Final = frozenset(Status)
+
+#: What precedes the digits of a ticket in an escrow status.
+BARCODE_MARK: Final = 0x6F
+#: Bar codes wanted: Interleaved 2 of 5, 18 characters.
+BARCODE_INTERLEAVED_18: Final = b"\x01\x12"
+
+#: Note code to minor units, dollars. Tables differ by country: the cabinet file may give another.
+DOLLARS: Final[Mapping[int, int]] = {
+    0x61: 1_00,
+    0x63: 5_00,
+    0x64: 10_00,
+    0x65: 20_00,
+    0x66: 50_00,
+    0x67: 100_00,
+}
+
+REJECTIONS: Final[Mapping[int, str]] = {
+    0x71: "insertion error",
+    0x72: "magnetic error",
+    0x73: "a note remains in the head",
+    0x74: "compensation error",
+    0x75: "conveying error",
+    0x76: "denomination not recognised",
+    0x77: "photo pattern error",
+    0x78: "photo level error",
+    0x79: "inhibited denomination",
+    0x7A: "unknown rejection 7A",
+    0x7B: "operation error",
+    0x7C: "a note remains in the stacker",
+    0x7D: "length error",
+    0x7E: "colour pattern error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One whole frame whose CRC is right."""
+
+    command: int
+    data: bytes = b""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
+        return body + kermit(body).to_bytes(2, "little")
+
+
+def cut(buffer: bytes) -> Cut[Frame] | None:
+    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`).
+
+    After a bad length or CRC only the start byte is given up, so a good frame behind it is still found.
+    """
+    if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
+        return garbage
+    if len(buffer) < 2:
+        return None
+    size = buffer[1]
+    if size < _FRAME_MIN:
+        return Cut(1, ProtocolError(PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+    if len(buffer) < size:
+        return None
+    frame = buffer[:size]
+    crc = kermit(frame[:-2])
+    if int.from_bytes(frame[-2:], "little") != crc:
+        return Cut(1, ProtocolError(PROTOCOL, f"CRC is not {crc:04X}", frame))
+    return Cut(size, Frame(frame[2], frame[3:-2]))
+
+
+# ---------------------------------------------------------------- what a frame from the acceptor means
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``."""
+
+    status: Status
+    note: int | None = None
+    barcode: str | None = None
+    reason: str = ""
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The acceptor took a command (50)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingEcho:
+    """The acceptor repeats a setting as it took it."""
+
+    command: Command
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The acceptor's model and software, as text."""
+
+    text: str
+
+
+Report = StatusReport | Acknowledged | SettingEcho | Version
+
+
+def read_report(frame: Frame) -> Report:
+    """What a frame from the acceptor says. Raises :class:`ProtocolError` for what it cannot say."""
+    command, data = frame.command, frame.data
+    if command == Command.ACK:
+        return Acknowledged()
+    if command == Command.VERSION:
+        if not data.isascii():
+            raise ProtocolError(PROTOCOL, "version is not ASCII", data)
+        return Version(data.decode("ascii").strip())
+    if command in SETTINGS:
+        return SettingEcho(Command(command), data)
+    if command not in _STATUSES:
+        raise ProtocolError(PROTOCOL, f"unknown status {command:02X}", bytes((command,)) + data)
+    status = Status(command)
+    if status is Status.ESCROW:
+        return _escrow(data)
+    if status is Status.REJECTING:
+        code = data[0] if data else 0
+        return StatusReport(status, reason=REJECTIONS.get(code, f"unknown rejection {code:02X}"), data=data)
+    return StatusReport(status, data=data)
+
+
+def _escrow(data: bytes) -> StatusReport:
+    if len(data) > 1 and data[0] == BARCODE_MARK:
+        digits = data[1:]
+        if not digits.isdigit():
+            raise ProtocolError(PROTOCOL, "bar code holds other than digits", data)
+        return StatusReport(Status.ESCROW, barcode=digits.decode("ascii"), data=data)
+    if len(data) != 1:
+        raise ProtocolError(PROTOCOL, "escrow without one note code or a bar code", data)
+    return StatusReport(Status.ESCROW, note=data[0], data=data)

@@ -1,0 +1,191 @@
+"""The ID-003 driver: asks for the status, then gives the one command that moves the acceptor on.
+
+Credit is taken at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the
+acceptor repeats 15 until it hears it. A note found past the point of no return at power-up (42) counts as
+VEND VALID, because the acceptor will stack it and some models do not report it again; the rule of
+:mod:`egm.devices.escrow` makes a second report harmless.
+
+Statuses that show a clear path are idle, disabled, accepting and a new escrow. STACKED (16) and the power-up
+statuses do not count: an acceptor that loses power just then may still report the same note.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.framing import ProtocolError
+from egm.devices.id003 import codec
+from egm.devices.id003.codec import Acknowledged, Command, Frame, SettingEcho, Status, StatusReport, Version
+from egm.devices.interface import (
+    Barcode,
+    Content,
+    EventSink,
+    FaultCode,
+    Identified,
+    LineError,
+    Note,
+    Rejected,
+)
+from egm.devices.ledgers import EscrowLedger
+from egm.devices.line import LineSettings, SerialLine
+
+LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
+
+#: An acceptor lets go of an escrow after about ten seconds unless held again.
+_HOLD_SECONDS: Final = 4.0
+#: How often an acceptor in a fault it cannot leave by itself is told to start afresh.
+_RESET_SECONDS: Final = 3.0
+#: Breath between a command and the next question.
+_COMMAND_GAP_SECONDS: Final = 0.01
+
+_FAULTS: Final[Mapping[Status, FaultCode]] = {
+    Status.STACKER_FULL: FaultCode.STACKER_FULL,
+    Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
+    Status.ACCEPTOR_JAM: FaultCode.JAM,
+    Status.STACKER_JAM: FaultCode.STACKER_JAM,
+    Status.CHEATED: FaultCode.CHEAT,
+    Status.FAILURE: FaultCode.FAILURE,
+}
+_CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
+_POWER_UP: Final = frozenset(
+    {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
+)
+_NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
+_TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
+
+
+class Id003Driver(BillDriver[Frame]):
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks ID-003."""
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        ledger: EscrowLedger,
+        notes: Mapping[int, int] = codec.DOLLARS,
+    ) -> None:
+        super().__init__(
+            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+        )
+        self._status: Status | None = None
+        self._applied: dict[Command, bytes] = {}
+        self._identified = False
+        self._next_hold = 0.0
+        self._next_reset = 0.0
+
+    def _device_unknown(self) -> None:
+        self._status = None
+        self._applied.clear()
+        self._identified = False
+
+    # ------------------------------------------------------------ the cycle
+    async def _cycle(self) -> None:
+        answered = await self._ask(Frame(Command.STATUS))
+        command = self._due() if answered else None
+        if command is None:
+            await self._pause()
+        else:
+            await self._ask(command)
+            await asyncio.sleep(_COMMAND_GAP_SECONDS)
+
+    async def _ask(self, frame: Frame) -> bool:
+        answers = await self._exchange(frame.encode())
+        for answer in answers:
+            try:
+                report = codec.read_report(answer)
+            except ProtocolError as error:
+                self._emit(LineError(device=self.name, text=str(error)))
+                continue
+            match report:
+                case StatusReport():
+                    self._status_seen(report)
+                case SettingEcho():
+                    self._applied[report.command] = report.data
+                case Version():
+                    self._identified = True
+                    self._emit(Identified(device=self.name, identity=report.text))
+                case Acknowledged():
+                    pass
+        return bool(answers)
+
+    # ------------------------------------------------------------ what the acceptor says
+    def _status_seen(self, report: StatusReport) -> None:
+        status = report.status
+        entered, self._status = status is not self._status, status
+        self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
+        if entered and (status in _POWER_UP or status is Status.INITIALIZE):
+            self._applied.clear()
+            self._ready = None
+        if status in _CLEAR:
+            self._clear(f"the acceptor is {status.name.lower()}")
+            if status is not Status.ACCEPTING:
+                self._show_ready(accepting=status is Status.IDLE)
+        elif status is Status.ESCROW:
+            self._offered(self._content(report), report.data)
+        elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
+            self._box_has_it()
+            if status is Status.VEND_VALID:
+                self._line.write(Frame(Command.ACK).encode())
+        elif status is Status.STACKING:
+            self._escrow.moving(to_box=True)
+        elif status in {Status.RETURNING, Status.REJECTING}:
+            self._escrow.moving(to_box=False)
+            if entered and report.reason:
+                self._emit(Rejected(device=self.name, reason=report.reason))
+
+    def _content(self, report: StatusReport) -> Content | None:
+        if report.barcode is not None:
+            return Barcode(report.barcode)
+        cents = self._notes.get(report.note if report.note is not None else -1)
+        return None if cents is None else Note(cents)
+
+    # ------------------------------------------------------------ what to tell it
+    def _due(self) -> Frame | None:
+        """The one command that the status just seen calls for."""
+        now = asyncio.get_running_loop().time()
+        status = self._status
+        if status in _POWER_UP:
+            return Frame(Command.RESET)
+        if status in _NEEDS_RESET and now >= self._next_reset:
+            self._next_reset = now + _RESET_SECONDS
+            return Frame(Command.RESET)
+        if status in {Status.ESCROW, Status.HOLDING}:
+            return self._escrow_command(now)
+        if status in _TAKES_SETTINGS:
+            if not self._identified:
+                return Frame(Command.VERSION)
+            return self._setting_due()
+        return None
+
+    def _escrow_command(self, now: float) -> Frame | None:
+        match self._answer():
+            case Answer.STACK:
+                return Frame(Command.STACK_1)
+            case Answer.RETURN:
+                return Frame(Command.RETURN)
+            case Answer.HOLD if now >= self._next_hold:
+                self._next_hold = now + _HOLD_SECONDS
+                return Frame(Command.HOLD)
+            case _:
+                return None
+
+    def _setting_due(self) -> Frame | None:
+        """The first setting that is not as wished; the inhibit last, for it ends initialisation."""
+        refused = 0
+        for code, cents in self._notes.items():
+            if cents not in self._denominations:
+                refused |= 1 << (code - 0x61)
+        wished = {
+            Command.DENOMINATIONS: bytes((refused & 0xFF, 0)),
+            Command.SECURITY: b"\x00\x00",
+            Command.OPTIONS: b"\x00\x00",
+            Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
+            Command.BARCODE_INHIBIT: b"\x00" if self._barcodes else b"\x01",
+            Command.INHIBIT: b"\x00" if self._wanted else b"\x01",
+        }
+        for command, data in wished.items():
+            if self._applied.get(command) != data:
+                return Frame(command, data)
+        return None

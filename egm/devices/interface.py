@@ -1,0 +1,323 @@
+"""What the machine sees of its peripherals: one small interface a kind, and typed events.
+
+A driver owns its line: :meth:`Device.run` opens it, keeps it, recovers it, and ends only when cancelled.
+Commands state a wish (``enable``, ``lamps``) which the driver makes so, again after every loss of the line.
+Events go to an :data:`EventSink`, called on the loop, in the order of the line.
+
+Money does not travel in events. What must happen exactly once passes through a *ledger* the machine supplies
+(:mod:`egm.devices.ledgers`); the events here tell screens, state table and log about it afterwards.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class FaultCode(StrEnum):
+    """What can be wrong with a device. Each is raised and cleared by a :class:`Fault` event."""
+
+    COMMUNICATION = "communication"  # silent, or bytes that are no protocol
+    FAILURE = "failure"  # the device says it is broken
+    JAM = "jam"
+    POWER = "power"  # mains failing, or the device's own supply
+    # bill acceptor
+    STACKER_JAM = "stacker_jam"
+    STACKER_FULL = "stacker_full"
+    STACKER_REMOVED = "stacker_removed"
+    CHEAT = "cheat"
+    # coin acceptor
+    COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
+    DIVERTER = "diverter"
+    # hopper
+    HOPPER_EMPTY = "hopper_empty"
+    HOPPER_LID_OPEN = "hopper_lid_open"
+    HOPPER_RUNAWAY = "hopper_runaway"
+    # printer
+    PAPER_OUT = "paper_out"
+    PAPER_LOW = "paper_low"
+    HEAD_UP = "head_up"
+    CHASSIS_OPEN = "chassis_open"
+    # input and output board
+    BATTERY_LOW = "battery_low"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A bank note in escrow."""
+
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Barcode:
+    """A bar-coded ticket in escrow: its digits as read."""
+
+    digits: str
+
+
+Content = Note | Barcode
+
+
+# ---------------------------------------------------------------- events of every device
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceEvent:
+    """Something a device did; ``device`` is its name in the cabinet file."""
+
+    device: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommUp(DeviceEvent):
+    """The device answers, for the first time or again; clears :attr:`FaultCode.COMMUNICATION`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommLost(DeviceEvent):
+    """The device does not answer, or its line is gone: ``why`` in words. Raises ``COMMUNICATION``."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identified(DeviceEvent):
+    """What the device says it is: free text of its maker, for the inventory and the software page."""
+
+    identity: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault(DeviceEvent):
+    """A fault begins (``active``) or has gone. ``detail`` adds the device's own words."""
+
+    code: FaultCode
+    active: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineError(DeviceEvent):
+    """Bytes were refused by the codec. Counted and logged; the driver has already recovered."""
+
+    text: str
+
+
+# ---------------------------------------------------------------- bill acceptor
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready(DeviceEvent):
+    """The acceptor now takes (``accepting``) or refuses what is offered: the wish has become true."""
+
+    accepting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escrowed(DeviceEvent):
+    """A note or ticket waits in escrow. Answer ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
+
+    escrow: int
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacked(DeviceEvent):
+    """The content is irrevocably in the box and the ledger has recorded it (this time or before)."""
+
+    content: Content
+
+
+class ReturnReason(StrEnum):
+    """Why an offered note or ticket was not kept."""
+
+    ORDERED = "ordered"  # the machine asked for it
+    NOT_ENABLED = "not_enabled"  # a denomination that is not accepted now
+    NO_ANSWER = "no_answer"  # the machine did not decide in time
+    DEVICE = "device"  # the acceptor gave it back by itself (power loss, pulled back, time-out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned(DeviceEvent):
+    """An escrowed content went back to the player. ``content`` is None when the driver never saw it."""
+
+    content: Content | None
+    reason: ReturnReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected(DeviceEvent):
+    """Something offered was not recognised, or refused by the device; ``reason`` in the protocol's words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disputed(DeviceEvent):
+    """The device says something the ledger contradicts: nothing was credited; an attendant must look."""
+
+    text: str
+
+
+# ---------------------------------------------------------------- coins
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinAccepted(DeviceEvent):
+    """A coin passed the acceptor and the ledger has it; ``to_hopper`` says where the diverter sent it."""
+
+    amount_cents: int
+    to_hopper: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayoutProgress(DeviceEvent):
+    """The hopper is paying: coins counted out of those ordered."""
+
+    paid_coins: int
+    ordered_coins: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayoutFinished(DeviceEvent):
+    """The hopper has stopped: ``paid_coins`` left it; fewer than ordered is a short pay."""
+
+    payout_id: str
+    paid_coins: int
+    ordered_coins: int
+
+
+# ---------------------------------------------------------------- printer
+class PrintState(StrEnum):
+    """The life of one printed ticket, the same for every printer."""
+
+    PENDING = "pending"
+    PRINTING = "printing"
+    BARCODE_DONE = "barcode_done"
+    TAKEN = "taken"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintProgress(DeviceEvent):
+    """A ticket moved to ``state``; the ledger has recorded it first."""
+
+    job_id: str
+    state: PrintState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketJob:
+    """A ticket to print: ``fields`` by name for the template, ``barcode`` an even number of digits."""
+
+    job_id: str
+    template: str
+    barcode: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------- input and output board
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorChanged(DeviceEvent):
+    """A door opened or closed; ``unattended`` when no machine was listening (power-off access)."""
+
+    door: str
+    open: bool
+    unattended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTurned(DeviceEvent):
+    """A key switch was turned on or off. ``unattended`` as for doors."""
+
+    key: str
+    on: bool
+    unattended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ButtonPressed(DeviceEvent):
+    """A button went down. A press nobody was listening to is never reported: it is no wish any more."""
+
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputsKnown(DeviceEvent):
+    """The board's whole state, at start and after every loss of the line: doors open and keys on, by name."""
+
+    doors_open: frozenset[str]
+    keys_on: frozenset[str]
+
+
+EventSink = Callable[[DeviceEvent], None]
+
+
+# ---------------------------------------------------------------- the interfaces
+class Device(Protocol):
+    """What every driver is."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the cabinet file."""
+
+    async def run(self) -> None:
+        """Own the line until cancelled: open, poll, recover, reopen. Only a ledger that fails ends it."""
+
+
+class BillAcceptor(Device, Protocol):
+    """Takes notes and tickets into escrow, and stacks or returns them as told."""
+
+    def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
+        """Accept these notes, and tickets if ``barcodes``. Raises ValueError on a note it cannot name."""
+
+    def disable(self) -> None:
+        """Accept nothing more. What is already in escrow still waits for its answer."""
+
+    def stack(self, escrow: int) -> None:
+        """Keep what is in ``escrow``; ignored when that escrow is no longer the present one."""
+
+    def return_bill(self, escrow: int) -> None:
+        """Give back what is in ``escrow``; ignored when that escrow is no longer the present one."""
+
+    def hold(self, escrow: int) -> None:
+        """Keep it in escrow until ``stack`` or ``return_bill`` (a host is being asked)."""
+
+
+class CoinAcceptor(Device, Protocol):
+    """Takes coins; there is no escrow, a coin that passed is in."""
+
+    def enable(self, denominations_cents: frozenset[int]) -> None:
+        """Accept these coins."""
+
+    def disable(self) -> None:
+        """Accept none: coins fall through to the tray."""
+
+    def divert(self, *, to_hopper: bool) -> None:
+        """Where accepted coins go: the hopper, or the drop box in the base."""
+
+
+class Hopper(Device, Protocol):
+    """Pays coins of one denomination."""
+
+    def pay(self, payout_id: str, coins: int) -> None:
+        """Pay ``coins``; exactly once per ``payout_id`` (the ledger remembers). Refused while one is open."""
+
+    def stop(self) -> None:
+        """Emergency stop; what was paid is reported by :class:`PayoutFinished`."""
+
+
+class TicketPrinter(Device, Protocol):
+    """Prints one ticket at a time."""
+
+    def print_ticket(self, job: TicketJob) -> None:
+        """Print; exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
+
+
+class IoBoard(Device, Protocol):
+    """Doors, key switches, buttons, lamps, tower light and bell."""
+
+    def lamps(self, lit: frozenset[str]) -> None:
+        """Light exactly these button lamps."""
+
+    def tower(self, lights: frozenset[str]) -> None:
+        """Light exactly these tower elements."""
+
+    def bell(self, *, on: bool) -> None:
+        """The alarm that does not need the screen's loudspeaker."""

@@ -1,0 +1,227 @@
+"""The I/O board's own protocol, which is defined here. Pure.
+
+Line: 115200 8N1. Frame, both ways::
+
+    A5  len  type  data...  crcLo crcHi
+
+``len`` counts the whole frame (5 to 255); the CRC is CRC-16/KERMIT from ``A5`` on; integers are
+little-endian.
+
+===== ================ =====================================================================================
+type  from             data
+===== ================ =====================================================================================
+01    machine, HELLO   none; answered by 81
+02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
+81    board, IDENTITY  boot u16, text (ASCII: model and firmware)
+82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte an edge (at most 32)
+===== ================ =====================================================================================
+
+*No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The
+board keeps edges, on its battery, until a poll's ``ack`` names them or a later one, whether a machine is
+there or not. ``first`` is the number of the first edge in the answer. An edge byte is: bits 0-4 the input,
+bit 6 **unattended** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been
+lost (the memory holds 256), so the levels must be believed instead. ``ack`` 0 acknowledges nothing. ``boot``
+changes when the board has forgotten its edges.
+
+*The board answers when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered
+at once when an edge is there; a new poll replaces the held one.
+
+*Outputs are states, not commands*: every poll says all of them. Without a poll for a second the board
+puts the lamps out and lights the tower's ``tilt``: a dead machine is seen.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from egm.devices.crc import kermit
+from egm.devices.framing import Cut, ProtocolError, skip_to
+
+PROTOCOL: Final = "ioboard"
+_SYNC: Final = 0xA5
+_FRAME_MIN: Final = 5
+EDGES_MAX: Final = 32
+
+DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+KEYS: Final = ("attendant", "operator", "audit", "reset")
+BUTTONS: Final = (
+    "play",
+    "cash_out",
+    "max_bet",
+    "bet_up",
+    "bet_down",
+    "service",
+    "menu",
+    "language",
+    *(f"select_{number}" for number in range(1, 9)),
+)
+SENSORS: Final = ("mains_good", "battery_good")
+#: Input number -> (group, name). 0-7 doors, 8-11 keys, 12-27 buttons, 28-29 sensors.
+INPUTS: Final = (
+    *(("door", name) for name in DOORS),
+    *(("key", name) for name in KEYS),
+    *(("button", name) for name in BUTTONS),
+    *(("sensor", name) for name in SENSORS),
+)
+#: Tower elements by meaning, in bit order.
+TOWER: Final = ("service", "door", "jackpot", "tilt")
+#: The levels of a cabinet at rest: doors closed, keys off, nothing pressed, mains and battery good.
+LEVELS_AT_REST: Final = 0b11 << 28
+
+
+class Type(IntEnum):
+    """Frame types."""
+
+    HELLO = 0x01
+    POLL = 0x02
+    IDENTITY = 0x81
+    STATUS = 0x82
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Ask the board who it is."""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return _frame(Type.HELLO, b"")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poll:
+    """Take these outputs, drop the edges up to ``ack``, and answer within ``wait`` hundredths of a second."""
+
+    ack: int
+    wait: int
+    lamps: frozenset[str] = frozenset()
+    tower: frozenset[str] = frozenset()
+    bell: bool = False
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError for a name the board has not."""
+        data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
+        data += _bits(self.lamps, BUTTONS).to_bytes(2, "little")
+        data += bytes((_bits(self.tower, TOWER), self.bell))
+        return _frame(Type.POLL, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The board names itself."""
+
+    boot: int
+    text: str
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return _frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One change of one input."""
+
+    number: int
+    input: int
+    level: bool
+    unattended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The board's inputs and the edges not yet acknowledged, oldest first and without gap."""
+
+    boot: int
+    levels: int
+    lost: bool
+    edges: tuple[Edge, ...] = ()
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        first = self.edges[0].number if self.edges else 0
+        data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
+        data += first.to_bytes(2, "little")
+        data += bytes(edge.input | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
+        return _frame(Type.STATUS, data)
+
+
+Message = Hello | Poll | Identity | Status
+
+
+def next_number(number: int) -> int:
+    """The edge number after ``number``: 65535 is followed by 1."""
+    return number % 0xFFFF + 1
+
+
+def edges_after(number: int, other: int) -> int:
+    """How many edges ``other`` is ahead of ``number``, round the ring of 65535 numbers (0 to 65534)."""
+    return (other - number) % 0xFFFF
+
+
+def _bits(names: frozenset[str], table: tuple[str, ...]) -> int:
+    unknown = names.difference(table)
+    if unknown:
+        raise ValueError(f"{PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}")
+    return sum(1 << table.index(name) for name in names)
+
+
+def _names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name for place, name in enumerate(table) if bits >> place & 1)
+
+
+def _frame(kind: Type, data: bytes) -> bytes:
+    body = bytes((_SYNC, _FRAME_MIN + len(data), kind)) + data
+    return body + kermit(body).to_bytes(2, "little")
+
+
+def cut(buffer: bytes) -> Cut[Message] | None:
+    """Cut one message from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
+        return garbage
+    if len(buffer) < 2:
+        return None
+    size = buffer[1]
+    if size < _FRAME_MIN:
+        return Cut(1, ProtocolError(PROTOCOL, f"length {size} below {_FRAME_MIN}", buffer[:2]))
+    if len(buffer) < size:
+        return None
+    frame = buffer[:size]
+    if kermit(frame[:-2]) != int.from_bytes(frame[-2:], "little"):
+        return Cut(1, ProtocolError(PROTOCOL, "wrong CRC", frame))
+    return Cut(size, _read(frame[2], frame[3:-2]))
+
+
+def _read(kind: int, data: bytes) -> Message | ProtocolError:
+    match kind:
+        case Type.HELLO if not data:
+            return Hello()
+        case Type.POLL if len(data) == 7:
+            return Poll(
+                ack=int.from_bytes(data[:2], "little"),
+                wait=data[2],
+                lamps=_names(int.from_bytes(data[3:5], "little"), BUTTONS),
+                tower=_names(data[5], TOWER),
+                bell=bool(data[6]),
+            )
+        case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
+            return Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
+        case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
+            return _status(data)
+        case _:
+            return ProtocolError(PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
+
+
+def _status(data: bytes) -> Status | ProtocolError:
+    number = int.from_bytes(data[7:9], "little")
+    edges = []
+    for byte in data[9:]:
+        if number == 0 or byte & 0x1F >= len(INPUTS):
+            return ProtocolError(PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
+        edges.append(Edge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
+        number = next_number(number)
+    return Status(
+        boot=int.from_bytes(data[:2], "little"),
+        levels=int.from_bytes(data[2:6], "little"),
+        lost=bool(data[6] & 1),
+        edges=tuple(edges),
+    )

@@ -1,0 +1,175 @@
+"""A simulated I/O board with its doors, keys and buttons. Its edges are on its battery, as a real one's."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.ioboard import codec
+from egm.devices.ioboard.codec import Edge, Hello, Identity, Poll, Status
+from egm.devices.twin import ActionError, Port, Twin, Values, flag, word
+
+IDENTITY: Final = "open-egm I/O board, simulated 1.0"
+_MEMORY_EDGES: Final = 256
+_ATTENDED_SECONDS: Final = 1.0
+_PRESS_SECONDS: Final = 0.08
+
+
+class IoBoardTwin(Twin):
+    """See the module."""
+
+    kind = "input and output board"
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        super().__init__(name, port, speed)
+        self._reader = FrameReader(codec.cut)
+        self._boot = 1
+        self._levels = codec.LEVELS_AT_REST
+        self._edges: deque[Edge] = deque()
+        self._number = 0
+        self._lost = False
+        self._held: asyncio.TimerHandle | None = None
+        self._polled_at: float | None = None
+        self._outputs = Poll(ack=0, wait=0)
+
+    # ------------------------------------------------------------ the line
+    def received(self, data: bytes) -> None:
+        """Answer good frames; a damaged one is met with silence."""
+        for item in self._reader.feed(data):
+            match item:
+                case Hello():
+                    self._send(Identity(self._boot, IDENTITY).encode())
+                case Poll():
+                    self._poll(item)
+                case ProtocolError() | Identity() | Status():
+                    pass
+
+    def _poll(self, poll: Poll) -> None:
+        self._polled_at = asyncio.get_running_loop().time()
+        self._outputs = poll
+        self._forget_up_to(poll.ack)
+        self._release()
+        if self._edges or self._lost or not poll.wait:
+            self._answer()
+        else:
+            # Not scaled by the mechanics' speed: the wait belongs to the line.
+            self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
+
+    def _forget_up_to(self, ack: int) -> None:
+        numbers = [edge.number for edge in self._edges]
+        if ack in numbers:
+            for _ in range(numbers.index(ack) + 1):
+                self._edges.popleft()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+
+    def _answer(self) -> None:
+        self._held = None
+        edges = tuple(list(self._edges)[: codec.EDGES_MAX])
+        self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
+        self._lost = False
+
+    # ------------------------------------------------------------ the inputs
+    def _attended(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
+
+    def _set(self, group: str, name: str, *, level: bool) -> None:
+        try:
+            place = codec.INPUTS.index((group, name))
+        except ValueError:
+            names = ", ".join(known for kind, known in codec.INPUTS if kind == group)
+            raise ActionError(f"{self.name}: no {group} {name!r}; there are {names}") from None
+        if bool(self._levels >> place & 1) is level:
+            return
+        self._levels ^= 1 << place
+        self._number = codec.next_number(self._number)
+        self._edges.append(Edge(self._number, place, level, unattended=not self._attended()))
+        if len(self._edges) > _MEMORY_EDGES:
+            self._edges.popleft()
+            self._lost = True
+        if self._held is not None:
+            self._release()
+            self._answer()
+
+    def power_lost(self) -> None:
+        """The battery keeps inputs and edges."""
+        self._release()
+        self._polled_at = None
+        for button in codec.BUTTONS:  # a finger is not there for ever
+            self._set("button", button, level=False)
+        self._reader = FrameReader(codec.cut)
+
+    def power_restored(self) -> None:
+        """Nothing was forgotten."""
+
+    # ------------------------------------------------------------ hands on it
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """Hands: see each method."""
+        return {
+            "door": self._door,
+            "key": self._key,
+            "press": self._press,
+            "mains": self._mains,
+            "battery": self._battery,
+            "forget": self._forget,
+        }
+
+    def _door(self, values: Values) -> str:
+        """``name``, ``open``."""
+        name, is_open = word(values, "name"), flag(values, "open")
+        self._set("door", name, level=is_open)
+        return f"{name} door {'open' if is_open else 'closed'}"
+
+    def _key(self, values: Values) -> str:
+        """``name``, ``on``."""
+        name, on = word(values, "name"), flag(values, "on")
+        self._set("key", name, level=on)
+        return f"{name} key {'on' if on else 'off'}"
+
+    def _press(self, values: Values) -> str:
+        """``button``: down, and up a moment later."""
+        button = word(values, "button")
+        self._set("button", button, level=True)
+        self._after(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
+        return f"{button} pressed"
+
+    def _mains(self, values: Values) -> str:
+        """``good``: whether the mains sensor sees voltage."""
+        self._set("sensor", "mains_good", level=flag(values, "good"))
+        return "mains sensor set"
+
+    def _battery(self, values: Values) -> str:
+        """``good``: whether the battery has its voltage."""
+        self._set("sensor", "battery_good", level=flag(values, "good"))
+        return "battery sensor set"
+
+    def _forget(self, _: Values) -> str:
+        """The battery has failed over a power loss: edges are gone and the boot number changes."""
+        self._edges.clear()
+        self._number = 0
+        self._boot = self._boot % 0xFFFF + 1
+        return "edges forgotten"
+
+    def state(self) -> dict[str, Any]:
+        """Inputs that are on, outputs that are lit."""
+        attended = self._attended()
+        return {
+            "doors_open": self._on("door"),
+            "keys_on": self._on("key"),
+            "lamps": sorted(self._outputs.lamps) if attended else [],
+            "tower": sorted(self._outputs.tower) if attended else ["tilt"],
+            "bell": self._outputs.bell if attended else False,
+            "edges_waiting": len(self._edges),
+        }
+
+    def _on(self, group: str) -> list[str]:
+        return [
+            name
+            for place, (kind, name) in enumerate(codec.INPUTS)
+            if kind == group and self._levels >> place & 1
+        ]

@@ -1,0 +1,146 @@
+"""One serial line, as asyncio likes it: open a path, write bytes, read with a time limit.
+
+The path is a real port or a pseudo-terminal; nothing here or above knows which. Losing the line (unplugged,
+hung up, taken by another process) is a :class:`LineLostError`; whoever owns the line closes it and opens it
+again when it is back.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import serial
+
+_READ_BYTES = 4096
+
+
+class LineLostError(Exception):
+    """The line cannot be used: which path, and why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+        self.path = path
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineSettings:
+    """How a protocol wants its UART."""
+
+    baud: int = 9600
+    bits: Literal[7, 8] = 8
+    parity: Literal["N", "E", "O"] = "N"
+    stop_bits: Literal[1, 2] = 1
+
+    @property
+    def character_seconds(self) -> float:
+        """Time one character takes on the wire: start, data, parity and stop bits."""
+        return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
+
+
+class Handle(Protocol):
+    """An open port: what :class:`SerialLine` needs of one (``serial.Serial`` is one)."""
+
+    def fileno(self) -> int:
+        """The descriptor, in non-blocking mode."""
+
+    def close(self) -> None:
+        """Give the port back."""
+
+
+def open_port(path: str, settings: LineSettings) -> Handle:
+    """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had."""
+    try:
+        return serial.Serial(
+            path,
+            baudrate=settings.baud,
+            bytesize=settings.bits,
+            parity=settings.parity,
+            stopbits=settings.stop_bits,
+            timeout=0,
+            exclusive=True,
+        )
+    except (serial.SerialException, OSError) as error:
+        raise LineLostError(path, f"cannot be opened: {error}") from error
+
+
+class SerialLine:
+    """A line that may come and go. One owner, one reader."""
+
+    def __init__(
+        self, path: str, settings: LineSettings, opener: Callable[[str, LineSettings], Handle] = open_port
+    ) -> None:
+        self.path = path
+        self.settings = settings
+        self._opener = opener
+        self._handle: Handle | None = None
+        self._received = bytearray()
+        self._lost: str | None = None
+        self._arrived = asyncio.Event()
+
+    def open(self) -> None:
+        """Open the port and begin to listen. Raises :class:`LineLostError`."""
+        self.close()
+        handle = self._opener(self.path, self.settings)
+        self._handle = handle
+        self._received.clear()
+        self._lost = None
+        self._arrived.clear()
+        asyncio.get_running_loop().add_reader(handle.fileno(), self._readable)
+
+    def close(self) -> None:
+        """Give the port back; closing a closed line is nothing."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            asyncio.get_running_loop().remove_reader(handle.fileno())
+            handle.close()
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``. Raises :class:`LineLostError` when the line is gone or takes no more."""
+        try:
+            taken = os.write(self._fileno(), data)
+        except OSError as error:
+            raise LineLostError(self.path, f"cannot be written: {error}") from error
+        if taken != len(data):
+            raise LineLostError(self.path, "takes no more bytes")
+
+    async def read(self, seconds: float) -> bytes:
+        """What has arrived, waiting for the first byte at most ``seconds``; empty when nothing came.
+
+        Raises :class:`LineLostError` when the line is gone.
+        """
+        self._fileno()
+        if not self._received and self._lost is None:
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._arrived.wait()
+            except TimeoutError:
+                return b""
+        if not self._received and self._lost is not None:
+            raise LineLostError(self.path, self._lost)
+        data = bytes(self._received)
+        self._received.clear()
+        self._arrived.clear()
+        return data
+
+    def _fileno(self) -> int:
+        if self._handle is None:
+            raise LineLostError(self.path, "is not open")
+        return self._handle.fileno()
+
+    def _readable(self) -> None:
+        fileno = self._fileno()
+        try:
+            data = os.read(fileno, _READ_BYTES)
+            why = "hung up"
+        except BlockingIOError:
+            return
+        except OSError as error:
+            data, why = b"", f"cannot be read: {error}"
+        if not data:  # a hung-up line stays readable for ever: stop listening, the owner will reopen
+            self._lost = why
+            asyncio.get_running_loop().remove_reader(fileno)
+        self._received += data
+        self._arrived.set()

@@ -1,0 +1,271 @@
+"""The common half of every simulated twin: a device with a plug, a power switch and a mind of its own.
+
+A twin is a state machine on the bench's loop. It hears bytes, answers through its :class:`Port`, and lets
+time pass with :meth:`Twin._after`; its mechanics keep going while no machine listens, as a real device's do.
+The port is the cable: every fault of a line (silence, delay, corruption, one byte at a time, pulled out)
+happens there, so that every twin has them all.
+"""
+
+import asyncio
+import os
+import pty
+import tty
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+_READ_BYTES: Final = 4096
+
+Values = Mapping[str, int | str | bool]
+
+
+class ActionError(Exception):
+    """A hand on the bench asked for what this device cannot do: says what it was, and what there is."""
+
+
+class Port:
+    """The twin's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
+
+    ``link`` is the path that names the slave for as long as the cable is plugged in. The slave is kept open
+    here too, so that the machine may come and go without the line hanging up.
+    """
+
+    def __init__(self, link: Path, character_seconds: float = 0.0) -> None:
+        """``character_seconds`` paces what the twin sends like a real UART; 0 sends at once."""
+        self.link = link
+        self._pace = character_seconds
+        self._master = -1
+        self._slave = -1
+        self._heard: Callable[[bytes], None] = lambda _: None
+        self._free_at = 0.0
+        self.silent = False
+        self.late_seconds = 0.0
+        self.split = False
+        self.corrupt_next = 0
+        self.drop_next = 0
+
+    @property
+    def plugged(self) -> bool:
+        """Whether the cable is in."""
+        return self._master >= 0
+
+    def connect(self, heard: Callable[[bytes], None]) -> None:
+        """Say who listens on the twin's side."""
+        self._heard = heard
+
+    def plug(self) -> None:
+        """Put the cable in: a new pseudo-terminal under the same name."""
+        if self.plugged:
+            return
+        self._master, self._slave = pty.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        self.link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = self.link.with_name(f".{self.link.name}.new")
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(os.ttyname(self._slave))
+        fresh.replace(self.link)
+        asyncio.get_running_loop().add_reader(self._master, self._readable)
+
+    def unplug(self) -> None:
+        """Pull the cable: the machine's port hangs up and its name is gone."""
+        if not self.plugged:
+            return
+        asyncio.get_running_loop().remove_reader(self._master)
+        self.link.unlink(missing_ok=True)
+        os.close(self._master)
+        os.close(self._slave)
+        self._master = self._slave = -1
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._master, _READ_BYTES)
+        except (BlockingIOError, OSError):
+            return
+        if data and not self.silent:
+            self._heard(data)
+
+    def send(self, data: bytes) -> None:
+        """Put an answer on the line, with whatever the cable does to it."""
+        if self.silent or not self.plugged:
+            return
+        if self.drop_next:
+            self.drop_next -= 1
+            return
+        if self.corrupt_next:
+            self.corrupt_next -= 1
+            middle = len(data) // 2
+            data = data[:middle] + bytes((data[middle] ^ 0x15,)) + data[middle + 1 :]
+        loop = asyncio.get_running_loop()
+        pieces = [data[i : i + 1] for i in range(len(data))] if self.split else [data]
+        at = max(loop.time() + self.late_seconds, self._free_at)
+        for piece in pieces:
+            at += self._pace * len(piece)
+            loop.call_at(at, self._put, piece, self._master)
+        self._free_at = at
+
+    def _put(self, data: bytes, master: int) -> None:
+        if master == self._master:  # not when the cable has been changed meanwhile
+            try:
+                os.write(master, data)
+            except BlockingIOError:
+                return  # nobody reads and the buffer is full: as on a wire, it is gone
+
+
+class Twin(ABC):
+    """A simulated peripheral. ``kind`` names it for people; :meth:`actions` is what a hand can do to it."""
+
+    kind: str = ""
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        """``speed`` makes the mechanics that many times faster than the real ones."""
+        self.name = name
+        self.port = port
+        self.powered = True
+        self._speed = speed
+        self._timers: set[asyncio.TimerHandle] = set()
+        port.connect(self._heard)
+
+    # ------------------------------------------------------------ for the device
+    @abstractmethod
+    def received(self, data: bytes) -> None:
+        """Bytes from the machine."""
+
+    @abstractmethod
+    def power_lost(self) -> None:
+        """The supply is gone: only what the real device keeps without it remains."""
+
+    @abstractmethod
+    def power_restored(self) -> None:
+        """The supply is back."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """The device's own description of itself: what a person beside it could see or open it to find."""
+
+    @abstractmethod
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """What a hand can do to this device: name of the action -> what does it and says so."""
+
+    def _heard(self, data: bytes) -> None:
+        if self.powered:
+            self.received(data)
+
+    def _send(self, data: bytes) -> None:
+        if self.powered:
+            self.port.send(data)
+
+    def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
+        """Let the mechanics do something later; a power loss forgets it."""
+
+        def fire() -> None:
+            self._timers.discard(timer)
+            then()
+
+        timer = asyncio.get_running_loop().call_later(seconds / self._speed, fire)
+        self._timers.add(timer)
+        return timer
+
+    def _stop_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+
+    # ------------------------------------------------------------ for the bench
+    def act(self, action: str, values: Values) -> str:
+        """Do ``action`` and say what was done. Raises :class:`ActionError`."""
+        table = {**self._line_actions(), **self.actions()}
+        if action not in table:
+            raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
+        return table[action](values)
+
+    def describe(self) -> dict[str, Any]:
+        """:meth:`state`, with plug and power."""
+        return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
+
+    def _line_actions(self) -> dict[str, Callable[[Values], str]]:
+        return {
+            "power_off": self._hand_power_off,
+            "power_on": self._hand_power_on,
+            "unplug": self._hand_unplug,
+            "plug": self._hand_plug,
+            "silence": self._hand_silence,
+            "late": self._hand_late,
+            "corrupt": self._hand_corrupt,
+            "drop": self._hand_drop,
+            "split": self._hand_split,
+            "clear_line": self._hand_clear_line,
+            "state": lambda _: "",
+        }
+
+    def _hand_power_off(self, _: Values) -> str:
+        if self.powered:
+            self.powered = False
+            self._stop_timers()
+            self.power_lost()
+        return "without power"
+
+    def _hand_power_on(self, _: Values) -> str:
+        if not self.powered:
+            self.powered = True
+            self.power_restored()
+        return "powered"
+
+    def _hand_unplug(self, _: Values) -> str:
+        self.port.unplug()
+        return "cable pulled"
+
+    def _hand_plug(self, _: Values) -> str:
+        self.port.plug()
+        return "cable in"
+
+    def _hand_silence(self, values: Values) -> str:
+        self.port.silent = flag(values, "on", default=True)
+        return "silent" if self.port.silent else "answering"
+
+    def _hand_late(self, values: Values) -> str:
+        self.port.late_seconds = number(values, "milliseconds") / 1000
+        return f"answers {self.port.late_seconds:g} s late"
+
+    def _hand_corrupt(self, values: Values) -> str:
+        self.port.corrupt_next = number(values, "answers", default=1)
+        return f"the next {self.port.corrupt_next} answers are damaged"
+
+    def _hand_drop(self, values: Values) -> str:
+        self.port.drop_next = number(values, "answers", default=1)
+        return f"the next {self.port.drop_next} answers are lost"
+
+    def _hand_split(self, values: Values) -> str:
+        self.port.split = flag(values, "on", default=True)
+        return "one byte at a time" if self.port.split else "whole answers"
+
+    def _hand_clear_line(self, _: Values) -> str:
+        self.port.silent = self.port.split = False
+        self.port.late_seconds = 0.0
+        self.port.corrupt_next = self.port.drop_next = 0
+        return "the line is good"
+
+
+def number(values: Values, key: str, *, default: int | None = None) -> int:
+    """An integer of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    value = values.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ActionError(f"{key}: a whole number is needed, not {value!r}")
+    return value
+
+
+def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
+    """A yes or no of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    value = values.get(key, default)
+    if not isinstance(value, bool):
+        raise ActionError(f"{key}: true or false is needed, not {value!r}")
+    return value
+
+
+def word(values: Values, key: str) -> str:
+    """A text of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise ActionError(f"{key}: a text is needed, not {value!r}")
+    return value
