@@ -3,3 +3,61 @@
 Everything here counts in credits (int) and exact fractions. It knows nothing of cents, meters or cabinets,
 and takes its chance from whoever plays it: any object with ``below(bound, purpose)``.
 """
+
+from paytables.analysis import Analysis, BetAnalysis, Depth, Law
+from paytables.contract import (
+    Choice,
+    Decision,
+    Draw,
+    Outcome,
+    Play,
+    RecordingDraw,
+    ReplayDraw,
+    Wager,
+    Win,
+    drive,
+)
+from paytables.definition import Definition, library
+from paytables.errors import (
+    AnalysisError,
+    ChoiceError,
+    DefinitionError,
+    PaytableError,
+    ReplayError,
+    WagerError,
+)
+from paytables.game import FAMILIES, Family, Game, Rules, analyse, family, game_from, load_game, play_through
+
+__all__ = [
+    "FAMILIES",
+    "Analysis",
+    "AnalysisError",
+    "BetAnalysis",
+    "Choice",
+    "ChoiceError",
+    "Decision",
+    "Definition",
+    "DefinitionError",
+    "Depth",
+    "Draw",
+    "Family",
+    "Game",
+    "Law",
+    "Outcome",
+    "PaytableError",
+    "Play",
+    "RecordingDraw",
+    "ReplayDraw",
+    "ReplayError",
+    "Rules",
+    "Wager",
+    "WagerError",
+    "Win",
+    "analyse",
+    "drive",
+    "family",
+    "game_from",
+    "library",
+    "load_game",
+    "play_through",
+]

@@ -7,4 +7,6 @@ laboratory package.
 from typing import Final
 
 #: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
-COMMANDS: Final[dict[str, tuple[str, str]]] = {}
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
+}

@@ -1,0 +1,167 @@
+"""The exact figures of a game, whatever its family: returns, prizes, variance, distribution, bands.
+
+Everything is ``int`` and ``Fraction``; a float appears only where a square root or a print needs one. Amounts
+are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` in units of the bet.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+#: Standard normal quantiles a PAR sheet may use, by name: the trade's 1.65 (Harrigan and Dixon 2009), the
+#: exact
+#: two-sided 90 % and 95 %.
+QUANTILES: Final[Mapping[str, str]] = {"trade 90 %": "1.65", "90 %": "1.644853627", "95 %": "1.959963985"}
+
+#: Games after which the bands of a volatility table are printed.
+BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+
+
+class Depth(StrEnum):
+    """How far an analysis goes: the return alone (milliseconds), or everything (laboratory packages)."""
+
+    RETURN = "return"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The distribution of the win of one game: ``counts[credits]`` of ``total`` equally likely cases.
+
+    ``tail`` is the probability left out, zero where the law is complete; what is left out lies above
+    ``tail_from`` credits or beyond the stated number of features, never silently.
+    """
+
+    total: int
+    counts: Mapping[int, int]
+    tail: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if Fraction(sum(self.counts.values()), self.total) + self.tail != 1:
+            raise ValueError("a law's cases and its tail must add to one")
+
+    def moment(self, power: int) -> Fraction:
+        """Return E[win^power] over the cases held."""
+        return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
+
+    def variance(self) -> Fraction:
+        """Return the variance over the cases held."""
+        return self.moment(2) - self.moment(1) ** 2
+
+    def at_least(self, win: int) -> Fraction:
+        """Return the probability of winning at least ``win`` credits (the tail counts as that much)."""
+        return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prize:
+    """One line of a PAR sheet: how often a prize is won in one game on average, and what it returns."""
+
+    name: str
+    where: str
+    credits: int
+    rate: Fraction
+    rtp: Fraction
+    hits: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressiveShare:
+    """What one progressive level adds: its odds, its return at reset, its contribution and its break-even."""
+
+    level: str
+    rate: Fraction
+    reset_credits: int
+    rtp_at_reset: Fraction
+    increment: Fraction
+    break_even_credits: Fraction | None
+
+    def rtp_at(self, meter_credits: int, cost_credits: int) -> Fraction:
+        """Return what the level returns per credit wagered while its meter stands at ``meter_credits``."""
+        return self.rate * meter_credits / cost_credits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureFigures:
+    """How often a feature starts in one paid game, how long it lasts and what it pays on average."""
+
+    feature: str
+    rate: Fraction
+    mean_runs: Fraction
+    mean_credits: Fraction
+    rtp: Fraction
+    longest_runs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetAnalysis:
+    """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
+
+    ``cycle`` is the number of equally likely first results. Figures that were not asked for are None.
+    """
+
+    bet: str
+    cost_credits: int
+    rtp: Fraction
+    cycle: int | None = None
+    prizes: tuple[Prize, ...] = ()
+    features: tuple[FeatureFigures, ...] = ()
+    progressives: tuple[ProgressiveShare, ...] = ()
+    variance: Fraction | None = None
+    hit_probability: Fraction | None = None
+    return_bet_probability: Fraction | None = None
+    law: Law | None = None
+    max_win_credits: int | None = None
+    max_win_probability: Fraction | None = None
+    strategy: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mean_credits(self) -> Fraction:
+        """The expected win of one game."""
+        return self.rtp * self.cost_credits
+
+    @property
+    def sigma(self) -> float | None:
+        """The standard deviation of one game's win in units of its bet, None where it was not asked for."""
+        return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
+
+    @property
+    def rtp_with_progressives(self) -> Fraction:
+        """The return with every level at its reset value plus what play adds to it."""
+        return self.rtp + sum((p.rtp_at_reset + p.increment for p in self.progressives), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """The figures of a game, one :class:`BetAnalysis` a way to bet."""
+
+    game_id: str
+    version: str
+    family: str
+    bets: tuple[BetAnalysis, ...]
+    exact: bool = True
+
+    @property
+    def minimum_rtp(self) -> Fraction:
+        """The lowest return over every way to bet: what a floor is held against."""
+        return min(bet.rtp for bet in self.bets)
+
+
+def volatility_index(sigma: float, quantile: float = 1.65) -> float:
+    """Return VI = z sigma, sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
+    return quantile * sigma
+
+
+def band(rtp: float, sigma: float, games: int, quantile: float = 1.65) -> tuple[float, float]:
+    """Return the interval the return of ``games`` games lies in, RTP -+ z sigma / sqrt(n)."""
+    half = quantile * sigma / math.sqrt(games)
+    return rtp - half, rtp + half
+
+
+def games_for(sigma: float, half_width: float, quantile: float) -> int:
+    """Return how many games bring the return within ``half_width`` of its expectation."""
+    return math.ceil((quantile * sigma / half_width) ** 2)

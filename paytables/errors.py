@@ -1,0 +1,31 @@
+"""What goes wrong in a game definition or a wager, each with its name and its place."""
+
+
+class PaytableError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class DefinitionError(PaytableError):
+    """A definition that is refused: which file, which key, why."""
+
+    def __init__(self, file: str, key: str, reason: str) -> None:
+        self.file = file
+        self.key = key
+        self.reason = reason
+        super().__init__(f"{file}: {key}: {reason}")
+
+
+class WagerError(PaytableError):
+    """A wager the game does not offer: what was asked and what is offered."""
+
+
+class ChoiceError(PaytableError):
+    """A choice that is missing or is not among the options of its decision."""
+
+
+class ReplayError(PaytableError):
+    """Recorded draws that do not fit the game: the first one that differs."""
+
+
+class AnalysisError(PaytableError):
+    """A figure that is beyond exact reach, or was asked of a game that has none: says which and why."""

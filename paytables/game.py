@@ -1,0 +1,140 @@
+"""A loaded game: its definition, and the rules its family made of it."""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from paytables import definition
+from paytables.analysis import Analysis, Depth
+from paytables.contract import Choice, Draw, Json, Outcome, Play, Wager, drive
+from paytables.definition import Definition
+from paytables.errors import DefinitionError
+
+#: family name of a definition -> the module that plays it, which defines ``FAMILY``.
+FAMILIES: Final[Mapping[str, str]] = {
+    "reels": "paytables.reels",
+}
+
+
+class Rules(Protocol):
+    """A definition made playable by its family."""
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """Every total bet the game offers, in credits, ascending."""
+
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the wager of that many credits. Raises WagerError when the game does not offer it."""
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play one game."""
+
+    def presentation(self) -> dict[str, Json]:
+        """Return what a screen needs to draw the game before anything was played, as JSON data."""
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures, as far as ``depth`` asks."""
+
+
+class Family(Protocol):
+    """A kind of game: the model of its definition, and the maker of its rules."""
+
+    @property
+    def model(self) -> type[Definition]:
+        """The definition's model; its JSON Schema is published for editors."""
+
+    def build(self, data: Any, file: str) -> Rules:
+        """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+
+    def prepare(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+        """Expand the family's shorthand before the model checks the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game, ready to be played; the definition file is all it depends on."""
+
+    header: definition.Header
+    digest: str
+    rules: Rules
+
+    @property
+    def id(self) -> str:
+        """The game's id, unique in a cabinet."""
+        return self.header.id
+
+    @property
+    def version(self) -> str:
+        """The definition's version."""
+        return self.header.version
+
+    @property
+    def family(self) -> str:
+        """The family that plays it."""
+        return self.header.family
+
+    @property
+    def title(self) -> dict[str, str]:
+        """The name, by language."""
+        return self.header.title.model_dump()
+
+    @property
+    def help(self) -> dict[str, str]:
+        """The rules as the player reads them, by language."""
+        return self.header.help.model_dump()
+
+    @property
+    def denominations_cents(self) -> tuple[int, ...]:
+        """The credit values the game may be offered at, in minor units."""
+        return self.header.denominations_cents
+
+    @property
+    def bet_options(self) -> tuple[int, ...]:
+        """Every total bet the game offers, in credits, ascending."""
+        return self.rules.bet_options
+
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return a wager of ``credits_``. Raises :class:`WagerError` when the game does not offer it."""
+        return self.rules.wager(credits_, **options)
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play one game: a generator of decisions that returns the outcome."""
+        return self.rules.play(wager, draw)
+
+    def presentation(self) -> dict[str, Json]:
+        """Return what a screen needs before anything was played, as JSON data."""
+        return self.rules.presentation()
+
+
+def family(name: str, file: str = "") -> Family:
+    """Return the family of that name. Raises :class:`DefinitionError` when there is none."""
+    if name not in FAMILIES:
+        known = ", ".join(sorted(FAMILIES))
+        raise DefinitionError(file, "game.family", f"no family {name!r}; there are: {known}")
+    found: Family = importlib.import_module(FAMILIES[name]).FAMILY
+    return found
+
+
+def game_from(data: Mapping[str, Any], file: str) -> Game:
+    """Make a game of parsed TOML; ``file`` names it in refusals."""
+    kind = family(definition.header_value(data, file, "family"), file)
+    checked = definition.check(kind.model, kind.prepare(data, file), file)
+    return Game(header=checked.game, digest=definition.digest_of(data), rules=kind.build(checked, file))
+
+
+def load_game(name: str | Path) -> Game:
+    """Load a game by library id or path. Raises :class:`DefinitionError`."""
+    path = definition.find(name)
+    return game_from(definition.read_toml(path), str(path))
+
+
+def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
+    """Play one game to its end with the given choices. Raises :class:`ChoiceError` when they do not fit."""
+    return drive(game.play(wager, draw), choices)
+
+
+def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
+    """Return the exact figures of ``game``; ``Depth.RETURN`` takes milliseconds and no laboratory package."""
+    return game.rules.analyse(depth)

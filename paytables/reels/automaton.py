@@ -1,0 +1,165 @@
+"""The one representation of what a window pays: small automata that read the reels from left to right.
+
+Everything a stage can pay is a *component*: a payline (with its group of prizes, of which the highest is
+won), a
+symbol paid by ways, a scatter. A component sees of each reel's column only a *letter* (the symbol on its
+cell,
+or how many of its symbols show) and walks from node to node; each step may multiply a *weight* (the ways).
+Where
+the walk ends, the node says which prize was won: its win is weight x value. Play, the compiled simulator and
+the
+exact analysis all read these same tables.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+#: ``row`` of a node nothing can change any more.
+END: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """What a prize gives beside credits: runs of a stage, a progressive level or a merchandise prize."""
+
+    kind: str
+    name: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prize:
+    """One row of the pay table at level 1: credits in this bet, and what it gives."""
+
+    name: str
+    credits: int
+    awards: tuple[Award, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where a walk ended: the prize won, if any, the multiplier its wilds made, and what takes part in it.
+
+    ``part`` has one truth a cell of a line, one a reel for ways and scatters.
+    """
+
+    prize: Prize | None = None
+    multiplier: int = 1
+    part: tuple[bool, ...] = ()
+
+    @property
+    def value(self) -> int:
+        """Credits a unit of weight."""
+        return 0 if self.prize is None else self.prize.credits * self.multiplier
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Which of two prizes is the higher: one that gives something beats any credits."""
+        return (self.prize is not None and bool(self.prize.awards), self.value)
+
+
+NOTHING: Final = End()
+
+S = TypeVar("S", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes of every automaton of one stage in flat lists.
+
+    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step; ``row[node]`` is
+    :data:`END` for a final node, whose credits a unit of weight are ``value[node]`` and whose prize
+    ``ends[node]``.
+    """
+
+    row: list[int] = field(default_factory=list)
+    delta: list[int] = field(default_factory=list)
+    gain: list[int] = field(default_factory=list)
+    value: list[int] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    _final: dict[End, int] = field(default_factory=dict)
+
+    def _node(self, end: End) -> int:
+        self.row.append(END)
+        self.value.append(end.value)
+        self.ends.append(end)
+        return len(self.row) - 1
+
+    def final(self, end: End) -> int:
+        """Return the node of that end, made on first use."""
+        if end not in self._final:
+            self._final[end] = self._node(end)
+        return self._final[end]
+
+    def add(
+        self,
+        start: S,
+        step: Callable[[int, S, int], tuple[S | End, int]],
+        letters: Sequence[int],
+        finish: Callable[[S], End],
+    ) -> int:
+        """Add the automaton of ``step(reel, state, letter)`` and return its first node.
+
+        A step gives the next state, or the :class:`End` where nothing matters any more, and the weight's
+        factor.
+
+        ``letters[x]`` is how many letters reel x has; after the last reel ``finish`` turns a state into its
+        end.
+        Only states that can be reached get nodes, each once per reel.
+        """
+        layers: list[dict[S, int]] = [{} for _ in letters]
+        layers[0][start] = self._node(NOTHING)
+        for x, width in enumerate(letters):
+            for state, node in layers[x].items():
+                row: list[tuple[int, int]] = []
+                for letter in range(width):
+                    target, factor = step(x, state, letter)
+                    row.append((self._target(layers, x + 1, target, finish), factor))
+                self.row[node] = len(self.delta)
+                self.delta.extend(n for n, _ in row)
+                self.gain.extend(f for _, f in row)
+        return layers[0][start]
+
+    def _target(self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]) -> int:
+        if isinstance(state, End):
+            return self.final(state)
+        if x == len(layers):
+            return self.final(finish(state))
+        if state not in layers[x]:
+            layers[x][state] = self._node(NOTHING)
+        return layers[x][state]
+
+
+def settle(
+    start: Sequence[int],
+    row: Sequence[int],
+    delta: Sequence[int],
+    gain: Sequence[int],
+    value: Sequence[int],
+    letters: Sequence[int],
+    at: Sequence[int],
+    ends: list[int],
+    weights: list[int],
+) -> int:
+    """Walk every component over one window; return the credits won at level 1.
+
+    ``at[x]`` is where the letters of reel x's column begin in ``letters``, one a component. ``ends`` and
+    ``weights`` receive each component's last node and weight. This function is the evaluator: the cabinet
+    interprets it over lists, and the laboratory compiles this very source over arrays.
+    """
+    total = 0
+    for c in range(len(start)):
+        node = start[c]
+        weight = 1
+        for x in range(len(at)):
+            k = row[node]
+            if k < 0:
+                break
+            k += letters[at[x] + c]
+            weight *= gain[k]
+            node = delta[k]
+        ends[c] = node
+        weights[c] = weight
+        total += weight * value[node]
+    return total

@@ -1,0 +1,266 @@
+"""From prizes to components: how lines, ways and scatters read a window.
+
+Each maker here returns the components of one prize list; see :mod:`paytables.reels.automaton` for what a
+component is. A prize on a line is a *pattern*, one element a cell; "three or more cherries from the left" is
+three patterns. Right-to-left, both ways and any-adjacent are the same patterns mirrored and shifted, so one
+automaton serves them all and the highest pattern wins.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from paytables.reels.automaton import NOTHING, End, Graph, Prize
+
+#: One cell of a pattern: the multiplier each symbol brings there, 0 where the symbol does not fit.
+Element = tuple[int, ...]
+#: A reel's column as it shows in the window, top to bottom: symbol numbers.
+Column = tuple[int, ...]
+#: What a line still hopes for: the best prize already sure, and (pattern, its multipliers so far) still
+#: possible.
+LineState = tuple[End, tuple[tuple[int, tuple[int, ...]], ...]]
+WaysStep = Callable[[int, str, int], tuple[str | End, int]]
+
+COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
+    "multiply": prod,
+    "add": lambda factors: max(1, sum(f for f in factors if f > 1)),
+    "highest": lambda factors: max(factors, default=1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A prize and the symbols that make it, cell by cell; None is a cell where anything does."""
+
+    elements: tuple[Element | None, ...]
+    prize: Prize
+
+    @property
+    def part(self) -> tuple[bool, ...]:
+        """Which cells take part in the win."""
+        return tuple(e is not None for e in self.elements)
+
+    @property
+    def last(self) -> int:
+        """How many cells decide it: all after are free."""
+        return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One thing that can pay: where it starts in the graph, and the letter it sees in a column of each reel.
+
+    ``cells`` are the positions that show its win; empty for ways and scatters, where ``shows`` tells which
+    symbols take part.
+    """
+
+    kind: str
+    number: int
+    start: int
+    letter: Callable[[int, Column], int]
+    cells: tuple[tuple[int, int], ...] = ()
+    shows: Element = ()
+
+
+def placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
+    """Return the cells a run of ``count`` may lie on, for a line of ``cells`` read in ``direction``."""
+    if direction == "anywhere":
+        return list(itertools.combinations(range(cells), count))
+    first = {
+        "left": [0],
+        "right": [cells - count],
+        "both": sorted({0, cells - count}),
+        "adjacent": list(range(cells - count + 1)),
+    }[direction]
+    return [tuple(range(i, i + count)) for i in first]
+
+
+def line_components(
+    graph: Graph,
+    lines: Sequence[tuple[tuple[int, int], ...]],
+    patterns: Sequence[Pattern],
+    columns: Sequence[Sequence[Column]],
+    combine: str,
+) -> list[Component]:
+    """Return one component a line: the highest of ``patterns`` on its cells wins.
+
+    A line may take any number of cells of a reel (also none), as long as it visits the reels from left to
+    right.
+    """
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for index, line in enumerate(lines):
+        shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
+        shapes.setdefault(shape, []).append(index)
+    found: dict[int, Component] = {}
+    for shape, members in shapes.items():
+        alphabet = _alphabet(shape, [lines[i] for i in members], columns)
+        fitting = [p for p in patterns if len(p.elements) == sum(shape)]
+        start = _line_automaton(graph, shape, alphabet, fitting, combine)
+        numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
+        for i in members:
+            found[i] = Component("line", i + 1, start, _line_letter(lines[i], numbers), cells=tuple(lines[i]))
+    return [found[i] for i in range(len(lines))]
+
+
+def _alphabet(
+    shape: tuple[int, ...],
+    lines: Sequence[tuple[tuple[int, int], ...]],
+    columns: Sequence[Sequence[Column]],
+) -> list[list[tuple[int, ...]]]:
+    letters: list[set[tuple[int, ...]]] = [set() for _ in shape]
+    for line in lines:
+        for x in range(len(shape)):
+            rows = [row for reel, row in line if reel == x]
+            letters[x].update(tuple(column[row] for row in rows) for column in columns[x])
+    return [sorted(found) for found in letters]
+
+
+def _line_letter(
+    line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
+) -> Callable[[int, Column], int]:
+    rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
+
+    def letter(x: int, column: Column) -> int:
+        return numbers[x][tuple(column[row] for row in rows[x])]
+
+    return letter
+
+
+def _line_automaton(
+    graph: Graph,
+    shape: tuple[int, ...],
+    alphabet: list[list[tuple[int, ...]]],
+    patterns: list[Pattern],
+    combine: str,
+) -> int:
+    """Determinise the patterns: a state is the best prize already sure, and the patterns still possible."""
+    merge = COMBINE[combine]
+    first = list(itertools.accumulate(shape, initial=0))
+    largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
+
+    def best_of(ends: list[End]) -> End:
+        return max(ends, key=lambda end: end.rank, default=NOTHING)
+
+    def step(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
+        sure, alive = state
+        ends = [sure]
+        still: list[tuple[int, tuple[int, ...]]] = []
+        for index, factors in alive:
+            grown = _advance(patterns[index], first[x], alphabet[x][letter], factors)
+            if grown is None:
+                continue
+            if patterns[index].last <= first[x + 1]:
+                ends.append(End(patterns[index].prize, merge(grown), patterns[index].part))
+            else:
+                still.append((index, grown))
+        best = best_of(ends)
+        if largest == 1:  # without multipliers a pattern that cannot beat the sure prize is dropped
+            still = [s for s in still if End(patterns[s[0]].prize).rank > best.rank]
+        return ((best, tuple(still)) if still else best), 1
+
+    start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))
+    return graph.add(start, step, [len(a) for a in alphabet], lambda state: state[0])
+
+
+def _advance(
+    pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    grown = list(factors)
+    for offset, symbol in enumerate(symbols):
+        element = pattern.elements[first + offset]
+        if element is None:
+            continue
+        if element[symbol] == 0:
+            return None
+        if element[symbol] > 1:
+            grown.append(element[symbol])
+    return tuple(sorted(grown))
+
+
+def ways_components(
+    graph: Graph,
+    number: int,
+    element: Element,
+    prizes: dict[int, Prize],
+    columns: Sequence[Sequence[Column]],
+    direction: str,
+) -> list[Component]:
+    """Return the components of one symbol paid by ways: reels in a row that show it.
+
+    The prize is multiplied by how often each of those reels shows it; a cell that brings a multiplier counts
+    as that many. From the left one component reads the run to its end;
+    from the right there is one a count, because the run's start is only known at its first reel.
+    """
+    reels = len(columns)
+    top = max(prizes)
+    most = _most(element, columns)
+
+    def letter(_x: int, column: Column) -> int:
+        return sum(element[s] for s in column)
+
+    def run(count: int) -> tuple[bool, ...]:
+        return tuple(x < count for x in range(reels))
+
+    def left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+        if not shown:
+            return (_reached(prizes, x, run(x)), 1)
+        return (End(prizes[top], part=run(top)) if x + 1 == top else "run", shown)
+
+    def right(count: int) -> WaysStep:
+        def step(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+            inside = x >= reels - count
+            blocked = x == reels - count - 1 and shown and count < top
+            if (inside and not shown) or blocked:
+                return (NOTHING, 1)
+            return ("run", shown if inside else 1)
+
+        return step
+
+    widths = [m + 1 for m in most]
+    steps: list[tuple[WaysStep, End]] = []
+    if direction in {"left", "both"}:
+        steps.append((left, _reached(prizes, reels, run(reels))))
+    if direction in {"right", "both"}:
+        counts = [c for c in prizes if direction == "right" or c < reels]
+        steps.extend((right(c), End(prizes[c], part=run(c)[::-1])) for c in counts)
+    return [
+        Component("ways", number, graph.add("run", step, widths, _always(end)), letter, shows=element)
+        for step, end in steps
+    ]
+
+
+def scatter_component(
+    graph: Graph,
+    number: int,
+    element: Element,
+    prizes: dict[int, Prize],
+    columns: Sequence[Sequence[Column]],
+) -> Component:
+    """Return the component that counts a symbol anywhere in the window; the largest count reached is paid."""
+    fits = tuple(min(m, 1) for m in element)
+    highest = max(prizes)
+    everywhere = (True,) * len(columns)
+
+    def letter(_x: int, column: Column) -> int:
+        return sum(fits[s] for s in column)
+
+    def step(_x: int, count: int, shown: int) -> tuple[int | End, int]:
+        return (min(count + shown, highest), 1)
+
+    widths = [m + 1 for m in _most(fits, columns)]
+    start = graph.add(0, step, widths, lambda count: _reached(prizes, count, everywhere))
+    return Component("scatter", number, start, letter, shows=fits)
+
+
+def _reached(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:
+    reached = [c for c in prizes if c <= count]
+    return End(prizes[max(reached)], part=part) if reached else NOTHING
+
+
+def _always(end: End) -> Callable[[str], End]:
+    return lambda _state: end
+
+
+def _most(element: Element, columns: Sequence[Sequence[Column]]) -> list[int]:
+    return [max(sum(element[s] for s in column) for column in reel) for reel in columns]

@@ -1,0 +1,128 @@
+"""The model of a reel game's definition.
+
+A game is a set of *stages* that start one another. ``[stage.base]`` is what a wager buys; any pay may *give*
+runs of another stage, a progressive level or a merchandise prize. Free games are a stage that gives itself
+more runs; a pick, a wheel and hold-and-spin are stages of their own kind. Nothing about a feature is in code.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text, Words
+
+#: A pay is one number of credits, or one a column where the bets choose a column (buy-a-pay, multi-coin
+#: pays).
+PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
+Count = Annotated[int, Field(ge=1, le=400)]
+#: A row a reel, or a ``[reel, row]`` a cell for lines that are not one cell a reel.
+Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
+
+
+class Symbol(Strict):
+    """A symbol on the strips. A wild is a symbol that ``substitutes`` for others (``"*"``: for every one)."""
+
+    id: Identifier
+    name: Text
+    substitutes: tuple[str, ...] = ()
+    not_for: tuple[Identifier, ...] = ()
+    multiplier: PositiveInt = 1
+
+
+class Mode(Strict):
+    """One way to bet at level 1: what it costs, how many lines it plays, which pay column it reads."""
+
+    id: Identifier
+    cost: PositiveInt
+    name: Text | None = None
+    lines: PositiveInt | None = None
+    column: NaturalInt = 0
+    stage: Identifier = "base"
+
+
+class Bets(Strict):
+    """Every wager is a mode at a level; the level multiplies the cost and every pay."""
+
+    mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
+    levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+
+
+class Award(Strict):
+    """What a prize gives beside credits; exactly one of stage, progressive and merchandise."""
+
+    stage: Identifier | None = None
+    times: PositiveInt | dict[Count, PositiveInt] = 1
+    progressive: Identifier | None = None
+    merchandise: Identifier | None = None
+    at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
+    modes: tuple[Identifier, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Award":
+        if sum(x is not None for x in (self.stage, self.progressive, self.merchandise)) != 1:
+            raise ValueError("names exactly one of stage, progressive, merchandise")
+        return self
+
+
+class Pay(Strict):
+    """A prize: a pattern or a count of a symbol, on a line, by ways or anywhere (scatter)."""
+
+    id: Identifier | None = None
+    name: Text | None = None
+    on: Literal["line", "ways", "scatter"] = "line"
+    of: Words | None = None
+    pays: dict[Count, PayValue] = Field(default_factory=dict)
+    pattern: tuple[Words, ...] | None = None
+    pay: PayValue | None = None
+    direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
+    unit: Literal["line", "bet"] | None = None
+    group: Identifier = "line"
+    gives: tuple[Award, ...] = ()
+
+    @field_validator("pattern", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(value.split()) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _shape(self) -> "Pay":
+        if (self.pattern is None) == (self.of is None):
+            raise ValueError("has either `of` with `pays`, or `pattern` with `pay`")
+        if self.pattern is not None and (self.pays or self.on != "line"):
+            raise ValueError("a pattern is a line prize with one `pay`, not `pays`")
+        if self.pattern is None and (self.pay is not None or not self.pays):
+            raise ValueError("`of` needs `pays`, a table of count = credits")
+        return self
+
+
+class ReelsStage(Strict):
+    """One spin of the reels, and what its window pays."""
+
+    kind: Literal["reels"] = "reels"
+    name: Text | None = None
+    heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
+    strips: tuple[tuple[Identifier, ...], ...]
+    weights: tuple[tuple[NaturalInt, ...], ...] | None = None
+    lines: tuple[Line, ...] = ()
+    pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
+    multiply_own: bool = Field(default=False, description="a multiplier symbol multiplies its own pays too")
+    expand: tuple[Identifier, ...] = Field(
+        default=(), description="symbols that fill their reel where they show"
+    )
+    overlapping_ways: bool = False
+    multiplier: PositiveInt = 1
+
+    @field_validator("strips", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return [s.split() if isinstance(s, str) else s for s in value] if isinstance(value, list) else value
+
+
+class ReelsDefinition(Definition):
+    """A whole reel game."""
+
+    bets: Bets
+    symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
+    stage: dict[Identifier, ReelsStage]

@@ -1,0 +1,139 @@
+"""A reel stage made playable for one way to bet: strips, distinct columns, components and their tables."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+
+from paytables.contract import Draw
+from paytables.reels.automaton import End, Graph, settle
+from paytables.reels.components import Column, Component
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One prize won in a window: the component, where its walk ended, and the ways it was made in."""
+
+    component: Component
+    end: End
+    ways: int
+
+    @property
+    def credits(self) -> int:
+        """Credits at level 1, before the stage's multiplier."""
+        return self.end.value * self.ways
+
+
+@dataclass(frozen=True)
+class Reels:
+    """One stage of one mode. ``strips`` are symbol numbers; ``weights`` sum to what is drawn from, a reel.
+
+    ``columns[x]`` are the distinct columns reel x can show (after expansion) and ``column_at[x][stop]`` says
+    which one a stop shows: stops that show the same are one case to the analysis.
+    """
+
+    name: str
+    heights: tuple[int, ...]
+    strips: tuple[tuple[int, ...], ...]
+    weights: tuple[tuple[int, ...], ...]
+    expand: frozenset[int]
+    multiplier: int
+    columns: tuple[tuple[Column, ...], ...]
+    column_at: tuple[tuple[int, ...], ...]
+    components: tuple[Component, ...]
+    graph: Graph
+
+    @cached_property
+    def totals(self) -> tuple[int, ...]:
+        """The number of equally likely cases of each reel."""
+        return tuple(sum(w) for w in self.weights)
+
+    @cached_property
+    def cycle(self) -> int:
+        """The number of equally likely windows, weights counted."""
+        return prod(self.totals)
+
+    @cached_property
+    def column_weights(self) -> tuple[tuple[int, ...], ...]:
+        """How many of a reel's cases show each of its distinct columns."""
+        found = []
+        for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
+            counts = [0] * len(columns)
+            for column, weight in zip(at, weights, strict=True):
+                counts[column] += weight
+            found.append(tuple(counts))
+        return tuple(found)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """First node of every component, as :func:`settle` reads it."""
+        return [c.start for c in self.components]
+
+    @cached_property
+    def letters(self) -> list[list[tuple[int, ...]]]:
+        """``letters[x][column]``: what every component sees of that column."""
+        return [
+            [tuple(c.letter(x, column) for c in self.components) for column in columns]
+            for x, columns in enumerate(self.columns)
+        ]
+
+    @cached_property
+    def _cumulative(self) -> tuple[list[int] | None, ...]:
+        return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
+
+    def spin(self, draw: Draw) -> tuple[int, ...]:
+        """Draw one stop a reel, each by its own number."""
+        stops = []
+        for x, (total, cumulative) in enumerate(zip(self.totals, self._cumulative, strict=True)):
+            value = draw.below(total, f"{self.name}.reel{x + 1}")
+            stops.append(value if cumulative is None else bisect_right(cumulative, value))
+        return tuple(stops)
+
+    def shown(self, stops: Sequence[int]) -> tuple[Column, ...]:
+        """Return the columns as the reels stop, before any symbol expands."""
+        return tuple(
+            tuple(strip[(stop + i) % len(strip)] for i in range(height))
+            for strip, stop, height in zip(self.strips, stops, self.heights, strict=True)
+        )
+
+    def window(self, stops: Sequence[int]) -> tuple[Column, ...]:
+        """Return the columns that are evaluated at those stops."""
+        return tuple(self.columns[x][self.column_at[x][stop]] for x, stop in enumerate(stops))
+
+    def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
+        """Return the credits a window wins at level 1 (before the stage's multiplier), and each prize won."""
+        count = len(self.components)
+        letters = [c.letter(x, column) for x, column in enumerate(window) for c in self.components]
+        return self._settle(letters, [x * count for x in range(len(window))])
+
+    def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
+        """As :meth:`evaluate`, for a window of the strips: its letters are already known."""
+        count = len(self.components)
+        letters: list[int] = []
+        for x, stop in enumerate(stops):
+            letters += self.letters[x][self.column_at[x][stop]]
+        return self._settle(letters, [x * count for x in range(len(stops))])
+
+    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
+        g = self.graph
+        ends = [0] * len(self.components)
+        weights = [1] * len(self.components)
+        total = settle(self.starts, g.row, g.delta, g.gain, g.value, letters, at, ends, weights)
+        hits = [
+            Hit(component, g.ends[node], weight)
+            for component, node, weight in zip(self.components, ends, weights, strict=True)
+            if g.ends[node].prize is not None and weight
+        ]
+        return total, hits
+
+
+def columns_of(strip: Sequence[int], height: int, expand: frozenset[int]) -> list[Column]:
+    """Return the column each stop of a strip shows, after symbols that fill their reel have done so."""
+    found = []
+    for stop in range(len(strip)):
+        column = tuple(strip[(stop + i) % len(strip)] for i in range(height))
+        filling = next((s for s in column if s in expand), None)
+        found.append(column if filling is None else (filling,) * height)
+    return found
