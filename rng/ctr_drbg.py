@@ -7,9 +7,10 @@ zeros (the output) followed by the 48 bytes of additional input (the new Key and
 Source: NIST SP 800-90A Rev. 1, sections 10.2.1 (CTR_DRBG), 10.3.2 (Block_Cipher_df), 10.3.3 (BCC).
 """
 
+from functools import cache
 from typing import ClassVar, Final
 
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from rng.mechanism import Mechanism
 
@@ -18,29 +19,36 @@ _KEY: Final = 32
 #: Key and V together: the length of a full-entropy seed.
 SEED_BYTES: Final = _KEY + _BLOCK
 _COUNTER_MASK: Final = (1 << 8 * _BLOCK) - 1
-_ZERO_BLOCK: Final = bytes(_BLOCK)
 _ZERO_SEED: Final = bytes(SEED_BYTES)
 #: The fixed key of Block_Cipher_df: the bytes 0, 1, 2, ... (10.3.2 step 8).
 _DF_KEY: Final = bytes(range(_KEY))
 
 
-def _chained(key: bytes, start: bytes, text: bytes) -> bytes:
-    """The blocks of ``text`` under AES-256 in chaining mode, begun from ``start``."""
-    return Cipher(algorithms.AES256(key), modes.CBC(start)).encryptor().update(text)
+#: The three initial blocks, of which each begins one pass of BCC: its number, then zeros (10.3.2 step 9.1).
+_DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3))
+
+
+@cache
+def _df_cipher() -> CipherContext:
+    """AES-256 under the fixed key, block by block: it keeps no state between calls."""
+    return Cipher(algorithms.AES256(_DF_KEY), modes.ECB()).encryptor()  # noqa: S305 (BCC is built on the bare block)
 
 
 def block_cipher_df(text: bytes) -> bytes:
     """Condense ``text`` (up to 2**32 - 1 bytes) to 48 bytes: Block_Cipher_df of section 10.3.2.
 
-    BCC is the last block of a chained encryption; the closing loop, which encrypts X again and again, is a
-    chained encryption of zeros begun from X.
+    The three passes of BCC differ in their first block only, and run side by side. The closing loop, which
+    encrypts X again and again, is a chained encryption of zeros begun from X.
     """
     framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
     framed += bytes(-len(framed) % _BLOCK)
-    condensed = b"".join(
-        _chained(_DF_KEY, _ZERO_BLOCK, i.to_bytes(4) + bytes(12) + framed)[-_BLOCK:] for i in range(3)
-    )
-    return _chained(condensed[:_KEY], condensed[_KEY:], _ZERO_SEED)
+    encrypt = _df_cipher().update
+    chains = encrypt(_DF_STARTS)
+    for at in range(0, len(framed), _BLOCK):
+        block = int.from_bytes(framed[at : at + _BLOCK] * 3)
+        chains = encrypt((int.from_bytes(chains) ^ block).to_bytes(SEED_BYTES))
+    key, start = chains[:_KEY], chains[_KEY:]
+    return Cipher(algorithms.AES256(key), modes.CBC(start)).encryptor().update(_ZERO_SEED)
 
 
 class CtrDrbg(Mechanism):

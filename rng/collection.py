@@ -1,0 +1,25 @@
+"""Raw output for laboratories: what the generator in service gives before scaling.
+
+The same service, mechanism, seeding and policy as a cabinet's; the one difference is that a request asks
+for as many bytes as one request may give, where a game asks for a few. No cabinet code imports this module.
+"""
+
+from collections.abc import Iterator
+
+from rng.errors import InvalidSample
+from rng.mechanism import REQUEST_BYTES_MAX
+from rng.service import RandomService
+
+
+def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
+    """``count`` bytes of raw output, in blocks; without end when ``count`` is None.
+
+    Raises :class:`~rng.errors.InvalidSample` for a negative count, and what the service raises.
+    """
+    if count is not None and count < 0:
+        raise InvalidSample(f"cannot collect {count} bytes")
+    left = count
+    while left is None or left > 0:
+        size = REQUEST_BYTES_MAX if left is None else min(left, REQUEST_BYTES_MAX)
+        yield service._generate(size)  # noqa: SLF001 (a tap no game is offered)
+        left = None if left is None else left - size
