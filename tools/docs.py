@@ -72,7 +72,8 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
     yield (command.help or "").replace("\b\n", "").strip()
     yield f"```\n{' '.join([context.command_path, *usage])}\n```"
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    options = [[f"`{name}`", text] for name, text in records if "--help" not in name]
+    # click lists an argument among the options; without a text of its own it stands in the usage already
+    options = [[f"`{name}`", text] for name, text in records if text and "--help" not in name]
     if options:
         yield table(["Option", "Meaning"], options)
     if isinstance(command, click.Group):

@@ -47,6 +47,7 @@ def test_options_and_subcommands_reach_the_reference(monkeypatch):
     assert "### `egm show`" in text
     assert "Show one sheet.\n\n```\negm show [OPTIONS] GAME\n```" in text
     assert "| `--json` | Print JSON. |" in text
+    assert "| `GAME` |" not in text
 
 
 def test_a_package_without_a_reason_is_named(tmp_path):
