@@ -7,7 +7,7 @@ refused with a message naming the file, the key and the reason.
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -40,7 +40,6 @@ class Device(_Table):
     """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-    kind: Literal["bill-acceptor", "io-board"]
     protocol: str
     port: str = "bench"
 

@@ -19,17 +19,21 @@ class Fault:
 
 
 FAULTS: Final[dict[str, Fault]] = {
-    # the bill acceptor: it is off while the fault stands; play goes on
-    "bill_jam": Fault(locks=False, cleared_by="self"),
-    "stacker_jam": Fault(locks=False, cleared_by="self"),
-    "stacker_full": Fault(locks=False, cleared_by="self"),
-    "stacker_removed": Fault(locks=False, cleared_by="self"),
-    "bill_acceptor_failure": Fault(locks=False, cleared_by="self"),
-    "bill_acceptor_lost": Fault(locks=False, cleared_by="self"),
-    "bill_cheat": Fault(locks=True, cleared_by="attendant"),
-    "bill_unaccounted": Fault(locks=True, cleared_by="attendant"),
-    # the I/O board: without it the machine is blind to its doors
-    "io_board_lost": Fault(locks=True, cleared_by="self"),
+    # the bill acceptor is off while its fault stands; play goes on
+    "bill_acceptor.communication": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.failure": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.power": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.jam": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.stacker_jam": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.stacker_full": Fault(locks=False, cleared_by="self"),
+    "bill_acceptor.stacker_removed": Fault(locks=False, cleared_by="self"),
+    # a fraud, or a note whose fate nobody can tell: a person must look
+    "bill_acceptor.cheat": Fault(locks=True, cleared_by="attendant"),
+    "bill_acceptor.disputed": Fault(locks=True, cleared_by="attendant"),
+    # without its I/O board the machine is blind to its doors
+    "io_board.communication": Fault(locks=True, cleared_by="self"),
+    "io_board.power": Fault(locks=True, cleared_by="self"),
+    "io_board.battery_low": Fault(locks=False, cleared_by="self"),
     # the game in memory cannot be finished as recorded
     "game_defective": Fault(locks=True, cleared_by="attendant"),
 }

@@ -45,11 +45,10 @@ class Event(StrEnum):
     LANGUAGE = "language"
     SERVICE = "service"
     SHOWN = "shown"
-    # time
-    SHOW_TIME_OVER = "show_time_over"
     # the bill acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
+    BILL_NOT_STACKED = "bill_not_stacked"
     BILL_RETURNED = "bill_returned"
     BILL_REJECTED = "bill_rejected"
     # paying out
@@ -85,9 +84,10 @@ _AWAKE: Final = tuple(state for state in State if state is not State.BOOT)
 
 _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.BILL_STACKED, ("credit_bill",), Next.SAME),
-    (Event.BILL_RETURNED, ("void_bill",), Next.SAME),
-    (Event.BILL_REJECTED, ("record_rejection",), Next.SAME),
-    (Event.DOOR_OPENED, ("record_door_opened", "close_inputs"), Next.STANDING),
+    (Event.BILL_NOT_STACKED, ("void_bill",), Next.SAME),
+    (Event.BILL_RETURNED, ("record_bill_returned",), Next.SAME),
+    (Event.BILL_REJECTED, ("record_bill_rejected",), Next.SAME),
+    (Event.DOOR_OPENED, ("record_door_opened",), Next.STANDING),
     (Event.DOOR_CLOSED, ("record_door_closed",), Next.STANDING),
     (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
     (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
@@ -126,14 +126,6 @@ _OWN: Final[tuple[Row, ...]] = (
         State.HANDPAY,
     ),
     Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("end_game",), Next.STANDING),
-    Row(
-        State.PLAYING,
-        Event.SHOW_TIME_OVER,
-        ("is_this_game", "win_is_paid_by_hand"),
-        ("end_game_by_hand",),
-        State.HANDPAY,
-    ),
-    Row(State.PLAYING, Event.SHOW_TIME_OVER, ("is_this_game",), ("end_game",), Next.STANDING),
     # ------------------------------------------------------------------ money leaving
     Row(State.PAYING, Event.NO_PAYOUT_DEVICE, (), ("open_cancelled_credit",), State.HANDPAY),
     Row(State.HANDPAY, Event.KEY_TURNED, (), ("settle_handpay",), Next.STANDING),

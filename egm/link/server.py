@@ -55,6 +55,11 @@ class ScreenServer:
         for writer in list(self._writers):
             writer.close()
 
+    @property
+    def audience(self) -> int:
+        """How many screens are watching."""
+        return len(self._writers)
+
     def send(self, message: Message) -> None:
         """Tell every screen."""
         line = encode(message)

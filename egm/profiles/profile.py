@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from egm.errors import OperatorError
+from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
 
@@ -20,6 +21,16 @@ def _fraction(value: object) -> Fraction:
     if isinstance(value, str):
         return Fraction(value)
     raise ValueError('write odds as a string, such as "0.83" or "5/6": a float is not exact')
+
+
+def _policy(value: object) -> ReseedPolicy:
+    """When the generator takes fresh entropy: the rules of places contradict each other, so they choose."""
+    if not isinstance(value, dict):
+        raise ValueError("a table of settings is wanted")  # noqa: TRY004 (pydantic takes ValueError)
+    try:
+        return ReseedPolicy.from_mapping(value)
+    except RngError as error:
+        raise ValueError(str(error)) from None
 
 
 Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1)]
@@ -72,15 +83,6 @@ class PayOut(_Table):
     """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
 
 
-class Reseeding(_Table):
-    """When the generator takes fresh entropy. The rules of places contradict each other, so they choose."""
-
-    every_generates: Annotated[int, Field(ge=1, strict=True)] | None
-    every_seconds: Annotated[int, Field(ge=1, strict=True)] | None
-    background_cycling_ms: Annotated[int, Field(ge=10, strict=True)] | None
-    """Discard an output between games about this often (NJ, OK, NZ ask for it); None where nobody asks."""
-
-
 class Profile(_Table):
     """One jurisdiction. Fields are documented in the tables they stand in."""
 
@@ -93,7 +95,7 @@ class Profile(_Table):
     value_in: ValueIn
     play: Play
     pay_out: PayOut
-    chance: Reseeding
+    chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]
 
     @model_validator(mode="after")
     def _complete(self) -> "Profile":

@@ -1,0 +1,192 @@
+"""What the effects act on: the journal, the chance, the games and the ports of one machine.
+
+A :class:`Cabinet` keeps no truth of its own. Everything that must outlive a power cut is in the journal,
+under the keys of :class:`Key`; what is held here besides is only what can be rebuilt from it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Protocol
+
+from egm.cabinet.states import Event, State, standing
+from egm.clock import Clock
+from egm.devices.interface import BillAcceptor
+from egm.link.messages import Decision, Notice, Play
+from egm.profiles import Profile
+from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
+from paytables import Game
+from rng import RandomService
+
+CREDIT = "credit:1:cashable"
+"""The account of the player's cashable credits at position 1."""
+
+
+class Key(StrEnum):
+    """Names under which the journal keeps the machine's state between one instant and the next."""
+
+    BOOTS = "boots"
+    SELECTION = "selection"
+    GAME = "game"
+    LAST = "last_game"
+    PAY_OUT = "pay_out"
+    HANDPAY = "handpay"
+    BILL = "bill"
+    SERVICE = "service_call"
+    OUT_OF_SERVICE = "out_of_service"
+    DOOR = "door:"
+    """Prefix; one key an open door."""
+    FAULT = "fault:"
+    """Prefix; one key a standing fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Something that happened, with its particulars."""
+
+    event: Event
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Instead(Exception):
+    """Raised by an effect that found, before moving anything, that something else has happened."""
+
+    def __init__(self, occurrence: Occurrence) -> None:
+        super().__init__(occurrence.event.value)
+        self.occurrence = occurrence
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who this machine is: manufacturer's serial, operator's number and site (Monaco art. 19.1)."""
+
+    serial: str
+    operator_number: str
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the player has chosen to play next."""
+
+    game_id: str
+    denomination_cents: int
+    bet_credits: int
+    language: str
+
+    @property
+    def bet_cents(self) -> int:
+        """The wager in minor units."""
+        return self.bet_credits * self.denomination_cents
+
+
+class Outbox(Protocol):
+    """Where the machine speaks to the screen."""
+
+    def show(self, message: Play | Decision) -> None:
+        """Show this outcome, or ask this question."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Cabinet:
+    """One machine. ``restart_chance`` makes a new generator, under an attendant's authority."""
+
+    identity: Identity
+    journal: Journal
+    profile: Profile
+    games: Mapping[str, Game]
+    denominations_cents: Mapping[str, tuple[int, ...]]
+    clock: Clock
+    chance: RandomService | None
+    restart_chance: Callable[[], RandomService]
+    outbox: Outbox
+    acceptor: BillAcceptor | None = None
+    #: The conversation of the game in progress; rebuilt from the journal after a restart.
+    conversation: Any = None
+    notice: Notice | None = None
+
+    # ------------------------------------------------------------------ the memory
+    def record(
+        self,
+        kind: str,
+        *,
+        transaction_id: str | None = None,
+        transfers: tuple[Transfer, ...] = (),
+        phase: Phase = Phase.POST,
+        ref: str | None = None,
+        counts: Mapping[str, int] | None = None,
+        dims: Mapping[str, str | int] | None = None,
+        marks: tuple[Mark, ...] = (),
+        state: Mapping[str, Any] | None = None,
+        story: Any = None,
+    ) -> Posted:
+        """Append one transaction to the journal; durable when this returns.
+
+        Without an id of its own the transaction takes its place in the journal as its id.
+        """
+        return self.journal.append(
+            Transaction(
+                id=transaction_id or f"{kind}#{self.journal.sequence + 1}",
+                kind=kind,
+                transfers=transfers,
+                phase=phase,
+                ref=ref,
+                counts=dict(counts or {}),
+                dims=dict(dims or {}),
+                marks=marks,
+                state={str(key): value for key, value in (state or {}).items()},
+                record=story,
+            )
+        )
+
+    def log(self, kind: str, story: Mapping[str, Any]) -> None:
+        """Record an event that moves nothing."""
+        self.record(kind, story=dict(story))
+
+    def recall(self, key: Key) -> Any:
+        """What the memory holds under a key, or None."""
+        return self.journal.state(key)
+
+    @property
+    def doors_open(self) -> tuple[str, ...]:
+        """The names of the doors that stand open."""
+        return tuple(name.removeprefix(Key.DOOR) for name in sorted(self.journal.states(Key.DOOR)))
+
+    @property
+    def faults(self) -> dict[str, Any]:
+        """Standing faults by code."""
+        return {k.removeprefix(Key.FAULT): v for k, v in sorted(self.journal.states(Key.FAULT).items())}
+
+    @property
+    def credit_cents(self) -> int:
+        """What the player could cash out now, everything reserved taken off."""
+        return self.journal.available_cents(CREDIT)
+
+    @property
+    def selection(self) -> Selection:
+        """The game, denomination, bet and language in force; the smallest of the first game at the start."""
+        kept = self.recall(Key.SELECTION)
+        if kept is not None and kept["game_id"] in self.games:
+            return Selection(**kept)
+        game_id = next(iter(self.games), "")
+        if not game_id:
+            return Selection("", 1, 0, self.profile.languages[0])
+        game = self.games[game_id]
+        language = kept["language"] if kept is not None else self.profile.languages[0]
+        return Selection(game_id, self.denominations_cents[game_id][0], min(game.bet_options), language)
+
+    def select(self, **changes: Any) -> None:
+        """Remember a changed game, denomination, bet or language."""
+        self.record("selection", state={Key.SELECTION: asdict(replace(self.selection, **changes))})
+
+    def standing_state(self) -> State:
+        """The state the durable memory says the machine is in."""
+        return standing(
+            door_open=bool(self.doors_open),
+            tilted=any(entry["locks"] for entry in self.faults.values()),
+            handpay=self.recall(Key.HANDPAY) is not None,
+            paying=self.recall(Key.PAY_OUT) is not None,
+            playing=self.recall(Key.GAME) is not None,
+            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None,
+        )

@@ -1,0 +1,97 @@
+"""Lets happen what the state table says may happen, and nothing else."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from egm.cabinet import lockups, pay_out, play, value_in
+from egm.cabinet.cabinet import Cabinet, Instead, Occurrence
+from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
+from egm.errors import invariant
+from egm.link.messages import Notice
+
+Guard = Callable[[Cabinet, Occurrence], bool]
+Effect = Callable[[Cabinet, Occurrence], None]
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    guard.__name__: guard for module in (play, value_in, pay_out, lockups) for guard in module.GUARDS
+}
+EFFECTS: Final[Mapping[str, Effect]] = {
+    effect.__name__: effect for module in (play, value_in, pay_out, lockups) for effect in module.EFFECTS
+}
+
+
+class Engine:
+    """The interpreter of the table: one event at a time, each to its end before the next.
+
+    An effect may not raise another event directly; what follows from it is queued with :meth:`follow`, so a
+    row is always finished before the next is tried.
+    """
+
+    def __init__(self, cabinet: Cabinet, changed: Callable[[], None]) -> None:
+        invariant({name for row in TABLE for name in row.guards} <= set(GUARDS), "unknown guard in the table")
+        invariant({n for row in TABLE for n in row.effects} <= set(EFFECTS), "unknown effect in the table")
+        self.cabinet = cabinet
+        self.state = State.BOOT
+        self._changed = changed
+        self._queue: deque[Occurrence] = deque()
+        self._busy = False
+
+    def handle(self, event: Event, **values: object) -> None:
+        """Take an event in, and everything that follows from it, then let whoever watches know."""
+        self._queue.append(Occurrence(event, values))
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._queue:
+                self._one(self._queue.popleft())
+                self._arrive()
+        finally:
+            self._busy = False
+        self._changed()
+
+    def accepts(self, event: Event, **values: object) -> bool:
+        """Whether a row would be taken now. Asks, and changes nothing."""
+        return self._row(Occurrence(event, values))[0] is not None
+
+    def _row(self, occurrence: Occurrence) -> tuple[Row | None, str]:
+        """The row to take, or None and the reason for refusing: the failed guard, else the state."""
+        reason = self.state.value
+        for row in rows(self.state, occurrence.event):
+            failed = next((name for name in row.guards if not GUARDS[name](self.cabinet, occurrence)), None)
+            if failed is None:
+                return row, ""
+            reason = failed
+        return None, reason
+
+    def _one(self, occurrence: Occurrence) -> None:
+        row, reason = self._row(occurrence)
+        if row is None:
+            self._refuse(occurrence, reason)
+            return
+        if occurrence.event in WISHES:
+            self.cabinet.notice = None
+        try:
+            for name in row.effects:
+                EFFECTS[name](self.cabinet, occurrence)
+        except Instead as turn:
+            self._queue.appendleft(turn.occurrence)
+            return
+        if row.next is Next.STANDING:
+            self.state = self.cabinet.standing_state()
+        elif row.next is not Next.SAME:
+            self.state = State(row.next)
+
+    def _arrive(self) -> None:
+        """What follows from having come into a state."""
+        if self.state is State.PLAYING and self.cabinet.conversation is None:
+            play.resume(self.cabinet, self._queue)
+        elif self.state is State.PAYING and not self._queue:
+            self._queue.append(Occurrence(Event.NO_PAYOUT_DEVICE))
+
+    def _refuse(self, occurrence: Occurrence, reason: str) -> None:
+        if occurrence.event in WISHES:
+            self.cabinet.notice = Notice(
+                code=f"refused.{reason}", severity="warning", values={"event": occurrence.event.value}
+            )

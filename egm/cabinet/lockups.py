@@ -1,0 +1,189 @@
+"""Doors, faults, keys and the machine's own health: what stops play, and who starts it again."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from egm.cabinet.cabinet import CREDIT, Cabinet, Key, Occurrence
+from egm.cabinet.faults import fault
+from egm.link.messages import Notice
+from meters import Mark, Transfer
+from rng import RngError
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def language_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """A language of the profile."""
+    return occurrence.values.get("value") in cabinet.profile.languages
+
+
+# ---------------------------------------------------------------------------------------------- coming up
+def record_power_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Count the boot, and keep what is running."""
+    boots = int(cabinet.recall(Key.BOOTS) or 0) + 1
+    cabinet.record(
+        "power.up",
+        transaction_id=f"power-up-{boots}",
+        counts={"power_resets": 1},
+        marks=(Mark.POWER_UP,),
+        state={Key.BOOTS: boots},
+        story=dict(occurrence.values),
+    )
+
+
+def record_self_test(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
+    stopped = cabinet.recall(Key.OUT_OF_SERVICE)
+    lifted: dict[str, Any] = (
+        {Key.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
+    )
+    cabinet.record("self_test.passed", state=lifted, story=dict(occurrence.values))
+
+
+def take_out_of_service(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Stop offering games. Credits stay the player's, and can be cashed out."""
+    entry = {
+        "cause": occurrence.event.value.removesuffix("_failed"),
+        "detail": occurrence.values.get("detail", ""),
+    }
+    cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, story=entry)
+
+
+# ---------------------------------------------------------------------------------------------- doors
+def record_door_opened(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Remember the door as open, and count it. A repeat changes nothing."""
+    door = str(occurrence.values["door"])
+    if door in cabinet.doors_open:
+        return
+    cabinet.record(
+        "door.opened",
+        counts={f"door.{door}.opens": 1},
+        state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
+        story=dict(occurrence.values),
+    )
+
+
+def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Remember the door as closed."""
+    door = str(occurrence.values["door"])
+    if door not in cabinet.doors_open:
+        return
+    cabinet.record(
+        "door.closed",
+        marks=(Mark.DOOR_CLOSE,),
+        state={f"{Key.DOOR}{door}": None},
+        story=dict(occurrence.values),
+    )
+    cabinet.notice = Notice(code="door_closed", values={"door": door})
+
+
+# ---------------------------------------------------------------------------------------------- faults
+def record_fault(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Remember a fault until it is cleared; a repeat changes nothing."""
+    code = str(occurrence.values["code"])
+    if code in cabinet.faults:
+        return
+    properties = fault(code)
+    cabinet.record(
+        "fault.raised",
+        counts={f"fault.{code}": 1},
+        state={
+            f"{Key.FAULT}{code}": {
+                "since": cabinet.clock.now().isoformat(),
+                "locks": properties.locks,
+                "cleared_by": properties.cleared_by,
+                "detail": str(occurrence.values.get("detail", "")),
+            }
+        },
+        story=dict(occurrence.values),
+    )
+
+
+def record_fault_cleared(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The cause has gone. A fault that a person must clear stays."""
+    code = str(occurrence.values["code"])
+    standing_fault = cabinet.faults.get(code)
+    if standing_fault is None or standing_fault["cleared_by"] != "self":
+        return
+    cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, story=dict(occurrence.values))
+
+
+def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The attendant clears what an attendant may clear; a game that cannot be finished is settled with it."""
+    clearable = [code for code, entry in cabinet.faults.items() if entry["cleared_by"] == "attendant"]
+    if not clearable:
+        cabinet.notice = Notice(code="not_yours_to_clear", severity="warning")
+        return
+    if "game_defective" in clearable:
+        _void_defective_game(cabinet)
+    cabinet.record(
+        "tilt.cleared",
+        state={f"{Key.FAULT}{code}": None for code in clearable},
+        story={"codes": clearable, "person": occurrence.values.get("key", "attendant")},
+    )
+
+
+def _void_defective_game(cabinet: Cabinet) -> None:
+    """A wager on a machine that failed gives no prize; the stake goes back (Québec s.95), never both."""
+    open_game: dict[str, Any] | None = cabinet.recall(Key.GAME)
+    if open_game is None:
+        return
+    refund = cabinet.profile.pay_out.defect == "refund"
+    stake_cents = int(open_game["bet_credits"]) * int(open_game["denomination_cents"])
+    cabinet.record(
+        "game.void",
+        transaction_id=f"{open_game['play_id']}.void",
+        transfers=(Transfer("house:refund_defect", CREDIT, stake_cents),) if refund else (),
+        counts={"games_void": 1},
+        state={Key.GAME: None},
+        story={"play_id": open_game["play_id"], "refund_cents": stake_cents if refund else 0},
+    )
+    cabinet.conversation = None
+
+
+# ---------------------------------------------------------------------------------------------- people
+def set_language(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Speak the player's language."""
+    cabinet.select(language=str(occurrence.values["value"]))
+
+
+def call_service(cabinet: Cabinet, _: Occurrence) -> None:
+    """Light the candle; pressed again, put it out."""
+    calling = cabinet.recall(Key.SERVICE) is not None
+    cabinet.record("service.call", state={Key.SERVICE: None if calling else True}, story={"on": not calling})
+
+
+def answer_service_call(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The attendant has come."""
+    if cabinet.recall(Key.SERVICE) is not None:
+        cabinet.record("service.answered", state={Key.SERVICE: None}, story=dict(occurrence.values))
+
+
+def restart_generator(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Instantiate the generator anew, under authority: the only way back from a failure of chance."""
+    try:
+        cabinet.chance = cabinet.restart_chance()
+    except RngError as error:
+        cabinet.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
+        return
+    cabinet.record(
+        "chance.restarted",
+        state={Key.OUT_OF_SERVICE: None},
+        story={"person": occurrence.values.get("key", "attendant")},
+    )
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (language_is_offered,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    record_power_up,
+    record_self_test,
+    take_out_of_service,
+    record_door_opened,
+    record_door_closed,
+    record_fault,
+    record_fault_cleared,
+    clear_tilts,
+    set_language,
+    call_service,
+    answer_service_call,
+    restart_generator,
+)

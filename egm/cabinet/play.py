@@ -1,0 +1,334 @@
+"""The life of one game: decided and durable before it is shown, never decided twice.
+
+``start_game`` draws every number of the first step, evaluates, and journals wager, draws and outcome as one
+transaction; only then is the screen told. ``end_game`` journals the win. Between the two the game is in the
+memory under :attr:`Key.GAME`, and a restart replays it from its recorded draws: the same numbers, the same
+outcome, the same picture. A game that asks the player something is a conversation of such steps.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Final
+
+from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.states import Event
+from egm.errors import LocalError
+from egm.link import messages
+from meters import Phase, Transfer
+from paytables import Choice, Decision, Draw, Game, Outcome, ReplayDraw, Wager
+from rng import RngError, Step
+
+
+class GameDefectiveError(LocalError):
+    """A game in memory that cannot be finished as it was recorded."""
+
+
+class _Feed:
+    """The ``draw`` a game sees: the numbers of whichever step is being taken."""
+
+    def __init__(self) -> None:
+        self.source: Draw | None = None
+
+    def below(self, bound: int, purpose: str) -> int:
+        if self.source is None:
+            raise GameDefectiveError("a game drew a number outside any step")
+        return self.source.below(bound, purpose)
+
+
+class Conversation:
+    """A game in progress: what it asks next, or its outcome."""
+
+    def __init__(self, game: Game, wager: Wager) -> None:
+        self.game = game
+        self.decision: Decision | None = None
+        self.outcome: Outcome | None = None
+        self._feed = _Feed()
+        self._generator: Generator[Decision, Choice, Outcome] = game.play(wager, self._feed)
+
+    def advance(self, draw: Draw, choice: Choice | None = None) -> None:
+        """Take one step: the first without a choice, each further one with the answer to the decision."""
+        self._feed.source = draw
+        try:
+            if choice is None:
+                self.decision = next(self._generator)
+            else:
+                self.decision = self._generator.send(choice)
+        except StopIteration as stop:
+            self.decision, self.outcome = None, stop.value
+        finally:
+            self._feed.source = None
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def bet_is_covered(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The credits pay for the bet, and the bet is one the game and the profile offer."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    return (
+        game is not None
+        and selection.bet_credits in game.bet_options
+        and 0 < selection.bet_cents <= cabinet.profile.play.bet_limit_cents
+        and selection.bet_cents <= cabinet.credit_cents
+    )
+
+
+def chance_is_ready(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The generator is in service."""
+    return cabinet.chance is not None and cabinet.recall(Key.OUT_OF_SERVICE) is None
+
+
+def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The game offers this bet, within the profile's limit."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    wanted = occurrence.values.get("value")
+    return (
+        game is not None
+        and isinstance(wanted, int)
+        and wanted in game.bet_options
+        and wanted * selection.denomination_cents <= cabinet.profile.play.bet_limit_cents
+    )
+
+
+def choice_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The open decision has this option."""
+    conversation: Conversation | None = cabinet.conversation
+    decision = conversation.decision if conversation is not None else None
+    return decision is not None and occurrence.values.get("value") in decision.options
+
+
+def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The animation that ended is that of the open game, and the game is decided."""
+    open_game = cabinet.recall(Key.GAME)
+    return (
+        open_game is not None
+        and open_game["outcome"] is not None
+        and occurrence.values.get("value") == open_game["play_id"]
+    )
+
+
+def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The win is at or above the profile's large win."""
+    return _win_cents(cabinet.recall(Key.GAME)) >= cabinet.profile.pay_out.large_win_cents
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Remember the bet."""
+    cabinet.select(bet_credits=int(occurrence.values["value"]))
+
+
+def start_game(cabinet: Cabinet, _: Occurrence) -> None:
+    """Draw, evaluate, and journal the wager with its outcome; then show it."""
+    selection = cabinet.selection
+    game = cabinet.games[selection.game_id]
+    wager = game.wager(selection.bet_credits)
+    conversation = Conversation(game, wager)
+    draws = _advance(cabinet, conversation, None)
+    play_id = f"play-{cabinet.journal.sequence + 1}"
+    open_game: dict[str, Any] = {
+        "play_id": play_id,
+        "game": {"id": game.id, "version": game.version, "digest": game.digest},
+        "denomination_cents": selection.denomination_cents,
+        "bet_credits": selection.bet_credits,
+        "wager": wager.to_json(),
+        "language": selection.language,
+        "credit_before_cents": cabinet.credit_cents,
+        "steps": [{"choice": None, "draws": draws}],
+        "outcome": _outcome_json(conversation),
+    }
+    cabinet.record(
+        "game.start",
+        transaction_id=f"{play_id}.start",
+        transfers=(Transfer(CREDIT, "house:wager", selection.bet_cents),),
+        dims=_dims(open_game),
+        counts={"games_played": 1},
+        state={Key.GAME: open_game},
+        story=open_game,
+    )
+    cabinet.conversation = conversation
+    _show(cabinet, resumed=False)
+
+
+def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Journal the player's choice with the draws it led to; then show what follows."""
+    choice = occurrence.values["value"]
+    open_game = dict(cabinet.recall(Key.GAME))
+    draws = _advance(cabinet, cabinet.conversation, choice)
+    open_game["steps"] = [*open_game["steps"], {"choice": choice, "draws": draws}]
+    open_game["outcome"] = _outcome_json(cabinet.conversation)
+    cabinet.record(
+        "game.choice",
+        transaction_id=f"{open_game['play_id']}.choice-{len(open_game['steps']) - 1}",
+        state={Key.GAME: open_game},
+        story={
+            "play_id": open_game["play_id"],
+            "choice": choice,
+            "draws": draws,
+            "outcome": open_game["outcome"],
+        },
+    )
+    _show(cabinet, resumed=False)
+
+
+def end_game(cabinet: Cabinet, _: Occurrence) -> None:
+    """Journal the win into the credits and close the game."""
+    open_game = cabinet.recall(Key.GAME)
+    win_cents = _win_cents(open_game)
+    cabinet.record(
+        "game.end",
+        transaction_id=f"{open_game['play_id']}.end",
+        transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+        dims=_dims(open_game),
+        counts={"games_won" if win_cents else "games_lost": 1},
+        state={Key.GAME: None, Key.LAST: _last(open_game, win_cents)},
+        story={"play_id": open_game["play_id"], "win_cents": win_cents},
+    )
+    cabinet.conversation = None
+
+
+def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
+    """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
+    open_game = cabinet.recall(Key.GAME)
+    win_cents = _win_cents(open_game)
+    reservation = f"{open_game['play_id']}.end"
+    cabinet.record(
+        "game.end",
+        transaction_id=reservation,
+        phase=Phase.RESERVE,
+        transfers=(Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),),
+        dims=_dims(open_game),
+        counts={"games_won": 1},
+        state={
+            Key.GAME: None,
+            Key.LAST: _last(open_game, win_cents),
+            Key.HANDPAY: {"id": reservation, "kind": "jackpot", "amount_cents": win_cents},
+        },
+        story={"play_id": open_game["play_id"], "win_cents": win_cents},
+    )
+    cabinet.conversation = None
+
+
+# ---------------------------------------------------------------------------------------------- recovery
+def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
+    """Rebuild the open game from its recorded draws and choices, check it, and show it again.
+
+    A game that does not come out as recorded is defective: the machine tilts, and the profile says what
+    becomes of the stake. It is never drawn again.
+    """
+    open_game = cabinet.recall(Key.GAME)
+    try:
+        cabinet.conversation = _replay(cabinet.games, open_game)
+    except (LocalError, RngError, ValueError, KeyError) as error:
+        queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
+        return
+    _show(cabinet, resumed=True)
+
+
+def _replay(games: Any, open_game: dict[str, Any]) -> Conversation:
+    named = open_game["game"]
+    game = games.get(named["id"])
+    if game is None or game.digest != named["digest"]:
+        raise GameDefectiveError(
+            f"{open_game['play_id']}: this machine has no game {named['id']} {named['version']} "
+            f"with digest {named['digest'][:12]}"
+        )
+    conversation = Conversation(game, Wager.from_json(open_game["wager"]))
+    for step in open_game["steps"]:
+        recorded = ReplayDraw(step["draws"])
+        conversation.advance(recorded, None if step["choice"] is None else Choice(step["choice"]))
+        recorded.finish()
+    if _outcome_json(conversation) != open_game["outcome"]:
+        raise GameDefectiveError(f"{open_game['play_id']}: its recorded draws give another outcome")
+    return conversation
+
+
+def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any) -> list[Any]:
+    """Take a step with fresh numbers; a failure before anything is journalled turns to its own event."""
+    if cabinet.chance is None:
+        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": "no generator"}))
+    step: Step
+    try:
+        with cabinet.chance.step() as step:
+            conversation.advance(step, None if choice is None else Choice(choice))
+            return [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
+    except RngError as error:
+        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
+def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
+    """What the screen must be told of the open game: its outcome, or the question it waits on."""
+    open_game = cabinet.recall(Key.GAME)
+    conversation: Conversation | None = cabinet.conversation
+    if open_game is None or conversation is None:
+        return None
+    outcome = open_game["outcome"]
+    if outcome is not None:
+        return messages.Play(
+            play_id=open_game["play_id"],
+            game_id=open_game["game"]["id"],
+            bet_credits=open_game["bet_credits"],
+            win_credits=outcome["win_credits"],
+            win_cents=_win_cents(open_game),
+            display=outcome["display"],
+            resumed=resumed,
+        )
+    decision = conversation.decision
+    if decision is None:
+        return None
+    return messages.Decision(
+        play_id=open_game["play_id"],
+        kind=decision.kind,
+        options=tuple(decision.options),
+        display=dict(decision.prompt),
+    )
+
+
+def _show(cabinet: Cabinet, *, resumed: bool) -> None:
+    told = message(cabinet, resumed=resumed)
+    if told is not None:
+        cabinet.outbox.show(told)
+
+
+def _outcome_json(conversation: Conversation) -> Any:
+    return None if conversation.outcome is None else conversation.outcome.to_json()
+
+
+def _win_cents(open_game: dict[str, Any]) -> int:
+    return int(open_game["outcome"]["win_credits"]) * int(open_game["denomination_cents"])
+
+
+def _dims(open_game: dict[str, Any]) -> dict[str, str | int]:
+    return {
+        "game": open_game["game"]["id"],
+        "paytable": f"{open_game['game']['id']}@{open_game['game']['version']}",
+        "denomination_cents": open_game["denomination_cents"],
+        "wager_level": open_game["bet_credits"],
+    }
+
+
+def _last(open_game: dict[str, Any], win_cents: int) -> dict[str, Any]:
+    return {
+        "play_id": open_game["play_id"],
+        "game_id": open_game["game"]["id"],
+        "bet_credits": open_game["bet_credits"],
+        "win_cents": win_cents,
+        "display": open_game["outcome"]["display"],
+    }
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    bet_is_covered,
+    chance_is_ready,
+    bet_is_offered,
+    choice_is_offered,
+    is_this_game,
+    win_is_paid_by_hand,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    set_bet,
+    start_game,
+    continue_game,
+    end_game,
+    end_game_by_hand,
+)

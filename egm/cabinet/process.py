@@ -1,0 +1,249 @@
+"""The machine process: opens the memory, tests itself, then lets devices, people and time reach the engine.
+
+It owns money, chance and devices, and no pixel. Start-up is in order and each step must succeed before the
+next: memory, games, chance, self-test; only then does it speak to anything outside (NY 5319.54(d)).
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+from egm.cabinet import play
+from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.chance import start_chance
+from egm.cabinet.engine import Engine
+from egm.cabinet.ports import Ports, build_ports
+from egm.cabinet.residents import Refusal, Resident, admit
+from egm.cabinet.states import Event
+from egm.cabinet.value_in import BillLedger, bills_wanted
+from egm.cabinet.view import game_view, snapshot
+from egm.cabinet.wiring import bell, lamps, occurrences, tower, wish
+from egm.clock import Clock
+from egm.config import CabinetFile, StateFolder
+from egm.devices.interface import DeviceEvent
+from egm.errors import LocalError
+from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
+from egm.link.server import ScreenServer
+from egm.metrics import Exporter, MachineCollector, Reading
+from egm.profiles import load_profile
+from meters import Journal
+from rng import KernelSource, RandomService, RngError
+
+#: A screen that never says it has shown the outcome is not waited for longer than this.
+_SHOW_SECONDS_MAX: Final = 60.0
+#: How often a generator that is not to be cycled is looked at again.
+_IDLE_SECONDS: Final = 5.0
+#: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
+_METRICS_SECONDS: Final = 0.5
+
+
+class Machine:
+    """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
+
+    def __init__(self, folder: StateFolder, cabinet_file: CabinetFile, clock: Clock) -> None:
+        self._folder = folder
+        self._file = cabinet_file
+        self._clock = clock
+        self._profile = load_profile(cabinet_file.machine.profile)
+        self._residents, self._refused = admit(cabinet_file.games, self._profile)
+        self._collector = MachineCollector()
+        self._shown: Snapshot | None = None
+        self._show_timer: asyncio.TimerHandle | None = None
+        self._show_began_ns = 0
+        self._metrics_timer: asyncio.TimerHandle | None = None
+
+    async def run(self) -> None:
+        """Come up, and work until cancelled."""
+        with contextlib.ExitStack() as cleanup:
+            journal = cleanup.enter_context(
+                contextlib.closing(Journal.open(self._folder.root, now=self._clock.now))
+            )
+            self._assemble(journal)
+            self._self_test()
+            self._open_metrics(cleanup)
+            await self._work()
+
+    # ------------------------------------------------------------------ coming up
+    def _assemble(self, journal: Journal) -> None:
+        machine = self._file.machine
+        self._cabinet = Cabinet(
+            identity=Identity(machine.serial, machine.operator_number, machine.site),
+            journal=journal,
+            profile=self._profile,
+            games={game_id: resident.game for game_id, resident in self._residents.items()},
+            denominations_cents={
+                game_id: resident.denominations_cents for game_id, resident in self._residents.items()
+            },
+            clock=self._clock,
+            chance=None,
+            restart_chance=self._start_chance,
+            outbox=self,
+        )
+        self._engine = Engine(self._cabinet, self._changed)
+        self._ports: Ports = build_ports(
+            self._file, self._folder, self._on_device, BillLedger(self._cabinet, self._engine.handle)
+        )
+        self._cabinet.acceptor = self._ports.acceptor
+        self._server = ScreenServer(
+            self._folder.screen_socket,
+            self._token(),
+            greeting=self._greeting,
+            on_intent=self._on_intent,
+            on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
+        )
+        self._engine.handle(Event.MEMORY_READY, version=version("open-egm"), profile=self._profile.id)
+
+    def _self_test(self) -> None:
+        """What must be right before a game is offered; the first thing wrong is the reason given."""
+        try:
+            self._cabinet.journal.self_audit()
+            self._report_games(self._residents, self._refused)
+            self._cabinet.chance = self._start_chance()
+        except (LocalError, RngError) as error:
+            self._engine.handle(Event.SELF_TEST_FAILED, detail=str(error))
+            return
+        self._engine.handle(
+            Event.SELF_TEST_PASSED,
+            games={game_id: resident.game.digest for game_id, resident in self._residents.items()},
+        )
+
+    def _report_games(self, residents: Mapping[str, Resident], refused: tuple[Refusal, ...]) -> None:
+        for refusal in refused:
+            self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+        if not residents:
+            reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
+            raise LocalError(f"no game may be offered: {reasons}")
+
+    def _start_chance(self) -> RandomService:
+        return start_chance(
+            profile=self._profile,
+            identity=self._cabinet.identity,
+            boots=int(self._cabinet.recall(Key.BOOTS)),
+            carry_over_file=self._folder.carry_over,
+            clock=self._clock,
+            on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
+        )
+
+    def _token(self) -> str:
+        token = KernelSource().samples(16).hex()
+        path = self._folder.screen_token
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(token)
+        return token
+
+    def _open_metrics(self, cleanup: contextlib.ExitStack) -> None:
+        """A busy port costs the monitoring, not the player."""
+        try:
+            exporter = Exporter(self._collector, self._file.metrics.port)
+        except OSError as error:
+            self._cabinet.log("metrics.failed", {"port": self._file.metrics.port, "detail": str(error)})
+            return
+        cleanup.callback(exporter.close)
+        (self._folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
+
+    # ------------------------------------------------------------------ working
+    async def _work(self) -> None:
+        await self._server.start()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for driver in self._ports.drivers:
+                    group.create_task(driver.run(), name=driver.name)
+                group.create_task(self._cycle_chance(), name="chance")
+        finally:
+            await self._server.close()
+
+    async def _cycle_chance(self) -> None:
+        """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
+        while True:
+            pause_ns = 0
+            if self._cabinet.chance is not None and self._cabinet.recall(Key.OUT_OF_SERVICE) is None:
+                try:
+                    pause_ns = self._cabinet.chance.cycle()
+                except RngError as error:
+                    self._engine.handle(Event.CHANCE_FAILED, detail=str(error))
+            await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
+
+    def _on_device(self, event: DeviceEvent) -> None:
+        for occurrence in occurrences(event, self._ports.kinds[event.device], self._cabinet.doors_open):
+            self._engine.handle(occurrence.event, **occurrence.values)
+
+    def _on_intent(self, intent: Intent) -> None:
+        occurrence = wish(intent)
+        if occurrence.event is Event.SHOWN:
+            self._shown_by_screen(occurrence.values.get("value"))
+        else:
+            self._engine.handle(occurrence.event, **occurrence.values)
+
+    # ------------------------------------------------------------------ the screen
+    def show(self, message: Play | Decision) -> None:
+        """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
+        self._server.send(message)
+        if isinstance(message, Play):
+            self._show_began_ns = self._clock.monotonic_ns()
+            audience = self._server.audience
+            self._show_for(_SHOW_SECONDS_MAX if audience else self._game_seconds(), message.play_id)
+
+    def _shown_by_screen(self, play_id: Any) -> None:
+        elapsed = (self._clock.monotonic_ns() - self._show_began_ns) / 1e9
+        self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
+
+    def _show_for(self, seconds: float, play_id: Any) -> None:
+        if self._show_timer is not None:
+            self._show_timer.cancel()
+        self._show_timer = asyncio.get_running_loop().call_later(
+            seconds, lambda: self._engine.handle(Event.SHOWN, value=play_id)
+        )
+
+    def _game_seconds(self) -> float:
+        return self._profile.play.game_time_ms / 1000
+
+    def _greeting(self) -> tuple[Message, ...]:
+        games = tuple(game_view(resident) for resident in self._residents.values())
+        open_game = play.message(self._cabinet, resumed=True)
+        return (Hello(games=games), self._snapshot(), *([] if open_game is None else [open_game]))
+
+    def _snapshot(self) -> Snapshot:
+        return snapshot(self._engine, fingerprint="")
+
+    def _changed(self) -> None:
+        """Something has happened: make screen, deck, acceptor and metrics true again."""
+        now = self._snapshot()
+        self._server.send(now)
+        self._settle_devices(now)
+        if self._metrics_timer is None:
+            self._metrics_timer = asyncio.get_running_loop().call_later(
+                _METRICS_SECONDS, self._refresh_metrics
+            )
+
+    def _refresh_metrics(self) -> None:
+        self._metrics_timer = None
+        now = self._snapshot()
+        self._collector.reading = Reading(
+            serial=now.serial,
+            version=version("open-egm"),
+            profile=self._profile.id,
+            currency=now.currency,
+            state=now.state,
+            journal_sequence=now.journal_sequence,
+            credit_cents=now.credit_cents,
+            meters=self._cabinet.journal.meters().values,
+            faults=tuple(self._cabinet.faults),
+            doors_open=now.doors_open,
+        )
+
+    def _settle_devices(self, now: Snapshot) -> None:
+        if self._ports.acceptor is not None:
+            wanted = bills_wanted(self._cabinet, self._engine.state)
+            if wanted:
+                self._ports.acceptor.enable(wanted)
+            else:
+                self._ports.acceptor.disable()
+        if self._ports.io_board is not None:
+            self._ports.io_board.lamps(lamps(now))
+            self._ports.io_board.tower(tower(now))
+            self._ports.io_board.bell(on=bell(now))

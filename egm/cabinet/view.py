@@ -1,0 +1,87 @@
+"""What a person may see of the machine, taken from its memory: the snapshot and the games."""
+
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.engine import Engine
+from egm.cabinet.residents import Resident
+from egm.cabinet.states import Event
+from egm.link.messages import GameView, Handpay, Notice, Snapshot, Tilt
+
+#: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
+_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE)
+
+
+def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
+    """The whole of it, as of the journal's last transaction."""
+    cabinet = engine.cabinet
+    selection = cabinet.selection
+    last = cabinet.recall(Key.LAST)
+    handpay = cabinet.recall(Key.HANDPAY)
+    return Snapshot(
+        journal_sequence=cabinet.journal.sequence,
+        state=engine.state.value,
+        time_utc=cabinet.clock.now().isoformat(timespec="seconds"),
+        site=cabinet.identity.site,
+        serial=cabinet.identity.serial,
+        operator_number=cabinet.identity.operator_number,
+        currency=cabinet.profile.currency,
+        language=selection.language,
+        languages=cabinet.profile.languages,
+        game_id=selection.game_id or None,
+        denomination_cents=selection.denomination_cents,
+        bet_credits=selection.bet_credits,
+        credit_cents=cabinet.credit_cents,
+        win_cents=0 if last is None else last["win_cents"],
+        last_display=None if last is None or last["game_id"] != selection.game_id else last["display"],
+        accepts=_accepts(engine),
+        notices=_notices(cabinet),
+        tilts=tuple(
+            Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"])
+            for code, entry in cabinet.faults.items()
+            if entry["locks"]
+        ),
+        handpay=None
+        if handpay is None
+        else Handpay(kind=handpay["kind"], amount_cents=handpay["amount_cents"]),
+        doors_open=cabinet.doors_open,
+        key_fingerprint=fingerprint,
+    )
+
+
+def game_view(resident: Resident) -> GameView:
+    """What the screen needs to draw a game and to print its rules."""
+    game = resident.game
+    return GameView(
+        id=game.id,
+        family=game.family,
+        version=game.version,
+        digest=game.digest,
+        title=dict(game.title),
+        help=dict(game.help),
+        bet_options=tuple(game.bet_options),
+        return_percent=resident.return_percent,
+        presentation=game.presentation(),
+    )
+
+
+def _accepts(engine: Engine) -> tuple[str, ...]:
+    lit = [event.value for event in _LAMPS if engine.accepts(event)]
+    game = engine.cabinet.games.get(engine.cabinet.selection.game_id)
+    if game is not None and any(engine.accepts(Event.BET, value=bet) for bet in game.bet_options):
+        lit.append(Event.BET.value)
+    if any(engine.accepts(Event.LANGUAGE, value=code) for code in engine.cabinet.profile.languages):
+        lit.append(Event.LANGUAGE.value)
+    return tuple(lit)
+
+
+def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
+    notices = [] if cabinet.notice is None else [cabinet.notice]
+    notices += [
+        Notice(code=f"fault.{code}", severity="alarm" if entry["locks"] else "warning")
+        for code, entry in cabinet.faults.items()
+    ]
+    if cabinet.recall(Key.SERVICE) is not None:
+        notices.append(Notice(code="service_called"))
+    stopped = cabinet.recall(Key.OUT_OF_SERVICE)
+    if stopped is not None:
+        notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
+    return tuple(notices)

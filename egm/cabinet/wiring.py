@@ -1,0 +1,85 @@
+"""From what devices and people report to events of the state table, and from the state to lamps and lights.
+
+Nothing is decided here: each report becomes exactly one event, or none where it tells nothing new.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.states import Event, State
+from egm.devices import interface as device
+from egm.link.messages import Intent, Snapshot
+
+#: The deck's buttons -> the event each asks for (the same wishes as on the screen).
+_BUTTONS: Final[Mapping[str, Event]] = {
+    "play": Event.PLAY,
+    "cash_out": Event.CASH_OUT,
+    "service": Event.SERVICE,
+}
+
+
+def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
+    event: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
+) -> Iterator[Occurrence]:
+    """The events of the state table that a report means; ``kind`` is that of the device that made it."""
+    match event:
+        case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
+            yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
+        case device.Escrowed(escrow=escrow):
+            yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": None})
+        case device.Returned(reason=reason):
+            yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value})
+        case device.Rejected(reason=text):
+            yield Occurrence(Event.BILL_REJECTED, {"reason": text})
+        case device.Disputed(text=text):
+            yield Occurrence(Event.FAULT_RAISED, {"code": f"{kind}.disputed", "detail": text})
+        case device.Fault(code=code, active=active, detail=detail):
+            change = Event.FAULT_RAISED if active else Event.FAULT_CLEARED
+            yield Occurrence(change, {"code": f"{kind}.{code.value}", "detail": detail})
+        case device.CommLost(why=why):
+            code = device.FaultCode.COMMUNICATION
+            yield Occurrence(Event.FAULT_RAISED, {"code": f"{kind}.{code.value}", "detail": why})
+        case device.CommUp():
+            code = device.FaultCode.COMMUNICATION
+            yield Occurrence(Event.FAULT_CLEARED, {"code": f"{kind}.{code.value}"})
+        case device.DoorChanged(door=door, open=is_open, unattended=unattended):
+            change = Event.DOOR_OPENED if is_open else Event.DOOR_CLOSED
+            yield Occurrence(change, {"door": door, "unattended": unattended})
+        case device.InputsKnown(doors_open=doors_open):
+            for door in sorted(doors_open.difference(doors_known_open)):
+                yield Occurrence(Event.DOOR_OPENED, {"door": door, "unattended": True})
+            for door in sorted(set(doors_known_open) - doors_open):
+                yield Occurrence(Event.DOOR_CLOSED, {"door": door, "unattended": True})
+        case device.KeyTurned(key=key, on=True, unattended=False):
+            yield Occurrence(Event.KEY_TURNED, {"key": key})
+        case device.ButtonPressed(button=button) if button in _BUTTONS:
+            yield Occurrence(_BUTTONS[button])
+        case _:
+            return
+
+
+def wish(intent: Intent) -> Occurrence:
+    """A person's wish at the screen, as an event."""
+    return Occurrence(Event(intent.name), {} if intent.value is None else {"value": intent.value})
+
+
+def lamps(snapshot: Snapshot) -> frozenset[str]:
+    """The deck's lamps: lit means the button would be obeyed now."""
+    return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
+
+
+def tower(snapshot: Snapshot) -> frozenset[str]:
+    """The tower light (FR68-11, J-09): a call for service, an open door, money owed by hand, a tilt."""
+    shown = {
+        "service": any(notice.code == "service_called" for notice in snapshot.notices),
+        "door": bool(snapshot.doors_open),
+        "jackpot": snapshot.handpay is not None,
+        "tilt": snapshot.state in {State.TILT, State.OUT_OF_SERVICE},
+    }
+    return frozenset(name for name, lit in shown.items() if lit)
+
+
+def bell(snapshot: Snapshot) -> bool:
+    """The alarm sounds while a door is open or money waits for the attendant."""
+    return snapshot.state == State.DOOR_OPEN or snapshot.handpay is not None
