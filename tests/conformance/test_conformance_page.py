@@ -95,16 +95,18 @@ def test_status_tells_shown_from_part_from_open_from_not_yet():
 
 def test_the_page_holds_every_row_once_and_links_lead_somewhere():
     requirements = load()
-    tests = tuple(Witness("tests/unit/test_a.py", f"test_{n}", slow=n == 0) for n in range(5))
+    tests = tuple(Witness("tests/unit/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     text = page(requirements, Evidence({"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2]}))
     anchors = re.findall(r'<a id="([^"]+)"></a>', text)
     assert len(anchors) == len(set(anchors)) == len(requirements.rows) + len(requirements.groups)
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= {*anchors, "sources"}
     assert "<summary>5 tests</summary>" in text
-    assert "[test_a.py](tests/unit/test_a.py)::test_0 (slow tier)" in text
+    assert "[test_a.py](tests/unit/test_a.py): *Line: 0* (slow tier)" in text
     assert "*In part:* " + requirements.rows["I-19"].open in text
     assert "*Open:* " + requirements.rows["B-18"].open in text
-    assert re.search(r"^\| s\.95 \| .*\[F-14\]\(#f-14\) shown<br>.*test_1 \|$", text, re.MULTILINE)
+    assert re.search(
+        r"^\| s\.95 \| .*\[F-14\]\(#f-14\) \*\*shown\*\*<br>.*\*Line: 1\* \|$", text, re.MULTILINE
+    )
     assert re.search(r"^\| \*\*All\*\* \| 308 \| 2 \| 1 \| \d+ \| \d+ \|$", text, re.MULTILINE)
 
 

@@ -34,9 +34,10 @@ def introduction(requirements: Requirements, evidence: Evidence) -> str:
 Written by `make conformance`; edit `tests/conformance/requirements.toml` and the tests, not this page.
 
 The {len(requirements.rows)} numbered requirements below are drawn from regulations and public technical
-standards, in our own words. {tests} tests carry the numbers of the rows they show; they run with `make test`
-or, the slow tier, with `make test-slow`, and a test that names a number that does not exist fails. Rows a
-regulation asks for by name carry a **®**.
+standards, in our own words; rows a regulation asks for by name carry a **®**. Tests carry the numbers of the rows
+they show ({tests} tests do) and run with `make test` or, the slow tier, with `make test-slow`; a test that names a
+number that does not exist fails. A test is given by its file and its name in words: `test_journal.py`: *a repeat
+moves nothing* is `test_a_repeat_moves_nothing` there.
 
 This page follows claims to tests; it certifies nothing, and nothing in it claims conformity with a standard
 whose text was not read ([sources](#sources)).
@@ -74,7 +75,7 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             if provision.citation.source != source:
                 continue
             rows = [requirements.rows[name] for name in provision.rows]
-            states = "<br>".join(f"{_link(row)} {evidence.status(row)}" for row in rows)
+            states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
             tests = {test for row in rows for test in evidence.of(row.id)}
             lines.append(
                 [provision.citation.clause, provision.about, states or provision.note, _tests(sorted(tests))]
@@ -129,6 +130,10 @@ def _link(row: Row) -> str:
     return f"[{row.id}](#{row.id.lower()})"
 
 
+def _state(status: Status) -> str:
+    return f"**{status}**" if status is Status.SHOWN else str(status)
+
+
 def _cited(citations: Iterable[Citation]) -> list[str]:
     return [f"**{citation}**" if citation.source.regulation else str(citation) for citation in citations]
 
@@ -148,9 +153,15 @@ def _evidence(row: Row, evidence: Evidence) -> str:
 
 def _tests(tests: Sequence[Witness]) -> str:
     lines = "<br>".join(
-        f"[{test.file.rpartition('/')[2]}]({test.file})::{test.name}{' (slow tier)' if test.slow else ''}"
+        f"[{test.file.rpartition('/')[2]}]({test.file}): *{_words(test.name)}*{' (slow tier)' if test.slow else ''}"
         for test in tests
     )
     if len(tests) <= _UNFOLDED:
         return lines
     return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
+
+
+def _words(name: str) -> str:
+    """``TestLossyLine::test_a_bill_is_stacked`` as "LossyLine: a bill is stacked"."""
+    pieces = (piece.removeprefix("test_").removeprefix("Test") for piece in name.split("::"))
+    return ": ".join(pieces).replace("_", " ")
