@@ -28,7 +28,7 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from egm.devices.catalogue import DEFAULT_BENCH, PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
@@ -67,7 +67,7 @@ class Bench:
         self._run = state / "run"
         self._token = os.urandom(24).hex()
         self._server: asyncio.Server | None = None
-        self.twins: dict[str, Twin] = {}
+        self.twins: dict[str, Twin[Any]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
             port = Port(self._run / "dev" / name, entry.line.character_seconds)
@@ -103,7 +103,8 @@ class Bench:
 
     async def stop(self) -> None:
         """Leave nothing behind but the state folder."""
-        (self._run / "bench.ready").unlink(missing_ok=True)
+        for name in ("bench.ready", "bench.token"):
+            (self._run / name).unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
         self.socket_path.unlink(missing_ok=True)

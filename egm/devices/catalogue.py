@@ -6,7 +6,7 @@ Drivers differ in what they must be given (ledgers, note tables), so the machine
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from egm.devices.id003 import driver as id003
 from egm.devices.id003.twin import Id003Twin
@@ -19,7 +19,7 @@ from egm.devices.twin import Port, Twin
 class TwinFactory(Protocol):
     """Makes a twin on a port."""
 
-    def __call__(self, name: str, port: Port, speed: float = 1.0) -> Twin:
+    def __call__(self, name: str, port: Port, speed: float = 1.0) -> Twin[Any]:
         """``speed`` times faster mechanics."""
 
 

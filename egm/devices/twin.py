@@ -11,11 +11,20 @@ import os
 import pty
 import tty
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
+
+from egm.devices.framing import Cutter, FrameReader, ProtocolError
+
+M = TypeVar("M")
 
 _READ_BYTES: Final = 4096
+#: A pause this long ends a message, whole or not.
+_GAP_SECONDS: Final = 0.05
+#: Between the bytes of a split answer.
+_SPLIT_SECONDS: Final = 0.001
 
 Values = Mapping[str, int | str | bool]
 
@@ -39,6 +48,7 @@ class Port:
         self._slave = -1
         self._heard: Callable[[bytes], None] = lambda _: None
         self._free_at = 0.0
+        self._outbox: deque[tuple[bytes, int]] = deque()
         self.silent = False
         self.late_seconds = 0.0
         self.split = False
@@ -58,15 +68,20 @@ class Port:
         """Put the cable in: a new pseudo-terminal under the same name."""
         if self.plugged:
             return
-        self._master, self._slave = pty.openpty()
-        tty.setraw(self._slave)
+        self._master, self._slave = self._make_pair()
         os.set_blocking(self._master, False)
+        asyncio.get_running_loop().add_reader(self._master, self._readable)
+
+    def _make_pair(self) -> tuple[int, int]:
+        """Make the line's two ends, and give the machine's end its name."""
+        master, slave = pty.openpty()
+        tty.setraw(slave)
         self.link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self.link.with_name(f".{self.link.name}.new")
         fresh.unlink(missing_ok=True)
-        fresh.symlink_to(os.ttyname(self._slave))
+        fresh.symlink_to(os.ttyname(slave))
         fresh.replace(self.link)
-        asyncio.get_running_loop().add_reader(self._master, self._readable)
+        return master, slave
 
     def unplug(self) -> None:
         """Pull the cable: the machine's port hangs up and its name is gone."""
@@ -83,8 +98,16 @@ class Port:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):
             return
-        if data and not self.silent:
+        for piece in self._pieces(data):
+            self.hear(piece)
+
+    def hear(self, data: bytes) -> None:
+        """Bytes from the machine have come through the cable."""
+        if not self.silent:
             self._heard(data)
+
+    def _pieces(self, data: bytes) -> list[bytes]:
+        return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
         """Put an answer on the line, with whatever the cable does to it."""
@@ -98,14 +121,15 @@ class Port:
             middle = len(data) // 2
             data = data[:middle] + bytes((data[middle] ^ 0x15,)) + data[middle + 1 :]
         loop = asyncio.get_running_loop()
-        pieces = [data[i : i + 1] for i in range(len(data))] if self.split else [data]
         at = max(loop.time() + self.late_seconds, self._free_at)
-        for piece in pieces:
-            at += self._pace * len(piece)
-            loop.call_at(at, self._put, piece, self._master)
+        for piece in self._pieces(data):
+            at += max(self._pace * len(piece), _SPLIT_SECONDS if self.split else 0.0)
+            self._outbox.append((piece, self._master))
+            loop.call_at(at, self._put)
         self._free_at = at
 
-    def _put(self, data: bytes, master: int) -> None:
+    def _put(self) -> None:
+        data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not when the cable has been changed meanwhile
             try:
                 os.write(master, data)
@@ -113,24 +137,30 @@ class Port:
                 return  # nobody reads and the buffer is full: as on a wire, it is gone
 
 
-class Twin(ABC):
-    """A simulated peripheral. ``kind`` names it for people; :meth:`actions` is what a hand can do to it."""
+class Twin(ABC, Generic[M]):
+    """A simulated peripheral that hears messages of type ``M``.
+
+    ``kind`` names it for people; :meth:`actions` is what a hand can do to it.
+    """
 
     kind: str = ""
 
-    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         """``speed`` makes the mechanics that many times faster than the real ones."""
         self.name = name
         self.port = port
         self.powered = True
         self._speed = speed
         self._timers: set[asyncio.TimerHandle] = set()
+        self._cutter = cutter
+        self._reader = FrameReader(cutter)
+        self._heard_at = 0.0
         port.connect(self._heard)
 
     # ------------------------------------------------------------ for the device
     @abstractmethod
-    def received(self, data: bytes) -> None:
-        """Bytes from the machine."""
+    def received(self, message: M) -> None:
+        """Take a good message from the machine. A damaged one is met with silence, as real devices do."""
 
     @abstractmethod
     def power_lost(self) -> None:
@@ -149,8 +179,15 @@ class Twin(ABC):
         """What a hand can do to this device: name of the action -> what does it and says so."""
 
     def _heard(self, data: bytes) -> None:
-        if self.powered:
-            self.received(data)
+        if not self.powered:
+            return
+        now = asyncio.get_running_loop().time()
+        if now - self._heard_at > _GAP_SECONDS:
+            self._reader = FrameReader(self._cutter)  # a message broken off is forgotten
+        self._heard_at = now
+        for item in self._reader.feed(data):
+            if not isinstance(item, ProtocolError):
+                self.received(item)
 
     def _send(self, data: bytes) -> None:
         if self.powered:
@@ -203,6 +240,7 @@ class Twin(ABC):
         if self.powered:
             self.powered = False
             self._stop_timers()
+            self._reader = FrameReader(self._cutter)
             self.power_lost()
         return "without power"
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, Frame, Status
 from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, word
@@ -44,7 +43,7 @@ class Paper:
     counterfeit: bool = False
 
 
-class Id003Twin(Twin):
+class Id003Twin(Twin[Frame]):
     """See the module."""
 
     kind = "bill acceptor (ID-003)"
@@ -52,9 +51,8 @@ class Id003Twin(Twin):
     def __init__(
         self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
     ) -> None:
-        super().__init__(name, port, speed)
+        super().__init__(name, port, codec.cut, speed)
         self._codes = {cents: code for code, cents in notes.items()}
-        self._reader = FrameReader(codec.cut)
         self._status = Status.POWER_UP
         self._status_data = b""
         self._settings: dict[Command, bytes] = {}
@@ -69,17 +67,12 @@ class Id003Twin(Twin):
         self.stacked_notes: list[int] = []
 
     # ------------------------------------------------------------ the line
-    def received(self, data: bytes) -> None:
-        """Answer every good frame; a damaged one is met with silence."""
-        for item in self._reader.feed(data):
-            if not isinstance(item, ProtocolError):
-                self._obey(item)
-
     def _reply(self, command: int, data: bytes = b"") -> None:
         self._send(Frame(command, data).encode())
 
-    def _obey(self, frame: Frame) -> None:
-        command = frame.command
+    def received(self, message: Frame) -> None:
+        """Answer as the protocol says."""
+        command = message.command
         if command == Command.STATUS:
             self._reply(self._status, self._status_data)
         elif command == Command.ACK:
@@ -92,8 +85,8 @@ class Id003Twin(Twin):
         elif command in {Command.STACK_1, Command.RETURN, Command.HOLD}:
             self._escrow_order(Command(command))
         elif command in codec.SETTINGS:
-            self._reply(command, frame.data)
-            self._settings[Command(command)] = frame.data
+            self._reply(command, message.data)
+            self._settings[Command(command)] = message.data
             if command == Command.INHIBIT:
                 self._rest()
         else:
@@ -233,7 +226,6 @@ class Id003Twin(Twin):
     def power_lost(self) -> None:
         """The note stays where it is; settings are forgotten."""
         self._settings.clear()
-        self._reader = FrameReader(codec.cut)
 
     def power_restored(self) -> None:
         """Report where the note was found."""

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Edge, Hello, Identity, Poll, Status
+from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, Status
 from egm.devices.twin import ActionError, Port, Twin, Values, flag, word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
@@ -16,14 +15,13 @@ _ATTENDED_SECONDS: Final = 1.0
 _PRESS_SECONDS: Final = 0.08
 
 
-class IoBoardTwin(Twin):
+class IoBoardTwin(Twin[Message]):
     """See the module."""
 
     kind = "input and output board"
 
     def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
-        super().__init__(name, port, speed)
-        self._reader = FrameReader(codec.cut)
+        super().__init__(name, port, codec.cut, speed)
         self._boot = 1
         self._levels = codec.LEVELS_AT_REST
         self._edges: deque[Edge] = deque()
@@ -34,16 +32,15 @@ class IoBoardTwin(Twin):
         self._outputs = Poll(ack=0, wait=0)
 
     # ------------------------------------------------------------ the line
-    def received(self, data: bytes) -> None:
-        """Answer good frames; a damaged one is met with silence."""
-        for item in self._reader.feed(data):
-            match item:
-                case Hello():
-                    self._send(Identity(self._boot, IDENTITY).encode())
-                case Poll():
-                    self._poll(item)
-                case ProtocolError() | Identity() | Status():
-                    pass
+    def received(self, message: Message) -> None:
+        """Answer as the protocol says; what a board says itself is no question."""
+        match message:
+            case Hello():
+                self._send(Identity(self._boot, IDENTITY).encode())
+            case Poll():
+                self._poll(message)
+            case Identity() | Status():
+                pass
 
     def _poll(self, poll: Poll) -> None:
         self._polled_at = asyncio.get_running_loop().time()
@@ -102,7 +99,6 @@ class IoBoardTwin(Twin):
         self._polled_at = None
         for button in codec.BUTTONS:  # a finger is not there for ever
             self._set("button", button, level=False)
-        self._reader = FrameReader(codec.cut)
 
     def power_restored(self) -> None:
         """Nothing was forgotten."""
