@@ -34,10 +34,10 @@ def introduction(requirements: Requirements, evidence: Evidence) -> str:
 Written by `make conformance`; edit `tests/conformance/requirements.toml` and the tests, not this page.
 
 The {len(requirements.rows)} numbered requirements below are drawn from regulations and public technical
-standards, in our own words; rows a regulation asks for by name carry a **®**. Tests carry the numbers of the rows
-they show ({tests} tests do) and run with `make test` or, the slow tier, with `make test-slow`; a test that names a
-number that does not exist fails. A test is given by its file and its name in words: `test_journal.py`: *a repeat
-moves nothing* is `test_a_repeat_moves_nothing` there.
+standards, in our own words; rows a regulation asks for by name carry a **®**. Tests carry the numbers of the
+rows they show ({tests} so far) and run with `make test` or, the slow tier, with `make test-slow`; a test that
+names a number that does not exist fails. A test is given by its file and its name in words: [test_x.py]: *a
+repeat moves nothing* is `test_a_repeat_moves_nothing` of that file.
 
 This page follows claims to tests; it certifies nothing, and nothing in it claims conformity with a standard
 whose text was not read ([sources](#sources)).
@@ -152,13 +152,15 @@ def _evidence(row: Row, evidence: Evidence) -> str:
 
 
 def _tests(tests: Sequence[Witness]) -> str:
-    lines = "<br>".join(
-        f"[{test.file.rpartition('/')[2]}]({test.file}): *{_words(test.name)}*{' (slow tier)' if test.slow else ''}"
-        for test in tests
-    )
+    lines = "<br>".join(_test(test) for test in tests)
     if len(tests) <= _UNFOLDED:
         return lines
     return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
+
+
+def _test(test: Witness) -> str:
+    tier = " (slow tier)" if test.slow else ""
+    return f"[{test.file.rpartition('/')[2]}]({test.file}): *{_words(test.name)}*{tier}"
 
 
 def _words(name: str) -> str:
