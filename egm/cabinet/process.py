@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.cabinet import play
-from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import start_chance
 from egm.cabinet.engine import Engine
 from egm.cabinet.ports import Ports, build_ports
@@ -53,6 +53,7 @@ class Machine:
         self._shown: Snapshot | None = None
         self._show_timer: asyncio.TimerHandle | None = None
         self._show_began_ns = 0
+        self._stopped: asyncio.Future[None] | None = None
         self._metrics_timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
@@ -148,14 +149,29 @@ class Machine:
 
     # ------------------------------------------------------------------ working
     async def _work(self) -> None:
+        self._stopped = asyncio.get_running_loop().create_future()
         await self._server.start()
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(self._until_stopped(), name="stopped")
                 for driver in self._ports.drivers:
                     group.create_task(driver.run(), name=driver.name)
                 group.create_task(self._cycle_chance(), name="chance")
         finally:
             await self._server.close()
+
+    async def _until_stopped(self) -> None:
+        if self._stopped is not None:
+            await self._stopped
+
+    def _handle(self, occurrence: Occurrence) -> None:
+        """Let something happen. A machine that cannot do or remember it must not go on: it stops, and restarts."""
+        try:
+            self._engine.handle(occurrence.event, **occurrence.values)
+        except Exception as error:
+            if self._stopped is not None and not self._stopped.done():
+                self._stopped.set_exception(error)
+            raise
 
     async def _cycle_chance(self) -> None:
         """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
@@ -165,19 +181,19 @@ class Machine:
                 try:
                     pause_ns = self._cabinet.chance.cycle()
                 except RngError as error:
-                    self._engine.handle(Event.CHANCE_FAILED, detail=str(error))
+                    self._handle(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)}))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _on_device(self, event: DeviceEvent) -> None:
         for occurrence in occurrences(event, self._ports.kinds[event.device], self._cabinet.doors_open):
-            self._engine.handle(occurrence.event, **occurrence.values)
+            self._handle(occurrence)
 
     def _on_intent(self, intent: Intent) -> None:
         occurrence = wish(intent)
         if occurrence.event is Event.SHOWN:
             self._shown_by_screen(occurrence.values.get("value"))
         else:
-            self._engine.handle(occurrence.event, **occurrence.values)
+            self._handle(occurrence)
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
@@ -196,7 +212,7 @@ class Machine:
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: self._engine.handle(Event.SHOWN, value=play_id)
+            seconds, lambda: self._handle(Occurrence(Event.SHOWN, {"value": play_id}))
         )
 
     def _game_seconds(self) -> float:

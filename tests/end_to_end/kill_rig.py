@@ -1,0 +1,210 @@
+"""Plays on a machine that is killed (SIGKILL) again and again, and remembers what it was told and what is true.
+
+The bench lives here and outlives every machine: the bills in its twin's box are the physical truth. Every
+snapshot and every outcome the machine showed is kept: what it acknowledged, it must still know.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from egm.config import StateFolder
+from egm.devices.bench import Bench
+from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+
+CABINET = """
+[machine]
+serial = "KILL-1"
+operator_number = "1"
+site = "rig"
+profile = "generic"
+[[games]]
+game = "maple-classic"
+[[devices]]
+name = "bill"
+protocol = "id003"
+[[devices]]
+name = "io"
+protocol = "ioboard"
+[metrics]
+port = 0
+"""
+BILLS = (100, 500, 1000, 2000, 5000, 10000)
+
+
+@dataclass
+class Witness:
+    """What the outside world saw."""
+
+    kills: int = 0
+    inserted_cents: int = 0
+    snapshots: dict[int, int] = field(default_factory=dict)  # journal sequence -> credit shown
+    outcomes: dict[str, tuple] = field(default_factory=dict)  # play id -> (win, display)
+    resumed: set[str] = field(default_factory=set)
+    states: set[str] = field(default_factory=set)
+    contradictions: list[str] = field(default_factory=list)
+
+    def sees(self, message) -> None:
+        if isinstance(message, Snapshot):
+            known = self.snapshots.setdefault(message.journal_sequence, message.credit_cents)
+            if known != message.credit_cents:
+                self.contradictions.append(f"sequence {message.journal_sequence} showed two credits")
+            self.states.add(message.state)
+        elif isinstance(message, Play):
+            said = (message.win_credits, message.display)
+            if self.outcomes.setdefault(message.play_id, said) != said:
+                self.contradictions.append(f"{message.play_id} was shown with two outcomes")
+            if message.resumed:
+                self.resumed.add(message.play_id)
+
+
+class Player:
+    """One connection to one life of the machine."""
+
+    def __init__(self, folder: StateFolder, witness: Witness) -> None:
+        self.folder = folder
+        self.witness = witness
+        self.snapshot: Snapshot | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def attend(self) -> None:
+        """Connect, and watch until the machine is gone."""
+        while True:
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_unix_connection(
+                    self.folder.screen_socket, limit=LINE_BYTES_MAX
+                )
+                writer.write(encode(Hello(token=self.folder.screen_token.read_text())))
+                self._writer = writer
+                with contextlib.suppress(ConnectionError):
+                    while line := await reader.readline():
+                        if not line.endswith(b"\n"):
+                            break  # the machine died in the middle of a word
+                        self._hear(decode(line))
+                writer.close()
+            await asyncio.sleep(0.002)
+
+    def _hear(self, message) -> None:
+        self.witness.sees(message)
+        if isinstance(message, Snapshot):
+            self.snapshot = message
+        elif isinstance(message, Play):
+            self.wish("shown", message.play_id)
+
+    def wish(self, name: str, value=None) -> None:
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write(encode(Intent(name=name, value=value)))
+
+
+class Rig:
+    """The bench, the nursery and the hand that kills."""
+
+    def __init__(self, root: Path, seed: int) -> None:
+        self.root = root
+        self.folder = StateFolder(root / "state")
+        self.folder.prepare()
+        self.cabinet = root / "cabinet.toml"
+        self.cabinet.write_text(CABINET)
+        self.log = root / "machine.log"
+        self.random = random.Random(seed)
+        self.witness = Witness()
+        self.bench = Bench(self.folder.root, {"bill": "id003", "io": "ioboard"}, speed=40.0)
+
+    async def campaign(self, kills: int) -> None:
+        """Live and be killed ``kills`` times, then live once to the end and come to rest."""
+        await self.bench.start()
+        self.nursery = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(Path(__file__).with_name("nursery.py")),
+            str(self.folder.root),
+            str(self.cabinet),
+            str(self.log),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        try:
+            for _ in range(kills):
+                await self._one_life(self.random.uniform(0.01, 0.35))
+                self.witness.kills += 1
+            await self._rest()
+        finally:
+            self.nursery.stdin.close()
+            await self.nursery.wait()
+            await self.bench.stop()
+
+    async def _ask(self, line: str) -> int:
+        self.nursery.stdin.write(f"{line}\n".encode())
+        return int(await self.nursery.stdout.readline())
+
+    async def _one_life(self, seconds: float) -> None:
+        pid = await self._ask("start")
+        player = Player(self.folder, self.witness)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(player.attend()), group.create_task(self._busy(player))]
+            await asyncio.sleep(seconds)
+            os.kill(pid, signal.SIGKILL)
+            status = await self._ask(f"reap {pid}")
+            if status != -signal.SIGKILL:
+                self.witness.contradictions.append(f"the machine ended by itself with status {status}")
+            for task in tasks:
+                task.cancel()
+
+    async def _busy(self, player: Player) -> None:
+        """Do what people do, without pause or sense."""
+        while True:
+            await asyncio.sleep(self.random.uniform(0.0, 0.008))
+            chance = self.random.random()
+            if chance < 0.55:
+                player.wish("play")
+            elif chance < 0.60:
+                player.wish("bet", self.random.randint(1, 3))
+            elif chance < 0.63:
+                player.wish("cash_out")
+            elif chance < 0.66:
+                self._hand("io", "key", name="attendant", on=True)
+                self._hand("io", "key", name="attendant", on=False)
+            elif chance < 0.67:
+                self._hand("io", "door", name="main", open=True)
+            elif chance < 0.73:
+                self._hand("io", "door", name="main", open=False)
+            elif chance < 0.85:
+                bill = self.random.choice(BILLS)
+                if self._hand("bill", "insert", amount_cents=bill):
+                    self.witness.inserted_cents += bill
+
+    def _hand(self, device: str, action: str, **values) -> bool:
+        return self.bench.obey(BenchCommand(device=device, action=action, values=values)).ok
+
+    async def _rest(self) -> None:
+        """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor."""
+        pid = await self._ask("start")
+        player = Player(self.folder, self.witness)
+        attending = asyncio.create_task(player.attend())
+        self._hand("io", "door", name="main", open=False)
+        quiet = 0
+        async with asyncio.timeout(60):
+            while quiet < 20:
+                await asyncio.sleep(0.02)
+                now = player.snapshot
+                if now is None:
+                    continue
+                if now.state == "idle" and now.credit_cents == 0 and "idle" in str(self.bill_state()):
+                    quiet += 1
+                    continue
+                quiet = 0
+                if now.state == "idle":
+                    player.wish("cash_out")
+                elif now.state in {"handpay", "tilt"}:
+                    self._hand("io", "key", name="attendant", on=True)
+                    self._hand("io", "key", name="attendant", on=False)
+        os.kill(pid, signal.SIGTERM)
+        self.last_status = await self._ask(f"reap {pid}")
+        attending.cancel()
+
+    def bill_state(self) -> dict:
+        return self.bench.twins["bill"].describe()

@@ -1,0 +1,53 @@
+"""Raises machine processes for the kill test: real ones, forked with everything imported, to be killed for real.
+
+Reads ``start`` or ``reap PID`` a line, answers a line. Runs as its own process without threads, so a fork is
+safe. Only the pace of polling is changed, so that more happens in a short life.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from egm.cabinet.__main__ import _run
+from egm.cabinet.process import Machine
+from egm.clock import SystemClock
+from egm.config import StateFolder, load_cabinet
+from egm.devices.id003.driver import Id003Driver
+
+
+def live(state: Path, cabinet: Path) -> None:
+    folder = StateFolder(state)
+    folder.prepare()
+    asyncio.run(_run(Machine(folder, load_cabinet(cabinet), SystemClock())))
+
+
+def main() -> None:
+    state, cabinet, log = map(Path, sys.argv[1:])
+    Id003Driver.poll_seconds = 0.01
+    for line in sys.stdin:
+        verb, *rest = line.split()
+        if verb == "start":
+            pid = os.fork()
+            if pid == 0:
+                os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
+                os.close(0)
+                status = 1
+                try:
+                    live(state, cabinet)
+                    status = 0
+                except BaseException:  # the log of a child that must not return into the loop
+                    import traceback
+
+                    traceback.print_exc()
+                finally:
+                    sys.stderr.flush()
+                    os._exit(status)
+            print(pid, flush=True)
+        else:
+            _, status = os.waitpid(int(rest[0]), 0)
+            print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    main()
