@@ -15,6 +15,11 @@ settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--kills N``: how often the kill test kills the machine."""
+    parser.addoption("--kills", type=int, default=300, help="kills of the machine in the kill test")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a test whose ``requirement`` mark names an id that does not exist."""
     for mark in item.iter_markers("requirement"):

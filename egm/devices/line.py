@@ -14,6 +14,8 @@ from typing import Literal, Protocol
 import serial
 
 _READ_BYTES = 4096
+#: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
+_PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(Exception):
@@ -51,13 +53,18 @@ class Handle(Protocol):
 
 
 def open_port(path: str, settings: LineSettings) -> Handle:
-    """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had."""
+    """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
+
+    A pseudo-terminal has no parity to set, and the kernel refuses (EINVAL) a request that differs from what
+    is in force by nothing else; it is asked for none.
+    """
     try:
+        parity = "N" if os.major(os.stat(path).st_rdev) in _PTY_MAJORS else settings.parity
         return serial.Serial(
             path,
             baudrate=settings.baud,
             bytesize=settings.bits,
-            parity=settings.parity,
+            parity=parity,
             stopbits=settings.stop_bits,
             timeout=0,
             exclusive=True,

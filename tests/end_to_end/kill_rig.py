@@ -129,13 +129,19 @@ class Rig:
         )
         try:
             for _ in range(kills):
-                await self._one_life(self.random.uniform(0.01, 0.35))
+                await self._one_life(self._length_of_life())
                 self.witness.kills += 1
             await self._rest()
         finally:
             self.nursery.stdin.close()
             await self.nursery.wait()
             await self.bench.stop()
+
+    def _length_of_life(self) -> float:
+        """Seconds: one in five dies while coming up, the others at work."""
+        if self.random.random() < 0.2:
+            return self.random.uniform(0.0, 0.2)
+        return 0.2 + self.random.uniform(0.0, 0.5)
 
     async def _ask(self, line: str) -> int:
         self.nursery.stdin.write(f"{line}\n".encode())

@@ -1,0 +1,123 @@
+"""The machine is killed at random instants of real sessions; nothing acknowledged is lost, nothing made up.
+
+Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of
+times while bills go in, games are played and money is cashed out. Afterwards the journal is read and held
+against what the machine had said, what lies in the acceptor's box, and what the recorded draws give.
+``--kills N`` asks for more.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from kill_rig import Rig
+from meters import Journal
+from paytables import Choice, ReplayDraw, Wager, load_game, play_through
+
+CREDIT = "credit:1:cashable"
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory, request):
+    kills = request.config.getoption("--kills")
+    rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
+    asyncio.run(rig.campaign(kills))
+    log = rig.log.read_text() if rig.log.exists() else ""
+    assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{log[-4000:]}"
+    with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC)) as journal:
+        yield rig, journal, list(journal.entries())
+
+
+def _credit_after(entries):
+    """Credit that could be cashed out after each entry, recomputed here from the transfers alone."""
+    available, after, reserved = 0, {}, {}
+    for entry in entries:
+        moves = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
+        if entry.phase == "reserve":
+            reserved[entry.id] = moves
+            available -= sum(cents for source, _, cents in moves if source == CREDIT)
+        elif entry.phase in {"settle", "void"}:
+            for source, target, cents in reserved.pop(entry.ref):
+                if entry.phase == "settle":
+                    available += cents if target == CREDIT else 0
+                else:
+                    available += cents if source == CREDIT else 0
+        else:
+            available += sum(c for _, t, c in moves if t == CREDIT) - sum(c for s, _, c in moves if s == CREDIT)
+        after[entry.sequence] = available
+    return after
+
+
+@pytest.mark.requirement("A-01", "A-08", "F-01")
+def test_it_was_killed_and_came_to_rest(campaign, request):
+    rig, journal, entries = campaign
+    assert rig.witness.kills == request.config.getoption("--kills")
+    assert rig.last_status == 0
+    assert "out_of_service" not in rig.witness.states
+    assert {"idle", "playing", "handpay", "door_open"} <= rig.witness.states
+    journal.self_audit()
+    kinds = {entry.kind for entry in entries}
+    assert {"bill.in", "game.start", "game.end", "handpay.paid", "power.up", "door.opened"} <= kinds
+
+
+@pytest.mark.requirement("G-02", "G-05")
+def test_no_bill_is_credited_twice_or_eaten(campaign):
+    rig, journal, entries = campaign
+    box = rig.bill_state()
+    credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
+    assert credited == box["stacked_notes"]
+    assert sum(credited) == box["stacked_cents"] == -journal.balance_cents("world:bill")
+    assert box["inserted_cents"] == box["stacked_cents"] + box["returned_cents"] == rig.witness.inserted_cents
+    assert credited, "no bill at all: the test shows nothing"
+
+
+@pytest.mark.requirement("A-08", "D-15")
+def test_every_acknowledged_credit_is_in_the_journal(campaign):
+    rig, _, entries = campaign
+    after = _credit_after(entries)
+    for sequence, shown_cents in rig.witness.snapshots.items():
+        assert after[sequence] == shown_cents, f"the screen showed {shown_cents} at entry {sequence}"
+    assert len(rig.witness.snapshots) > rig.witness.kills
+
+
+def test_money_in_is_money_out(campaign):
+    _, journal, _ = campaign
+    flows = {name: journal.balance_cents(name) for name in ("world:bill", "house:win", "house:attendant_jackpot")}
+    out = sum(journal.balance_cents(n) for n in ("out:handpay_cancelled_credit", "out:handpay_jackpot"))
+    assert -sum(flows.values()) == journal.balance_cents("house:wager") + out + journal.balance_cents(CREDIT)
+    assert journal.balance_cents(CREDIT) == 0
+    assert journal.pending() == []
+
+
+@pytest.mark.requirement("A-08", "B-08")
+def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
+    rig, _, entries = campaign
+    starts = {e.record["play_id"]: e.record for e in entries if e.kind == "game.start"}
+    ends = [e.record for e in entries if e.kind == "game.end"]
+    assert len(ends) == len({end["play_id"] for end in ends}) == len(starts)
+    for end in ends:
+        start = starts[end["play_id"]]
+        assert end["win_cents"] == start["outcome"]["win_credits"] * start["denomination_cents"]
+    for play_id, (win_credits, display) in rig.witness.outcomes.items():
+        assert starts[play_id]["outcome"]["win_credits"] == win_credits
+        assert starts[play_id]["outcome"]["display"] == display
+    assert rig.witness.resumed, "no game was ever interrupted: the test shows nothing"
+
+
+@pytest.mark.requirement("A-25", "E-01")
+def test_recorded_draws_give_the_recorded_outcomes(campaign):
+    _, _, entries = campaign
+    replayed = 0
+    for entry in entries:
+        if entry.kind != "game.start":
+            continue
+        record = entry.record
+        game = load_game(record["game"]["id"])
+        assert game.digest == record["game"]["digest"]
+        draws = ReplayDraw([draw for step in record["steps"] for draw in step["draws"]])
+        choices = [Choice(step["choice"]) for step in record["steps"][1:]]
+        outcome = play_through(game, Wager.from_json(record["wager"]), draws, choices)
+        draws.finish()
+        assert outcome.to_json() == record["outcome"]
+        replayed += 1
+    assert replayed > 100
