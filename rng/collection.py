@@ -4,7 +4,7 @@ The same service, mechanism, seeding and policy as a cabinet's; the one differen
 for as many bytes as one request may give, where a game asks for a few. No cabinet code imports this module.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rng.errors import InvalidSample
 from rng.mechanism import REQUEST_BYTES_MAX
@@ -23,3 +23,8 @@ def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[byte
         size = REQUEST_BYTES_MAX if left is None else min(left, REQUEST_BYTES_MAX)
         yield service._generate(size)  # noqa: SLF001 (a tap no game is offered)
         left = None if left is None else left - size
+
+
+def raw_reader(service: RandomService) -> Callable[[int], bytes]:
+    """What bulk draws read from: up to one Generate's worth of raw output a call."""
+    return service._generate  # noqa: SLF001 (a tap no game is offered)

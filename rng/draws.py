@@ -61,13 +61,15 @@ class Draws(ABC):
 class WordDraws(Draws):
     """Draws from a stream of bytes: the one scaling path, whether the bytes come from a generator or a file.
 
-    ``read(count)`` gives the next ``count`` bytes of the stream.
+    ``read(count)`` gives the next ``count`` bytes of the stream. ``words`` says, for a bound, how many bytes
+    a word has and how many words each outcome owns; a proof by exhaustion puts smaller words in its place.
     """
 
-    __slots__ = ("_read", "_recorded", "rejections")
+    __slots__ = ("_read", "_recorded", "_words", "rejections")
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(self, read: Callable[[int], bytes], words: Callable[[int], tuple[int, int]] = plan) -> None:
         self._read = read
+        self._words = words
         self._recorded: list[tuple[int, int, str]] = []
         #: Words thrown away because no outcome owns them.
         self.rejections = 0
@@ -79,7 +81,7 @@ class WordDraws(Draws):
 
     def below(self, bound: int, purpose: str = "") -> int:
         """As :meth:`Draws.below`. Raises RejectionLimit where the stream cannot be random."""
-        width, share = plan(check_bound(bound))
+        width, share = self._words(check_bound(bound))
         for _ in range(REJECTIONS_MAX):
             value = int.from_bytes(self._read(width), "little") // share
             if value < bound:

@@ -33,25 +33,11 @@ def word_bits(bound: int) -> int:
     return bits
 
 
-def share(bound: int, bits: int) -> int:
-    """How many of the 2**bits words each of the ``bound`` outcomes owns."""
-    return (1 << bits) // bound
-
-
-def scale(word: int, bound: int, bits: int) -> int | None:
-    """The outcome that owns ``word`` among words of ``bits`` bits, or None where the word is thrown away."""
-    outcome = word // share(bound, bits)
-    return outcome if outcome < bound else None
-
-
 @lru_cache(maxsize=4096)
 def plan(bound: int) -> tuple[int, int]:
-    """Bytes to read, and the share of each outcome, for a draw below ``bound``.
-
-    Raises :class:`InvalidRange` for anything but a whole number from 1 to :data:`BOUND_MAX`.
-    """
+    """Bytes of the word, and words each outcome owns, for a draw below a checked ``bound``."""
     bits = word_bits(bound)
-    return bits // 8, share(bound, bits)
+    return bits // 8, (1 << bits) // bound
 
 
 def check_bound(bound: object) -> int:

@@ -90,9 +90,7 @@ def _refusals() -> None:
 
 
 def _health() -> None:
-    _refused(
-        "a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(64))
-    )
+    _refused("a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(6)))
     pair = bytes(i % 2 for i in range(512))
     _refused(
         "a source of two values", HealthTestFailed, lambda: HealthTests("pair", Fraction(8), 40).feed(pair)

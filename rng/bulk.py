@@ -1,0 +1,201 @@
+"""Draws by the million, for laboratories: numpy arrays of the very numbers the scalar path draws.
+
+From the same stream of bytes, :class:`BulkDraws` gives draw for draw what :class:`rng.draws.WordDraws` gives:
+the same words, the same shares, the same words thrown away. It reads no byte more than the draws need, so
+calls may follow each other on one stream as scalar draws do. No cabinet code imports this module.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rng.errors import InvalidRange, InvalidSample, RejectionLimit
+from rng.mechanism import REQUEST_BYTES_MAX
+from rng.scaling import REJECTIONS_MAX, Weights, check_bound, plan, selection_bounds
+
+#: The largest bound whose words numpy can hold.
+BULK_BOUND_MAX = 2**32
+#: Units of 16 bits worked on at once: what one Generate gives, and what stays in the processor's cache.
+_UNITS = REQUEST_BYTES_MAX // 2
+_WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+
+Array = NDArray[np.unsignedinteger]
+
+
+def smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
+    """The narrowest unsigned type that holds every number below ``bound``."""
+    return np.dtype(np.min_scalar_type(bound - 1))
+
+
+def _planned(bound: int) -> tuple[int, int]:
+    if check_bound(bound) > BULK_BOUND_MAX:
+        raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
+    return plan(bound)
+
+
+class BulkDraws:
+    """Many draws at once from a stream of bytes.
+
+    ``read(count)`` gives the next ``count`` bytes; it is never asked for more than one Generate gives.
+    """
+
+    __slots__ = ("_read", "rejections")
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        #: Words thrown away because no outcome owns them.
+        self.rejections = 0
+
+    def below(self, bound: int, count: int) -> Array:
+        """``count`` draws below ``bound``: an array of that length, of the word's own type.
+
+        Raises :class:`InvalidRange`, :class:`InvalidSample` for a negative count, :class:`RejectionLimit`.
+        """
+        width, share = _planned(bound)
+        _check_count(count)
+        if bound == 1:
+            return np.zeros(count, dtype=np.uint8)
+        dtype = _WORDS[width]
+        outcomes = np.empty(count, dtype=dtype)
+        done = misses = 0
+        while done < count:
+            words = np.frombuffer(
+                self._read(width * min(count - done, REQUEST_BYTES_MAX // width)), dtype=dtype
+            )
+            values = words // dtype.type(share)
+            thrown_away = np.flatnonzero(values >= bound)
+            misses = misses + len(words) if len(thrown_away) == len(words) else 0
+            if misses >= REJECTIONS_MAX:
+                raise RejectionLimit(f"{misses} words in a row were out of range for a draw below {bound}")
+            # Few are thrown away, so the runs between them are copied whole.
+            start = 0
+            for end in (*thrown_away.tolist(), len(values)):
+                outcomes[done : done + end - start] = values[start:end]
+                done += end - start
+                start = end + 1
+            self.rejections += len(thrown_away)
+        return outcomes
+
+    def weighted(self, weights: Weights, count: int) -> NDArray[np.intp]:
+        """``count`` indices of the table: an array of that length."""
+        numbers = self.below(weights.total, count)
+        return np.searchsorted(np.array(weights.cumulative, dtype=np.uint64), numbers, side="right")
+
+    def sample(self, population: int, picks: int, count: int) -> Array:
+        """``count`` selections: an array of shape (count, picks), each row in the order drawn.
+
+        Raises :class:`InvalidSample`, :class:`InvalidRange`, :class:`RejectionLimit`.
+        """
+        bounds = selection_bounds(population, picks)
+        _check_count(count)
+        dtype = smallest_type(max(population, 2))
+        chosen = np.empty((count, picks), dtype=dtype)
+        if not picks:
+            return chosen
+        rows = max(1, _UNITS // max(1, _Pattern.units_of(bounds)))
+        for first in range(0, count, rows):
+            chosen[first : first + rows] = self._selections(
+                population, picks, bounds, min(rows, count - first)
+            )
+        return chosen
+
+    def _selections(self, population: int, picks: int, bounds: Sequence[int], rows: int) -> Array:
+        """Fisher-Yates on ``rows`` decks at once, place by place."""
+        offsets = self._rows_of_draws(bounds, rows)
+        dtype = smallest_type(max(population, 2))
+        members = np.tile(np.arange(population, dtype=dtype), rows)
+        here = np.arange(rows, dtype=np.int64) * population
+        for i, offset in enumerate(offsets):
+            there = here + (offset.astype(np.int64) + i)
+            front = here + i
+            taken = members[there]
+            members[there] = members[front]
+            members[front] = taken
+        return members.reshape(rows, population)[:, :picks]
+
+    def _rows_of_draws(self, bounds: Sequence[int], rows: int) -> list[Array]:
+        """``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
+        pattern = _Pattern(bounds)
+        if not pattern.units:
+            return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
+        columns = np.ascontiguousarray(self._accepted_units(pattern, rows).reshape(rows, pattern.units).T)
+        draws: list[Array] = []
+        for at, width, share in pattern.words:
+            if width == 1:
+                draws.append(columns[at] // np.uint16(share))
+            else:
+                parts = (columns[at + k].astype(np.uint64) << np.uint64(16 * k) for k in range(width))
+                draws.append(sum(parts, start=np.zeros(rows, dtype=np.uint64)) // np.uint64(share))
+        return draws
+
+    def _accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
+        """The units of ``rows`` rows of words, without the words thrown away.
+
+        Which word a unit belongs to depends on how many were thrown away before it. Only a unit close to
+        65,535 can end such a word, so those few are looked at one by one.
+        """
+        units = self._units(rows * pattern.units)
+        dropped: list[int] = []
+        looked_at = 0
+        for _ in range(REJECTIONS_MAX * 8):
+            before = len(dropped)
+            for near_top in np.flatnonzero(units[looked_at:] >= pattern.lowest_thrown_away):
+                end = looked_at + int(near_top)
+                width = pattern.thrown_away(units, end, end - len(dropped))
+                dropped.extend(range(end + 1 - width, end + 1))
+                self.rejections += width > 0
+            if len(dropped) == before:
+                return np.delete(units, dropped) if dropped else units
+            looked_at = len(units)
+            units = np.concatenate([units, self._units(len(dropped) - before)])
+        raise RejectionLimit(f"{self.rejections} words were thrown away for {rows} rows of draws")
+
+    def _units(self, count: int) -> NDArray[np.uint16]:
+        """The next ``count`` units of 16 bits."""
+        blocks = [self._read(2 * min(_UNITS, count - at)) for at in range(0, count, _UNITS)]
+        return np.frombuffer(blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORDS[2])
+
+
+def _check_count(count: int) -> None:
+    if count < 0:
+        raise InvalidSample(f"cannot make {count} draws")
+
+
+class _Pattern:
+    """How the words of one row of draws lie in units of 16 bits, most significant unit last."""
+
+    __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
+
+    @staticmethod
+    def units_of(bounds: Sequence[int]) -> int:
+        return sum(_planned(bound)[0] // 2 for bound in bounds)
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        #: For each draw: first unit, units, share of each outcome.
+        self.words: list[tuple[int, int, int]] = []
+        #: By the place of a word's last unit: its units, its bound, its share.
+        self._at_end: dict[int, tuple[int, int, int]] = {}
+        self.units = 0
+        #: No word is thrown away whose last unit is below this.
+        self.lowest_thrown_away = 0xFFFF
+        for bound in bounds:
+            width, share = _planned(bound)
+            width //= 2
+            self.words.append((self.units, width, share))
+            self.units += width
+            self._at_end[self.units - 1] = (width, bound, share)
+            if width:
+                top = bound * share >> 16 * (width - 1)
+                self.lowest_thrown_away = min(self.lowest_thrown_away, top)
+
+    def thrown_away(self, units: NDArray[np.uint16], end: int, place: int) -> int:
+        """Units of the word that ends at ``end`` where no outcome owns it, else 0.
+
+        ``place`` counts units that were not thrown away.
+        """
+        width, bound, share = self._at_end.get(place % self.units, (0, 0, 0))
+        if not width:
+            return 0
+        word = sum(int(units[end + 1 - width + k]) << 16 * k for k in range(width))
+        return width if word // share >= bound else 0

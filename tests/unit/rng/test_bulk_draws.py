@@ -1,0 +1,99 @@
+"""The bulk path draws the scalar path's numbers from the same bytes."""
+
+import io
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rng import InvalidRange, InvalidSample, RejectionLimit, Weights
+from rng.bulk import BulkDraws
+from rng.draws import WordDraws
+
+
+def pair(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkDraws, WordDraws]:
+    """Both paths on one stream, of whose units ``near_top`` are pushed to where words are thrown away."""
+    stream = random.Random(seed)
+    units = np.frombuffer(stream.randbytes(size), dtype="<u2").copy()
+    if near_top:
+        chosen = np.frombuffer(stream.randbytes(len(units)), dtype=np.uint8) < 256 * near_top
+        units[chosen] |= 0xFFE0
+    data = units.tobytes()
+    return BulkDraws(io.BytesIO(data).read), WordDraws(io.BytesIO(data).read)
+
+
+REQUESTS = st.one_of(
+    st.tuples(st.just("below"), st.sampled_from([1, 2, 6, 22, 80, 256, 257, 1000, 65_536, 65_537, 2**32])),
+    st.tuples(
+        st.just("sample"),
+        st.sampled_from([(80, 20), (52, 52), (52, 5), (5, 0), (1, 1), (300, 260), (257, 2), (70_000, 3)]),
+    ),
+    st.tuples(st.just("weighted"), st.sampled_from([(3, 0, 5, 92), (1,), (0, 70_000, 1)])),
+)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    near_top=st.sampled_from([0.0, 0.02, 0.2]),
+    requests=st.lists(st.tuples(REQUESTS, st.integers(0, 40)), min_size=1, max_size=6),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_run_of_requests_gives_the_same_numbers_and_leaves_the_stream_at_the_same_byte(
+    seed: int, near_top: float, requests: list[tuple[tuple[str, object], int]]
+) -> None:
+    bulk, scalar = pair(seed, near_top=near_top)
+    for (kind, argument), count in requests:
+        if kind == "below":
+            assert bulk.below(argument, count).tolist() == [scalar.below(argument) for _ in range(count)]
+        elif kind == "sample":
+            rows = bulk.sample(*argument, count)
+            assert rows.shape == (count, argument[1])
+            assert rows.tolist() == [scalar.sample(*argument) for _ in range(count)]
+        else:
+            table = Weights.of(argument, sum(argument))
+            assert bulk.weighted(table, count).tolist() == [scalar.weighted(table) for _ in range(count)]
+    assert bulk.rejections == scalar.rejections
+    assert bulk._read(8) == scalar._read(8)
+
+
+def test_many_games_over_several_generates_are_the_same() -> None:
+    bulk, scalar = pair(7, size=600_000)
+    assert bulk.sample(80, 20, 5_000).tolist() == [scalar.sample(80, 20) for _ in range(5_000)]
+    assert bulk.below(22, 100_000).tolist() == [scalar.below(22) for _ in range(100_000)]
+    assert bulk.rejections == scalar.rejections > 0
+
+
+def test_no_request_asks_for_more_than_one_generate_gives() -> None:
+    asked: list[int] = []
+
+    def read(count: int) -> bytes:
+        asked.append(count)
+        return bytes(count)
+
+    BulkDraws(read).below(22, 200_000)
+    BulkDraws(read).sample(416, 416, 200)
+    BulkDraws(read).sample(70_000, 70_000, 1)
+    assert max(asked) <= 65_536
+
+
+@pytest.mark.parametrize("bound", [0, -5, 2**32 + 1, 2.5])
+def test_a_range_the_words_cannot_hold_is_refused(bound: object) -> None:
+    with pytest.raises(InvalidRange):
+        BulkDraws(bytes).below(bound, 1)
+
+
+def test_impossible_counts_are_refused() -> None:
+    with pytest.raises(InvalidSample):
+        BulkDraws(bytes).below(22, -1)
+    with pytest.raises(InvalidSample):
+        BulkDraws(bytes).sample(20, 21, 1)
+
+
+def test_a_stream_that_is_never_in_range_is_a_failure() -> None:
+    stuck = BulkDraws(lambda count: b"\xff" * count)
+    with pytest.raises(RejectionLimit):
+        stuck.below(22, 100)
+    with pytest.raises(RejectionLimit):
+        stuck.sample(80, 20, 10)

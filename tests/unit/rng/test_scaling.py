@@ -1,0 +1,176 @@
+"""Zero bias, shown by exhaustion: every word, every range, through the code that draws in the cabinet."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import perm
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, Weights
+from rng.bulk import BulkDraws
+from rng.draws import Draws, WordDraws
+from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, selection_bounds, word_bits
+
+
+class EndOfWords(Exception):
+    """The stream of words has been used up."""
+
+
+def every_word(bits: int) -> bytes:
+    """Each word once, small and large by turns (bit-reversed), so that no long run is thrown away."""
+    words = np.zeros(1 << bits, dtype=np.uint32)
+    for bit in range(bits):
+        words |= ((np.arange(1 << bits, dtype=np.uint32) >> bit) & 1) << (bits - 1 - bit)
+    return words.astype(f"<u{bits // 8}").tobytes()
+
+
+def reader(stream: bytes) -> Callable[[int], bytes]:
+    source = io.BytesIO(stream)
+
+    def read(count: int) -> bytes:
+        taken = source.read(count)
+        if len(taken) < count:
+            raise EndOfWords
+        return taken
+
+    return read
+
+
+def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    while True:
+        try:
+            counts[draws.below(bound)] += 1
+        except EndOfWords:
+            return counts
+
+
+@pytest.mark.requirement("B-06")
+def test_every_range_on_a_toy_word_of_8_bits_gives_every_outcome_equally_often() -> None:
+    words = every_word(8)
+    for bound in range(2, 257):
+        draws = WordDraws(reader(words), lambda n: (1, 256 // n))
+        counts = outcomes(draws, bound)
+        assert set(counts) == set(range(bound))
+        assert set(counts.values()) == {256 // bound}
+        assert draws.rejections == 256 - bound * (256 // bound)
+
+
+@pytest.mark.requirement("B-06")
+@pytest.mark.parametrize("bound", [2, 6, 22, 37, 38, 52, 72, 80, 255, 256])
+def test_the_cabinets_own_words_give_every_outcome_equally_often(bound: int) -> None:
+    counts = outcomes(WordDraws(reader(every_word(16))), bound)
+    assert counts == dict.fromkeys(range(bound), 65_536 // bound)
+
+
+@pytest.mark.requirement("B-06")
+def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_bit_words() -> None:
+    words = every_word(16)
+    for bound in range(2, 257):
+        accepted = bound * (65_536 // bound)
+        counts = np.bincount(BulkDraws(reader(words)).below(bound, accepted), minlength=bound)
+        assert (counts == 65_536 // bound).all()
+        assert len(counts) == bound
+
+
+@given(bound=st.integers(2, BOUND_MAX), data=st.data())
+def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:
+    width, share = plan(bound)
+    outcome = data.draw(st.integers(0, bound - 1))
+
+    def drawn(word: int) -> int:
+        return WordDraws(reader(word.to_bytes(width, "little"))).below(bound)
+
+    assert bound * share <= 1 << 8 * width < (bound + 1) * share + bound
+    assert drawn(outcome * share) == drawn(outcome * share + share - 1) == outcome
+    if bound * share < 1 << 8 * width:
+        with pytest.raises(EndOfWords):
+            drawn(bound * share)
+
+
+@given(bound=st.integers(2, BOUND_MAX))
+def test_fewer_than_one_word_in_256_is_thrown_away(bound: int) -> None:
+    words = 1 << word_bits(bound)
+    assert (words - bound * (words // bound)) * 256 < words
+
+
+class Scripted(Draws):
+    """Draws that follow a script, so that every course of a selection can be walked."""
+
+    def __init__(self, script: tuple[int, ...]) -> None:
+        self._script = iter(script)
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        return next(self._script)
+
+
+def courses(population: int, picks: int) -> Iterator[tuple[int, ...]]:
+    return product(*(range(bound) for bound in selection_bounds(population, picks)))
+
+
+@pytest.mark.requirement("B-06", "B-13")
+@pytest.mark.parametrize(("population", "picks"), [(1, 1), (4, 0), (5, 2), (6, 3), (5, 5), (7, 7)])
+def test_every_ordered_selection_comes_from_exactly_one_course_of_draws(population: int, picks: int) -> None:
+    selections = [tuple(Scripted(c).sample(population, picks)) for c in courses(population, picks)]
+    assert len(selections) == len(set(selections)) == perm(population, picks)
+    assert all(len(set(s)) == picks and set(s) <= set(range(population)) for s in selections)
+
+
+def test_a_shuffle_keeps_every_item() -> None:
+    orders = {tuple(Scripted(c).shuffle("abcd")) for c in courses(4, 4)}
+    assert len(orders) == 24
+    assert {tuple(sorted(order)) for order in orders} == {tuple("abcd")}
+
+
+@pytest.mark.requirement("B-06")
+def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
+    weights = [3, 0, 5, 1, 0, 91]
+    table = Weights.of(weights, 100)
+    counts = Counter(Scripted((number,)).weighted(table) for number in range(100))
+    assert [counts[i] for i in range(len(weights))] == weights
+
+
+@pytest.mark.parametrize("bound", [0, -1, BOUND_MAX + 1, 2.0, "22", None, True])
+def test_a_range_that_is_none_is_refused(bound: object) -> None:
+    with pytest.raises(InvalidRange, match="range"):
+        WordDraws(reader(bytes(64))).below(bound)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("population", "picks"), [(20, 21), (5, -1), (-1, 0), (5, 2.0), ("5", 1)])
+def test_more_picks_than_balls_are_refused(population: object, picks: object) -> None:
+    with pytest.raises(InvalidSample, match="without replacement"):
+        WordDraws(reader(bytes(64))).sample(population, picks)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("weights", "total", "match"),
+    [
+        ([1, 2], 4, "sum to 3"),
+        ([], 0, "stated total is 0"),
+        ([1, -1, 2], 2, "weight 1 is -1"),
+        ([0.5, 0.5], 1, "weight 0 is 0.5"),
+        ([True, 1], 2, "weight 0 is True"),
+        ([1], "1", "stated total is '1'"),
+    ],
+)
+def test_weights_that_do_not_sum_are_refused(weights: list[int], total: int, match: str) -> None:
+    with pytest.raises(InvalidWeights, match=match):
+        Weights.of(weights, total)
+
+
+def test_words_out_of_range_again_and_again_are_a_failure_and_never_a_biased_draw() -> None:
+    draws = WordDraws(reader(b"\xff" * 2 * REJECTIONS_MAX))
+    with pytest.raises(RejectionLimit, match="16 words in a row"):
+        draws.below(22)
+    assert draws.draws == ()
+
+
+def test_a_range_of_one_is_certain_and_reads_nothing() -> None:
+    draws = WordDraws(reader(b""))
+    assert draws.below(1, "only stop") == 0
+    assert [(d.bound, d.value, d.purpose) for d in draws.draws] == [(1, 0, "only stop")]

@@ -1,0 +1,153 @@
+"""Sources of entropy, and the seed material gathered from them."""
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from rng import (
+    CarryOverDamaged,
+    EntropyFailed,
+    HardwareSource,
+    HealthTestFailed,
+    JitterSource,
+    KernelSource,
+    SeedRepeated,
+    available_sources,
+)
+from rng.seeding import (
+    FINGERPRINTS_KEPT,
+    SEED_BITS,
+    SeedGatherer,
+    pack_carry_over,
+    unpack_carry_over,
+)
+
+
+class Scripted:
+    """A source whose samples a test decides; good noise where it has no say."""
+
+    def __init__(self, name: str, *answers: bytes, entropy_bits: Fraction = Fraction(8)) -> None:
+        self.name, self.entropy_bits, self.claim = name, entropy_bits, "a test's"
+        self.answers = list(answers)
+        self.asked: list[int] = []
+
+    def samples(self, count: int) -> bytes:
+        self.asked.append(count)
+        return self.answers.pop(0) if self.answers else os.getrandom(count)
+
+
+def test_every_source_here_gives_what_is_asked() -> None:
+    sources = available_sources()
+    assert [source.name for source in sources][:2] == ["getrandom", "cpu-jitter"]
+    for source in sources:
+        assert len(source.samples(300)) == 300
+        assert source.claim
+        assert 0 < source.entropy_bits <= 8
+
+
+def test_jitter_is_the_difference_of_the_clock_readings() -> None:
+    readings = iter([100, 103, 110, 110 + 256 + 9])
+    assert list(JitterSource(lambda: next(readings)).samples(3)) == [3, 7, 9]
+
+
+def test_a_clock_too_coarse_to_jitter_is_found_at_start_up() -> None:
+    ticks = iter(range(0, 10**9, 1000))
+    with pytest.raises(HealthTestFailed, match="cpu-jitter"):
+        SeedGatherer([KernelSource(), JitterSource(lambda: next(ticks))])
+
+
+def test_a_hardware_device_that_is_not_there_is_not_present_and_fails_when_read(tmp_path: Path) -> None:
+    source = HardwareSource(tmp_path / "hwrng")
+    assert not source.present()
+    with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
+        source.samples(8)
+
+
+def test_a_hardware_device_that_goes_silent_fails_instead_of_hanging(tmp_path: Path) -> None:
+    path = tmp_path / "hwrng"
+    os.mkfifo(path)
+    pauses: list[float] = []
+    device = os.open(path, os.O_RDWR)
+    try:
+        os.write(device, b"12345")
+        source = HardwareSource(path, sleep=pauses.append)
+        with pytest.raises(EntropyFailed, match="gave 5 of 8 bytes, then none"):
+            source.samples(8)
+        os.write(device, b"12345678")
+        assert source.samples(8) == b"12345678"
+    finally:
+        os.close(device)
+    assert len(pauses) == source.attempts
+
+
+def test_each_source_gives_enough_for_a_seed_alone() -> None:
+    rich, poor = Scripted("rich"), Scripted("poor", entropy_bits=Fraction(1, 2))
+    gatherer = SeedGatherer([rich, poor])
+    material = gatherer.gather()
+    assert rich.asked[-1] * rich.entropy_bits >= SEED_BITS
+    assert poor.asked[-1] * poor.entropy_bits >= SEED_BITS
+    assert len(material) == rich.asked[-1] + poor.asked[-1]
+
+
+def test_start_up_tests_1024_samples_and_uses_none_of_them() -> None:
+    first = os.getrandom(1024)
+    source = Scripted("noise", first)
+    gatherer = SeedGatherer([source])
+    assert source.asked == [1024]
+    assert gatherer.gather() not in first
+
+
+def test_noise_is_tested_on_without_end() -> None:
+    gatherer = SeedGatherer([Scripted("noise", os.getrandom(1024), bytes(48))])
+    with pytest.raises(HealthTestFailed, match="'noise' failed the repetition count test"):
+        gatherer.gather()
+
+
+@pytest.mark.parametrize("sources", [[], [Scripted("twin"), Scripted("twin")]])
+def test_no_source_or_two_of_one_name_are_refused(sources: list[Scripted]) -> None:
+    with pytest.raises(EntropyFailed):
+        SeedGatherer(sources)
+
+
+def test_a_source_that_gives_too_little_is_refused() -> None:
+    with pytest.raises(EntropyFailed, match="'short' gave 3 of 1024"):
+        SeedGatherer([Scripted("short", b"abc")])
+
+
+def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
+    seed = os.getrandom(48)
+    first = SeedGatherer([Scripted("noise", os.getrandom(1024), seed, seed)])
+    first.gather()
+    with pytest.raises(SeedRepeated, match="'noise' gave the same 48 bytes"):
+        first.gather()
+    _, known = unpack_carry_over(pack_carry_over(bytes(32), first.fingerprints))
+    later = SeedGatherer([Scripted("noise", os.getrandom(1024), seed)], known)
+    with pytest.raises(SeedRepeated):
+        later.gather()
+
+
+def test_a_stuck_source_is_found_beside_a_good_one() -> None:
+    seed = os.getrandom(48)
+    gatherer = SeedGatherer([KernelSource(), Scripted("stuck", os.getrandom(1024), seed, seed)])
+    gatherer.gather()
+    with pytest.raises(SeedRepeated, match="stuck"):
+        gatherer.gather()
+
+
+def test_fingerprints_are_kept_up_to_their_number_and_tell_nothing_of_the_seed() -> None:
+    gatherer = SeedGatherer([KernelSource()])
+    seeds = [gatherer.gather() for _ in range(FINGERPRINTS_KEPT + 5)]
+    assert len(gatherer.fingerprints) == FINGERPRINTS_KEPT
+    carried = pack_carry_over(bytes(32), gatherer.fingerprints)
+    assert not any(seed[i : i + 8] in carried for seed in seeds for i in range(0, 48, 8))
+
+
+@pytest.mark.parametrize("damage", [b"", b"EGMRNG1\0", b"x" * 48, "cut", "flip"])
+def test_a_damaged_carry_over_is_refused(damage: bytes | str) -> None:
+    good = pack_carry_over(bytes(range(32)), [bytes(16)])
+    assert unpack_carry_over(good) == (bytes(range(32)), (bytes(16),))
+    text = {"cut": good[:-1], "flip": good[:20] + b"\xff" + good[21:]}.get(damage, damage)
+    with pytest.raises(CarryOverDamaged):
+        unpack_carry_over(text)
