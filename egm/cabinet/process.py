@@ -34,6 +34,8 @@ from rng import KernelSource, RandomService, RngError
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0
+#: How long an interrupted game waits for the screen to come back.
+_RETURN_SECONDS_MAX: Final = 10.0
 #: How often a generator that is not to be cycled is looked at again.
 _IDLE_SECONDS: Final = 5.0
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
@@ -165,7 +167,7 @@ class Machine:
             await self._stopped
 
     def _handle(self, occurrence: Occurrence) -> None:
-        """Let something happen. A machine that cannot do or remember it must not go on: it stops, and restarts."""
+        """Let something happen. A machine that cannot do or remember it stops, and starts again."""
         try:
             self._engine.handle(occurrence.event, **occurrence.values)
         except Exception as error:
@@ -201,8 +203,14 @@ class Machine:
         self._server.send(message)
         if isinstance(message, Play):
             self._show_began_ns = self._clock.monotonic_ns()
-            audience = self._server.audience
-            self._show_for(_SHOW_SECONDS_MAX if audience else self._game_seconds(), message.play_id)
+            self._show_for(self._patience_seconds(message), message.play_id)
+
+    def _patience_seconds(self, message: Play) -> float:
+        """How long to wait for a screen to say that it has shown an outcome."""
+        if self._server.audience:
+            return _SHOW_SECONDS_MAX
+        # After a restart the screen is on its way back, and the player has yet to see how his game ended.
+        return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
 
     def _shown_by_screen(self, play_id: Any) -> None:
         elapsed = (self._clock.monotonic_ns() - self._show_began_ns) / 1e9

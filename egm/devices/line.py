@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 import serial
@@ -59,7 +60,7 @@ def open_port(path: str, settings: LineSettings) -> Handle:
     is in force by nothing else; it is asked for none.
     """
     try:
-        parity = "N" if os.major(os.stat(path).st_rdev) in _PTY_MAJORS else settings.parity
+        parity = "N" if os.major(Path(path).stat().st_rdev) in _PTY_MAJORS else settings.parity
         return serial.Serial(
             path,
             baudrate=settings.baud,

@@ -1,4 +1,4 @@
-"""Plays on a machine that is killed (SIGKILL) again and again, and remembers what it was told and what is true.
+"""Plays on a machine that is killed again and again; remembers what it was told and what is true.
 
 The bench lives here and outlives every machine: the bills in its twin's box are the physical truth. Every
 snapshot and every outcome the machine showed is kept: what it acknowledged, it must still know.
@@ -66,7 +66,8 @@ class Witness:
 class Player:
     """One connection to one life of the machine."""
 
-    def __init__(self, folder: StateFolder, witness: Witness) -> None:
+    def __init__(self, folder: StateFolder, witness: Witness, chance: random.Random) -> None:
+        self.random = chance
         self.folder = folder
         self.witness = witness
         self.snapshot: Snapshot | None = None
@@ -94,7 +95,8 @@ class Player:
         if isinstance(message, Snapshot):
             self.snapshot = message
         elif isinstance(message, Play):
-            self.wish("shown", message.play_id)
+            seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
+            asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
 
     def wish(self, name: str, value=None) -> None:
         if self._writer is not None and not self._writer.is_closing():
@@ -149,7 +151,7 @@ class Rig:
 
     async def _one_life(self, seconds: float) -> None:
         pid = await self._ask("start")
-        player = Player(self.folder, self.witness)
+        player = Player(self.folder, self.witness, self.random)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(player.attend()), group.create_task(self._busy(player))]
             await asyncio.sleep(seconds)
@@ -189,7 +191,7 @@ class Rig:
     async def _rest(self) -> None:
         """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor."""
         pid = await self._ask("start")
-        player = Player(self.folder, self.witness)
+        player = Player(self.folder, self.witness, self.random)
         attending = asyncio.create_task(player.attend())
         self._hand("io", "door", name="main", open=False)
         quiet = 0

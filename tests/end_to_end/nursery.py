@@ -1,4 +1,4 @@
-"""Raises machine processes for the kill test: real ones, forked with everything imported, to be killed for real.
+"""Raises machine processes for the kill test: real ones, forked with everything imported, to be killed.
 
 Reads ``start`` or ``reap PID`` a line, answers a line. Runs as its own process without threads, so a fork is
 safe. Only the pace of polling is changed, so that more happens in a short life.
@@ -36,7 +36,7 @@ def main() -> None:
                 try:
                     live(state, cabinet)
                     status = 0
-                except BaseException:  # the log of a child that must not return into the loop
+                except BaseException:  # noqa: BLE001 (a child must never return into the loop)
                     import traceback
 
                     traceback.print_exc()

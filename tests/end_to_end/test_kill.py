@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 from kill_rig import Rig
+
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
 
@@ -43,7 +44,9 @@ def _credit_after(entries):
                 else:
                     available += cents if source == CREDIT else 0
         else:
-            available += sum(c for _, t, c in moves if t == CREDIT) - sum(c for s, _, c in moves if s == CREDIT)
+            available += sum(c for _, t, c in moves if t == CREDIT) - sum(
+                c for s, _, c in moves if s == CREDIT
+            )
         after[entry.sequence] = available
     return after
 
@@ -82,7 +85,9 @@ def test_every_acknowledged_credit_is_in_the_journal(campaign):
 
 def test_money_in_is_money_out(campaign):
     _, journal, _ = campaign
-    flows = {name: journal.balance_cents(name) for name in ("world:bill", "house:win", "house:attendant_jackpot")}
+    flows = {
+        name: journal.balance_cents(name) for name in ("world:bill", "house:win", "house:attendant_jackpot")
+    }
     out = sum(journal.balance_cents(n) for n in ("out:handpay_cancelled_credit", "out:handpay_jackpot"))
     assert -sum(flows.values()) == journal.balance_cents("house:wager") + out + journal.balance_cents(CREDIT)
     assert journal.balance_cents(CREDIT) == 0
