@@ -78,6 +78,7 @@ class BillDriver(LineDriver[M]):
         self._offers = 0
         self._ready: bool | None = None
         self._contradicted = False
+        self._doubted = False
 
     # ------------------------------------------------------------ the machine's side
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
@@ -137,8 +138,11 @@ class BillDriver(LineDriver[M]):
         """The device holds ``content`` in escrow (None: something called ``code`` that our table has not)."""
         if self._offer is not None and self._offer.code == code:
             return
-        # A record still open here is of an earlier note: this one could not be in escrow otherwise.
-        self._clear("another note is in escrow")
+        if self._escrow.is_ordered() and not self._doubted:
+            self._doubted = True  # perhaps a late answer from before the order: believe it the second time
+            return
+        # A record still open here is not being stacked: nothing could be in escrow otherwise.
+        self._clear("a note is in escrow", quiet=content == self._escrow.content)
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -179,15 +183,18 @@ class BillDriver(LineDriver[M]):
             self._contradicted = True  # said once, though the device repeats itself
             self._emit(Disputed(device=self.name, text="a note is said to be stacked that was never ordered"))
 
-    def _clear(self, why: str) -> None:
-        """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement."""
-        self._contradicted = False
+    def _clear(self, why: str, *, quiet: bool = False) -> None:
+        """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement.
+
+        ``quiet`` when the content of an open record is still there, so that nothing was returned.
+        """
+        self._contradicted = self._doubted = False
         content = self._escrow.content
         verdict = self._escrow.path_clear(why)
         offer, self._offer = self._offer, None
         if verdict is Verdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"a note being stacked was not reported: {why}"))
-        elif verdict is Verdict.NOT_STACKED:
+        elif verdict is Verdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is Verdict.NOTHING:
             self._emit(Returned(device=self.name, content=offer.content, reason=offer.reason))

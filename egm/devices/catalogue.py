@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from egm.devices.ebds import driver as ebds
+from egm.devices.ebds.twin import EbdsTwin
 from egm.devices.id003 import driver as id003
 from egm.devices.id003.twin import Id003Twin
 from egm.devices.ioboard import driver as ioboard
@@ -35,6 +37,7 @@ class Entry:
 #: Protocol name (as in cabinet files) -> entry.
 PROTOCOLS: Final[Mapping[str, Entry]] = {
     "id003": Entry("bill_acceptor", id003.LINE, Id003Twin),
+    "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
 }
 

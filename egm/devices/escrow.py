@@ -35,7 +35,6 @@ ORDERED that had been seen stacking is then closed with a :class:`~egm.devices.i
 never with a guess.
 """
 
-from collections.abc import Callable
 from enum import StrEnum
 
 from egm.devices.interface import Content
@@ -108,7 +107,7 @@ class Escrow:
         self._ledger.not_stacked(why)
         return Verdict.LOST_TRACK if self._seen_stacking else Verdict.NOT_STACKED
 
-    def set_mark(self, next_mark: Callable[[], int]) -> None:
-        """Keep the driver's place in the line protocol, where a record is open."""
-        if self._ledger.pending() is not None:
-            self._ledger.set_mark(next_mark())
+    def set_mark(self, mark: int) -> None:
+        """Keep the driver's place in the line protocol with the record, where one is open and differs."""
+        if self.mark not in {None, mark}:
+            self._ledger.set_mark(mark)

@@ -8,6 +8,7 @@ import pytest
 from conftest import Rig, jump
 
 from egm.devices.bill_driver import BillDriver
+from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
     Barcode,
@@ -27,7 +28,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import TransientEscrowLedger
 
-DRIVERS = {"id003": Id003Driver}
+DRIVERS = {"ebds": EbdsDriver, "id003": Id003Driver}
 NOTES = frozenset({5_00, 10_00, 20_00})
 
 
@@ -337,7 +338,8 @@ class TestInterruptions:
     def test_acceptor_loses_power_at_any_moment(self, protocol):
         async def scene(moment: float, pause: float, again: float, revend: bool) -> None:
             rig = BillRig(protocol)
-            rig.hand("revend", on=revend)
+            if protocol == "id003":
+                rig.hand("revend", on=revend)
             await rig.insert()
             for wait in (moment, again):
                 await asyncio.sleep(wait)
@@ -369,7 +371,8 @@ class TestInterruptions:
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
             rig = BillRig(protocol, line, seed=seed)
-            rig.hand("revend", on=bool(seed % 2))
+            if protocol == "id003":
+                rig.hand("revend", on=bool(seed % 2))
             for _ in range(12):
                 await rig.insert(dice.choice([5_00, 10_00, 20_00]))
                 for _ in range(dice.randrange(3)):

@@ -1,0 +1,289 @@
+"""The mechanics every simulated bill acceptor shares: head, escrow, point of no return, box, and hands on it.
+
+A protocol's twin shows the :class:`Phase` in its own bytes, and turns its commands into ``order_stack``,
+``order_return``, ``order_hold`` and ``acknowledge``. What a real acceptor keeps without power is kept: the
+paper where it was, and whether its stacking was acknowledged.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.devices.framing import Cutter
+from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, word
+
+ACCEPT_SECONDS: Final = 0.8
+STACK_SECONDS: Final = 0.7
+RETURN_SECONDS: Final = 0.5
+REJECT_SECONDS: Final = 0.6
+
+
+class Phase(StrEnum):
+    """What the acceptor is doing."""
+
+    STARTING = "starting"
+    READY = "ready"
+    ACCEPTING = "accepting"
+    ESCROW = "escrow"
+    HELD = "held"
+    STACKING = "stacking"
+    IN_BOX = "in_box"  # stacked, and the machine has not acknowledged it
+    SETTLING = "settling"  # stacked and acknowledged
+    REJECTING = "rejecting"
+    RETURNING = "returning"
+    # what a hand must mend
+    JAM = "jam"
+    STACKER_JAM = "stacker_jam"
+    FULL = "full"
+    BOX_OUT = "box_out"
+    FAILED = "failed"
+    # what the acceptor gets over by itself or with a reset
+    CHEATED = "cheated"
+
+
+@dataclass(slots=True)
+class Paper:
+    """A note (``cents``) or ticket (``barcode``) inside the acceptor."""
+
+    cents: int
+    barcode: str = ""
+    counterfeit: bool = False
+    past_return: bool = False
+
+
+class BillTwin(Twin[M]):
+    """See the module."""
+
+    #: After so long an escrow that nobody answers is given back; None for never.
+    escrow_seconds: float | None = 10.0
+
+    def __init__(
+        self, name: str, port: Port, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
+    ) -> None:
+        """``notes`` maps the protocol's note codes to minor units."""
+        super().__init__(name, port, cutter, speed)
+        self._codes = {cents: code for code, cents in notes.items()}
+        self._phase = Phase.STARTING
+        self._paper: Paper | None = None
+        self._stuck: Phase | None = None
+        self._jam_next = False
+        self._full_next = False
+        self.inserted_cents = 0
+        self.stacked_cents = 0
+        self.returned_cents = 0
+        self.stacked_papers: list[int | str] = []
+
+    # ------------------------------------------------------------ what a protocol supplies
+    @abstractmethod
+    def _enabled(self, paper: Paper) -> bool:
+        """Whether the machine has enabled this paper."""
+
+    @abstractmethod
+    def _accepting(self) -> bool:
+        """Whether the machine lets anything in at all."""
+
+    def _entered(self, phase: Phase) -> None:
+        """Called after each change of phase, for protocols that report events rather than states."""
+
+    # ------------------------------------------------------------ what a protocol may order
+    def order_stack(self) -> bool:
+        """Move the paper in escrow to the box; False when there is none."""
+        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+            return False
+        self._stop_timers()
+        self._go(Phase.STACKING)
+        self._after(STACK_SECONDS / 2, self._past_return)
+        return True
+
+    def order_return(self) -> bool:
+        """Move the paper in escrow back out; False when there is none."""
+        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+            return False
+        self._stop_timers()
+        self._give_back()
+        return True
+
+    def order_hold(self) -> bool:
+        """Keep the paper in escrow for longer; False when there is none."""
+        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+            return False
+        self._stop_timers()
+        self._go(Phase.HELD)
+        if self.escrow_seconds is not None:
+            self._after(self.escrow_seconds, self._into_escrow)
+        return True
+
+    def acknowledge(self) -> None:
+        """The machine has heard that the paper is in the box."""
+        if self._phase is Phase.IN_BOX:
+            self._boxed()
+            self._go(Phase.SETTLING)
+            self._after(STACK_SECONDS / 2, self._done)
+
+    # ------------------------------------------------------------ the mechanics
+    def _go(self, phase: Phase) -> None:
+        self._phase = phase
+        self._entered(phase)
+
+    def _stick(self, phase: Phase) -> None:
+        """Stop in a fault that no command ends."""
+        self._stop_timers()
+        self._stuck = phase
+        self._go(phase)
+
+    def _into_escrow(self) -> None:
+        paper = self._paper
+        if paper is None:
+            return
+        if self._jam_next:
+            self._jam_next = False
+            self._stick(Phase.JAM)
+        elif paper.counterfeit or not self._enabled(paper):
+            self._go(Phase.REJECTING)
+            self._after(REJECT_SECONDS, self._out)
+        else:
+            self._go(Phase.ESCROW)
+            if self.escrow_seconds is not None:
+                self._after(self.escrow_seconds, self._give_back)
+
+    def _past_return(self) -> None:
+        if self._paper is None:
+            return
+        if self._jam_next:
+            self._jam_next = False
+            self._stick(Phase.STACKER_JAM)
+            return
+        self._paper.past_return = True
+        self._after(STACK_SECONDS / 2, lambda: self._go(Phase.IN_BOX))
+
+    def _boxed(self) -> None:
+        paper, self._paper = self._paper, None
+        if paper is not None:
+            self.stacked_cents += paper.cents
+            self.stacked_papers.append(paper.barcode or paper.cents)
+
+    def _give_back(self) -> None:
+        self._go(Phase.RETURNING)
+        self._after(RETURN_SECONDS, self._out)
+
+    def _out(self) -> None:
+        paper, self._paper = self._paper, None
+        if paper is not None:
+            self.returned_cents += paper.cents
+        self._done()
+
+    def _done(self) -> None:
+        if self._full_next:
+            self._full_next = False
+            self._stick(Phase.FULL)
+        else:
+            self._go(Phase.READY)
+
+    # ------------------------------------------------------------ hands on it
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """Hands: see each method."""
+        return {
+            "insert": self._insert,
+            "insert_ticket": self._insert_ticket,
+            "jam": self._jam,
+            "clear": self._clear,
+            "box": self._box,
+            "full": self._fill,
+            "cheat": self._cheat,
+            "fail": self._fail,
+            "lie": self._lie,
+        }
+
+    def _push(self, paper: Paper, what: str) -> str:
+        if not self.powered or self._phase is not Phase.READY or not self._accepting():
+            state = self.state()["status"] if self.powered else "without power"
+            raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
+        self._paper = paper
+        self.inserted_cents += paper.cents
+        self._go(Phase.ACCEPTING)
+        self._after(ACCEPT_SECONDS, self._into_escrow)
+        return f"{what} goes in"
+
+    def _insert(self, values: Values) -> str:
+        """``amount_cents``; ``counterfeit`` true for a bad one."""
+        cents = number(values, "amount_cents")
+        if cents not in self._codes:
+            raise ActionError(f"{self.name}: no note of {cents} cents; there are {sorted(self._codes)}")
+        fake = flag(values, "counterfeit", default=False)
+        return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
+
+    def _insert_ticket(self, values: Values) -> str:
+        """``barcode``: the digits on the ticket."""
+        digits = word(values, "barcode")
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
+            raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
+        return self._push(Paper(0, digits), f"ticket {digits}")
+
+    def _jam(self, _: Values) -> str:
+        """The paper under way, or the next one, jams."""
+        if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
+            self._stick(Phase.JAM)
+            return "jammed"
+        self._jam_next = True
+        return "the next paper jams"
+
+    def _clear(self, _: Values) -> str:
+        """A technician mends what is wrong; paper that can still come out goes back to the player."""
+        self._stop_timers()
+        self._jam_next = self._full_next = False
+        self._stuck = None
+        if self._paper is not None and not self._paper.past_return:
+            self.returned_cents += self._paper.cents
+            self._paper = None
+        self.power_restored()
+        return "mended"
+
+    def _box(self, values: Values) -> str:
+        """``present`` false takes the note box out, true puts it back."""
+        if flag(values, "present"):
+            return self._clear({})
+        self._stick(Phase.BOX_OUT)
+        return "box out"
+
+    def _fill(self, _: Values) -> str:
+        """The box is full, at the latest after the note under way."""
+        if self._paper is None:
+            self._stick(Phase.FULL)
+        else:
+            self._full_next = True
+        return "box full"
+
+    def _cheat(self, _: Values) -> str:
+        """Somebody pulls on a string."""
+        self._stop_timers()
+        self._go(Phase.CHEATED)
+        return "cheated"
+
+    def _fail(self, _: Values) -> str:
+        """The head breaks."""
+        self._stick(Phase.FAILED)
+        return "failed"
+
+    def _lie(self, _: Values) -> str:
+        """It claims to have stacked a note there never was."""
+        self._stop_timers()
+        self._go(Phase.IN_BOX)
+        return "lying"
+
+    def _status_word(self) -> str:
+        if self._phase is Phase.READY:
+            return "idle" if self._accepting() else "disabled"
+        return self._phase.value
+
+    def state(self) -> dict[str, Any]:
+        """Status, contents and sums: inserted = stacked + returned + inside."""
+        return {
+            "status": self._status_word(),
+            "inside_cents": 0 if self._paper is None else self._paper.cents,
+            "inserted_cents": self.inserted_cents,
+            "stacked_cents": self.stacked_cents,
+            "returned_cents": self.returned_cents,
+            "stacked": list(self.stacked_papers),
+        }

@@ -1,0 +1,1 @@
+"""EBDS (MEI, PTI RS-232) bill acceptors."""

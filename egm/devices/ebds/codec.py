@@ -1,0 +1,237 @@
+"""EBDS in bytes: the host's poll, the acceptor's status, bar codes and queries. Pure.
+
+Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` is over everything from ``len`` to
+the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit
+the acknowledgement number: the host toggles it with every answer it has taken, the acceptor echoes it, and a
+poll with the number it answered last makes it say the same again. The line is 9600 7E1, polled about every
+100 ms.
+
+Known answer, from published examples: an idle acceptor with its box says
+``02 0B 20 01 10 00 00 01 02 03 39``.
+
+Confidence: frame, poll and status bits are seen in several independent public implementations; what follows a
+power loss (policy A: the paper goes on to the box and is reported) is general knowledge only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from functools import reduce
+from operator import xor
+from typing import Final
+
+from egm.devices.framing import Cut, ProtocolError, skip_to
+
+PROTOCOL: Final = "ebds"
+_STX: Final = 0x02
+_ETX: Final = 0x03
+_FRAME_MIN: Final = 5
+_STATUS_BYTES: Final = 6
+BARCODE_MAX: Final = 28
+
+#: Note value code (1 to 7) to minor units, dollars.
+DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_00, 6: 50_00, 7: 100_00}
+
+
+class Type(IntEnum):
+    """The high half of the control byte."""
+
+    HOST = 0x10
+    DEVICE = 0x20
+    AUXILIARY = 0x60
+    EXTENDED = 0x70
+
+
+class Query(IntEnum):
+    """What can be asked with an auxiliary frame."""
+
+    TYPE = 0x04
+    SERIAL = 0x05
+    APPLICATION = 0x07
+    SOFT_RESET = 0x7F
+
+
+class Bits(IntFlag):
+    """Status bytes 0 to 3, seven bits each; what happened once (STACKED, RETURNED ...) is said once."""
+
+    IDLING = 1 << 0
+    ACCEPTING = 1 << 1
+    ESCROWED = 1 << 2
+    STACKING = 1 << 3
+    STACKED = 1 << 4
+    RETURNING = 1 << 5
+    RETURNED = 1 << 6
+    CHEATED = 1 << 7
+    REJECTED = 1 << 8
+    JAMMED = 1 << 9
+    FULL = 1 << 10
+    BOX_PRESENT = 1 << 11
+    PAUSED = 1 << 12
+    CALIBRATION = 1 << 13
+    POWER_UP = 1 << 14
+    INVALID = 1 << 15
+    FAILURE = 1 << 16
+    STALLED = 1 << 21
+    FLASH = 1 << 22
+    PRESTACK = 1 << 23
+    BARCODE_CAPABLE = 1 << 24
+
+
+_VALUE_SHIFT: Final = 17
+_VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
+#: Orientation: all four ways; escrow is always on.
+_MODE: Final = 0b1_1100
+_STACK: Final = 1 << 5
+_RETURN: Final = 1 << 6
+_BARCODES: Final = 1 << 1
+_EXTENDED_BARCODE: Final = 0x01
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One whole frame whose check is right."""
+
+    control: int
+    data: bytes = b""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
+        return bytes((_STX,)) + body + bytes((_ETX, reduce(xor, body)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poll:
+    """What the host wishes; ``stack`` and ``return_`` answer an escrow."""
+
+    ack: int
+    notes: int = 0
+    barcodes: bool = False
+    stack: bool = False
+    return_: bool = False
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
+        data = bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
+        return Frame(Type.HOST | self.ack, data).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An auxiliary question; a soft reset is not answered."""
+
+    ack: int
+    query: Query
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        first = 0x7F if self.query is Query.SOFT_RESET else 0
+        return Frame(Type.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` says what it is about."""
+
+    ack: int
+    bits: Bits
+    note: int = 0
+    barcode: str = ""
+    model: int = 0
+    revision: int = 0
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        word = self.bits | self.note << _VALUE_SHIFT
+        status = bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
+        if not self.barcode:
+            return Frame(Type.DEVICE | self.ack, status).encode()
+        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"\0")
+        return Frame(Type.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE,)) + status + text).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The answer to an auxiliary question."""
+
+    ack: int
+    text: str
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
+
+
+Message = Poll | Ask | Status | Text
+
+
+def cut(buffer: bytes) -> Cut[Frame] | None:
+    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    if (garbage := skip_to(buffer, _STX, PROTOCOL)) is not None:
+        return garbage
+    if len(buffer) < 2:
+        return None
+    size = buffer[1]
+    if not _FRAME_MIN <= size <= 0x7F:
+        return Cut(1, ProtocolError(PROTOCOL, f"length {size} is not {_FRAME_MIN} to 127", buffer[:2]))
+    if len(buffer) < size:
+        return None
+    frame = buffer[:size]
+    if frame[-2] != _ETX or reduce(xor, frame[1:-2]) != frame[-1] or not frame.isascii():
+        return Cut(1, ProtocolError(PROTOCOL, "wrong end byte or check, or a byte of 8 bits", frame))
+    return Cut(size, Frame(frame[2], frame[3:-2]))
+
+
+def read_host(frame: Frame) -> Poll | Ask:
+    """What a frame from the host says. Raises :class:`ProtocolError`."""
+    kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
+    if kind == Type.HOST and len(data) == 3:
+        return Poll(
+            ack=ack,
+            notes=data[0],
+            barcodes=bool(data[2] & _BARCODES),
+            stack=bool(data[1] & _STACK),
+            return_=bool(data[1] & _RETURN),
+        )
+    if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
+        return Ask(ack, Query(data[2]))
+    raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
+
+
+def read_device(frame: Frame) -> Status | Text:
+    """What a frame from the acceptor says. Raises :class:`ProtocolError`."""
+    kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
+    if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
+        return _status(ack, data, "")
+    if (
+        kind == Type.EXTENDED
+        and len(data) == 1 + _STATUS_BYTES + BARCODE_MAX
+        and data[0] == _EXTENDED_BARCODE
+    ):
+        return _status(ack, data[1 : 1 + _STATUS_BYTES], _digits(data[1 + _STATUS_BYTES :]))
+    if kind == Type.AUXILIARY:
+        return Text(ack, data.decode("ascii").strip("\0 "))
+    raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
+
+
+def _digits(data: bytes) -> str:
+    digits = data.rstrip(b"\0")
+    if not digits.isdigit():
+        raise ProtocolError(PROTOCOL, "bar code holds other than digits", digits)
+    return digits.decode("ascii")
+
+
+def _status(ack: int, data: bytes, barcode: str) -> Status:
+    word = sum(byte << 7 * place for place, byte in enumerate(data[:4]))
+    return Status(
+        ack=ack,
+        bits=Bits(word & ~_VALUE_MASK & _ALL_BITS),
+        note=(word & _VALUE_MASK) >> _VALUE_SHIFT,
+        barcode=barcode,
+        model=data[4],
+        revision=data[5],
+    )
+
+
+_ALL_BITS: Final = sum(Bits)

@@ -1,0 +1,135 @@
+"""The EBDS driver: an alternating-bit host whose bit survives being killed.
+
+The acceptor says "stacked" once, in an answer it repeats until a poll comes with the other acknowledgement
+number. A machine that dies and comes back with the wrong number would thereby acknowledge an answer it
+never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's ``mark``)
+**before** the poll is sent, and after a restart the same number is sent first: an acceptor that had that poll
+answers it again, one that had not answers it now. Either way no answer is skipped, and none is taken twice:
+the sender's half of the alternating-bit protocol, with its one bit kept where it cannot be lost.
+
+The first answer of a session may thus be an old one. Its *events* (stacked) are true whenever they were said;
+its *states* (escrowed, idling) are believed from the second answer on.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.ebds import codec
+from egm.devices.ebds.codec import Ask, Bits, Frame, Poll, Query, Status, Text
+from egm.devices.framing import ProtocolError
+from egm.devices.interface import (
+    Barcode,
+    Content,
+    EventSink,
+    FaultCode,
+    Identified,
+    LineError,
+    Note,
+    Rejected,
+)
+from egm.devices.ledgers import EscrowLedger
+from egm.devices.line import LineSettings, SerialLine
+
+LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
+
+_FAULTS: Final[Mapping[Bits, FaultCode]] = {
+    Bits.JAMMED: FaultCode.JAM,
+    Bits.STALLED: FaultCode.STACKER_JAM,
+    Bits.FULL: FaultCode.STACKER_FULL,
+    Bits.CHEATED: FaultCode.CHEAT,
+    Bits.FAILURE: FaultCode.FAILURE,
+}
+
+
+class EbdsDriver(BillDriver[Frame]):
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks EBDS."""
+
+    poll_seconds = 0.1
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        ledger: EscrowLedger,
+        notes: Mapping[int, int] = codec.DOLLARS,
+    ) -> None:
+        super().__init__(
+            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+        )
+        self._ack = 0
+        self._settled = False  # whether the answers are surely of this session
+        self._identified = False
+
+    def _device_unknown(self) -> None:
+        self._settled = False
+        self._identified = False
+        mark = self._escrow.mark
+        if mark is not None:
+            self._ack = mark
+
+    # ------------------------------------------------------------ the cycle
+    async def _cycle(self) -> None:
+        if self._settled and not self._identified:
+            await self._ask(Ask(self._ack, Query.TYPE))
+        answer = self._answer(self._ack) if self._settled else Answer.UNDECIDED
+        notes = sum(1 << code - 1 for code, cents in self._notes.items() if cents in self._denominations)
+        poll = Poll(
+            ack=self._ack,
+            notes=notes,
+            barcodes=self._barcodes,
+            stack=answer is Answer.STACK,
+            return_=answer is Answer.RETURN,
+        )
+        await self._ask(poll)
+        await self._pause()
+
+    async def _ask(self, question: Poll | Ask) -> None:
+        self._escrow.set_mark(self._ack)
+        for frame in await self._exchange(question.encode()):
+            try:
+                message = codec.read_device(frame)
+            except ProtocolError as error:
+                self._emit(LineError(device=self.name, text=str(error)))
+                continue
+            if message.ack != self._ack:
+                continue  # the repeat of an answer that was taken
+            match message:
+                case Text():
+                    self._identified = True
+                    self._emit(Identified(device=self.name, identity=message.text))
+                case Status():
+                    self._status(message, question)
+            self._ack ^= 1
+
+    # ------------------------------------------------------------ what the acceptor says
+    def _status(self, status: Status, question: Poll | Ask) -> None:
+        bits = status.bits
+        if bits & Bits.STACKED:
+            self._box_has_it()
+        if bits & Bits.RETURNED:
+            self._escrow.moving(to_box=False)
+        if bits & Bits.REJECTED:
+            self._emit(Rejected(device=self.name, reason="not recognised"))
+        faults = {code: "" for bit, code in _FAULTS.items() if bits & bit}
+        if not bits & Bits.BOX_PRESENT:
+            faults[FaultCode.STACKER_REMOVED] = ""
+        self._show_faults(faults)
+        if not self._settled:
+            self._settled = True
+            return
+        if bits & Bits.ESCROWED:
+            self._offered(self._content(status), bytes((status.note,)) + status.barcode.encode())
+        elif bits & Bits.STACKING:
+            self._escrow.moving(to_box=True)
+        elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
+            self._clear("the acceptor is idle")
+        if bits & Bits.IDLING and isinstance(question, Poll):
+            self._show_ready(accepting=bool(question.notes or question.barcodes) and not faults)
+
+    def _content(self, status: Status) -> Content | None:
+        if status.barcode:
+            return Barcode(status.barcode)
+        cents = self._notes.get(status.note)
+        return None if cents is None else Note(cents)

@@ -1,0 +1,141 @@
+"""A simulated EBDS bill acceptor: says each event once, and the last answer again until the number changes.
+
+Power-up policy A: a paper past the point of no return goes on to the box and is reported stacked; one before
+it is returned. A "stacked" that was not acknowledged is kept without power and said again.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.ebds import codec
+from egm.devices.ebds.codec import Ask, Bits, Frame, Poll, Query, Status, Text
+from egm.devices.framing import ProtocolError
+from egm.devices.twin import Port
+
+TYPE: Final = "AE2600 SIMULATED"
+_INITIALIZE_SECONDS: Final = 0.5
+
+_BITS: Final[Mapping[Phase, Bits]] = {
+    Phase.STARTING: Bits.POWER_UP,
+    Phase.READY: Bits.IDLING,
+    Phase.ACCEPTING: Bits.ACCEPTING,
+    Phase.ESCROW: Bits.ESCROWED,
+    Phase.HELD: Bits.ESCROWED,
+    Phase.STACKING: Bits.STACKING,
+    Phase.IN_BOX: Bits.IDLING | Bits.STACKED,
+    Phase.SETTLING: Bits.IDLING,
+    Phase.REJECTING: Bits.RETURNING,
+    Phase.RETURNING: Bits.RETURNING,
+    Phase.JAM: Bits.JAMMED,
+    Phase.STACKER_JAM: Bits.STALLED,
+    Phase.FULL: Bits.FULL,
+    Phase.BOX_OUT: Bits(0),
+    Phase.FAILED: Bits.FAILURE,
+    Phase.CHEATED: Bits.CHEATED,
+}
+
+
+class EbdsTwin(BillTwin[Frame]):
+    """See the module."""
+
+    kind = "bill acceptor (EBDS)"
+    escrow_seconds = None  # it keeps its escrow for as long as it is polled
+
+    def __init__(
+        self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
+    ) -> None:
+        super().__init__(name, port, codec.cut, notes, speed)
+        self._notes = 0
+        self._barcodes = False
+        self._last_ack: int | None = None
+        self._last_answer = b""
+        self._said_stacked = False
+        self._once = Bits(0)
+        self._after(_INITIALIZE_SECONDS, self._started)
+
+    # ------------------------------------------------------------ the line
+    def received(self, message: Frame) -> None:
+        """Answer as the protocol says."""
+        try:
+            question = codec.read_host(message)
+        except ProtocolError:
+            return
+        if question.ack != self._last_ack:
+            if self._said_stacked:  # the other number: what we said was heard
+                self._said_stacked = False
+                self.acknowledge()
+            self._last_ack = question.ack
+            self._last_answer = self._answer(question)
+        self._send(self._last_answer)
+
+    def _answer(self, question: Poll | Ask) -> bytes:
+        match question:
+            case Ask(query=Query.SOFT_RESET):
+                self._stop_timers()
+                self.power_restored()
+                return b""
+            case Ask():
+                return Text(question.ack, TYPE).encode()
+            case Poll():
+                self._notes, self._barcodes = question.notes, question.barcodes
+                if question.stack:
+                    self.order_stack()
+                elif question.return_:
+                    self.order_return()
+                return self._status(question.ack).encode()
+
+    def _status(self, ack: int) -> Status:
+        bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE
+        self._once = Bits(0)
+        if self._phase is not Phase.BOX_OUT:
+            bits |= Bits.BOX_PRESENT
+        self._said_stacked = self._phase is Phase.IN_BOX
+        paper = self._paper if self._phase in {Phase.ESCROW, Phase.HELD, Phase.IN_BOX} else None
+        if paper is None:
+            return Status(ack=ack, bits=bits, model=1, revision=2)
+        note = self._codes.get(paper.cents, 0)
+        return Status(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
+
+    # ------------------------------------------------------------ what it was told
+    def _accepting(self) -> bool:
+        return bool(self._notes) or self._barcodes
+
+    def _enabled(self, paper: Paper) -> bool:
+        if paper.barcode:
+            return self._barcodes
+        return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)
+
+    # ------------------------------------------------------------ the mechanics
+    def _entered(self, phase: Phase) -> None:
+        if phase is Phase.REJECTING:
+            self._once |= Bits.REJECTED
+        elif phase is Phase.CHEATED:
+            self._after(RETURN_SECONDS, self._out)
+
+    def _out(self) -> None:
+        if self._phase is Phase.RETURNING:
+            self._once |= Bits.RETURNED
+        super()._out()
+
+    def power_lost(self) -> None:
+        """The paper stays where it is; wishes and numbers are forgotten."""
+        self._notes, self._barcodes = 0, False
+        self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
+
+    def power_restored(self) -> None:
+        """Bring a paper inside to where it belongs, without being asked."""
+        if self._stuck is not None:
+            self._go(self._stuck)
+            return
+        self._go(Phase.STARTING)
+        self._after(_INITIALIZE_SECONDS, self._started)
+
+    def _started(self) -> None:
+        if self._paper is None:
+            self._go(Phase.READY)
+        elif self._paper.past_return:
+            self._go(Phase.STACKING)
+            self._after(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+        else:
+            self._give_back()
