@@ -18,10 +18,11 @@ from meters.errors import (
     UnknownAccount,
     UnknownTransfer,
 )
-from meters.journal import Journal
+from meters.journal import Journal, Policy
 from meters.ledger import Reservation
 from meters.reading import MeterReading
 from meters.transaction import JSON, Mark, Phase, Posted, Transaction, Transfer
+from meters.view import JournalView, open_view
 
 __all__ = [
     "JSON",
@@ -34,10 +35,12 @@ __all__ = [
     "JournalError",
     "JournalLocked",
     "JournalUnwritable",
+    "JournalView",
     "Mark",
     "MeterReading",
     "Overdrawn",
     "Phase",
+    "Policy",
     "Posted",
     "Reservation",
     "SelfAuditFailed",
@@ -46,4 +49,5 @@ __all__ = [
     "Transfer",
     "UnknownAccount",
     "UnknownTransfer",
+    "open_view",
 ]

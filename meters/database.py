@@ -1,13 +1,17 @@
 """The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
 from meters.errors import JournalDamaged, JournalUnwritable
+from meters.keys import MachineKey
+from meters.log import Sealed
 from meters.storage import Database, MediumError, Rows, Storage
+from meters.sums import PAGE_BYTES, PageSums
+from meters.sums import SUFFIX as SUMS_SUFFIX
 
 FILE_NAME: Final = "journal.sqlite"
 FORMAT: Final = 1
@@ -20,6 +24,7 @@ _SCHEMA: Final = (
          kind TEXT NOT NULL,
          ref TEXT,
          hash TEXT NOT NULL,
+         seal BLOB NOT NULL,
          body BLOB NOT NULL
        ) STRICT""",
     "CREATE INDEX entries_by_kind ON entries (kind, sequence)",
@@ -31,53 +36,51 @@ _SCHEMA: Final = (
 )
 _SELECT: Final = "SELECT sequence, hash, body FROM entries"
 _BATCH: Final = 1000
+_INSERT: Final = (
+    "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 _NO_LIMIT: Final = 2**63 - 1
+#: What SQLite says when the file, not the medium, is at fault.
+_DAMAGE: Final = ("not a database", "malformed", "no such table", "no such column", "unsupported file format")
 
 
-class DatabaseCopy:
-    """The entries in one SQLite file. Every read proves the hash of what it read."""
+class DatabaseReader:
+    """Queries on the entries in one SQLite file. Every read proves the hash of what it read."""
 
     def __init__(self, database: Database, path: Path) -> None:
         self._database = database
         self._path = path
 
     @classmethod
-    def open(cls, storage: Storage, folder: Path, *, read_only: bool) -> "DatabaseCopy":
-        """Open or make the copy in ``folder``.
+    def open(cls, storage: Storage, folder: Path) -> Self:
+        """Open the copy in ``folder`` for reading only, beside a running machine or a stopped one.
 
-        Raises :class:`JournalUnwritable` when the medium refuses, :class:`JournalDamaged` when the file is
-        no journal of this format.
+        Raises :class:`JournalUnwritable` when it cannot be opened, :class:`JournalDamaged` when it is no
+        journal.
         """
         path = folder / FILE_NAME
-        copy = cls(storage.connect(path, read_only=read_only), path)
+        reader = cls(storage.connect(path, read_only=True), path)
         try:
-            copy._prepare(read_only=read_only)
+            reader.check_format()
         except BaseException:
-            copy.close()
+            reader.close()
             raise
-        return copy
+        return reader
 
-    def _prepare(self, *, read_only: bool) -> None:
-        self._run(f"PRAGMA busy_timeout={_BUSY_MS}")
-        if not read_only:
-            self._run("PRAGMA journal_mode=WAL")
-            self._run("PRAGMA synchronous=FULL")
-            if self._run("PRAGMA user_version").fetchone()[0] == 0:
-                self._run("BEGIN IMMEDIATE")
-                for statement in _SCHEMA:
-                    self._run(statement)
-                self._run(f"PRAGMA user_version={FORMAT}")
-                self._run("COMMIT")
-        found = self._run("PRAGMA user_version").fetchone()[0]
+    def check_format(self) -> None:
+        """Raise :class:`JournalDamaged` unless the file is a journal of this program's format."""
+        self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        found = self.run("PRAGMA user_version").fetchone()[0]
         if found != FORMAT:
             raise JournalDamaged(str(self._path), f"format {found}, this program keeps format {FORMAT}")
 
-    def _run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+        """Run one statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable`."""
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:
             text = str(why)
-            if "not a database" in text or "malformed" in text or "no such table" in text:
+            if any(sign in text for sign in _DAMAGE):
                 raise JournalDamaged(str(self._path), text) from why
             raise JournalUnwritable(f"{self._path}: {text}") from why
 
@@ -85,30 +88,44 @@ class DatabaseCopy:
         """Close the file."""
         self._database.close()
 
-    # ------------------------------------------------------------------ writing
-    def append(self, entry: StoredEntry) -> None:
-        """Write ``entry`` and make it durable; on :class:`JournalUnwritable` nothing of it stays here."""
-        try:
-            self._run("BEGIN IMMEDIATE")
-            self._run(
-                "INSERT INTO entries (sequence, id, kind, ref, hash, body) VALUES (?, ?, ?, ?, ?, ?)",
-                (entry.sequence, entry.id, entry.kind, entry.ref, entry.hash_hex, entry.body),
-            )
-            self._run("COMMIT")
-        except JournalUnwritable:
-            with suppress(JournalUnwritable):
-                self._run("ROLLBACK")
-            raise
+    def last(self) -> tuple[int, str]:
+        """Return the sequence and hash of the last entry (0 and the genesis hash when there is none)."""
+        row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
+        return (0, GENESIS_HASH) if row is None else (row[0], row[1])
 
-    # ------------------------------------------------------------------ reading
+    def hash_at(self, sequence: int) -> str:
+        """Return the hash of entry ``sequence``; raise :class:`JournalDamaged` if it is not there."""
+        if sequence == 0:
+            return GENESIS_HASH
+        row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
+        if row is None:
+            raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
+        return str(row[0])
+
+    def sealed(self, after: int = 0) -> Iterator[Sealed]:
+        """Yield every entry after sequence ``after`` with its seal, proving the chain from there on."""
+        head_hex = self.hash_at(after)
+        sequence = after
+        while True:
+            rows = self.run(
+                "SELECT hash, seal, body FROM entries WHERE sequence > ? ORDER BY sequence LIMIT ?",
+                (sequence, _BATCH),
+            ).fetchall()
+            for hash_hex, seal, body in rows:
+                entry = follow(body, hash_hex, sequence + 1, head_hex, str(self._path))
+                sequence, head_hex = entry.sequence, entry.hash_hex
+                yield Sealed(entry, seal)
+            if len(rows) < _BATCH:
+                return
+
     def by_id(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this id, or None."""
-        row = self._run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
+        row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._entry(row)
 
     def by_ref(self, ref: str) -> list[StoredEntry]:
         """Return the entries naming ``ref``, oldest first."""
-        return [self._entry(row) for row in self._run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))]
+        return [self._entry(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))]
 
     def walk(
         self, kinds: Sequence[str], since: int, limit: int | None, *, newest_first: bool
@@ -122,7 +139,7 @@ class DatabaseCopy:
         kind_is = f"AND kind IN ({','.join('?' * len(kinds))})" if kinds else ""
         order = "DESC" if newest_first else "ASC"
         while left > 0:
-            rows = self._run(
+            rows = self.run(
                 f"{_SELECT} WHERE sequence > ? AND sequence < ? {kind_is} ORDER BY sequence {order} LIMIT ?",
                 (low, high, *kinds, min(left, _BATCH)),
             ).fetchall()
@@ -133,23 +150,6 @@ class DatabaseCopy:
             left -= len(rows)
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
 
-    def chain(self, sequence: int = 0, head_hex: str = GENESIS_HASH) -> Iterator[StoredEntry]:
-        """Yield every entry after ``sequence`` in order, proving the chain from ``head_hex`` on.
-
-        Raises :class:`JournalDamaged` at the first entry that is missing, altered or out of place.
-        """
-        where = str(self._path)
-        while True:
-            rows = self._run(
-                f"{_SELECT} WHERE sequence > ? ORDER BY sequence LIMIT {_BATCH}", (sequence,)
-            ).fetchall()
-            for _, hash_hex, body in rows:
-                entry = follow(body, hash_hex, sequence + 1, head_hex, where)
-                sequence, head_hex = entry.sequence, entry.hash_hex
-                yield entry
-            if len(rows) < _BATCH:
-                return
-
     def _entry(self, row: tuple[int, str, bytes]) -> StoredEntry:
         sequence, hash_hex, body = row
         try:
@@ -159,3 +159,149 @@ class DatabaseCopy:
         if entry.hash_hex != hash_hex or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
         return entry
+
+
+class DatabaseCopy(DatabaseReader):
+    """The copy the machine writes: the same file with its page sums."""
+
+    def __init__(self, database: Database, path: Path, sums: PageSums) -> None:
+        super().__init__(database, path)
+        self._sums = sums
+        self._scrub_page = 1
+
+    @classmethod
+    def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[Sealed]) -> None:
+        """Make the file in ``folder`` with ``items``, whole or not at all; what was there must be gone.
+
+        Built under another name and renamed, so that a power cut leaves it absent, never half made.
+        """
+        path = folder / FILE_NAME
+        fresh = path.with_name(FILE_NAME + ".new")
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            storage.remove(fresh.with_name(fresh.name + suffix))
+        reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
+        try:
+            reader.run(f"PRAGMA page_size={PAGE_BYTES}")
+            reader.run("PRAGMA synchronous=FULL")
+            reader.run("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                reader.run(statement)
+            for item in items:
+                reader.run(_INSERT, _row(item))
+            reader.run(f"PRAGMA user_version={FORMAT}")
+            reader.run("COMMIT")
+            reader.run("PRAGMA journal_mode=WAL")
+        finally:
+            reader.close()
+        sums = PageSums(storage, fresh, key)
+        sums.record_all()
+        sums.close()
+        # The sums first: where the file is, its sums are.
+        storage.rename(fresh.with_name(fresh.name + SUMS_SUFFIX), path.with_name(path.name + SUMS_SUFFIX))
+        storage.sync_folder(folder)
+        storage.rename(fresh, path)
+        storage.sync_folder(folder)
+
+    @staticmethod
+    def put_aside(storage: Storage, folder: Path) -> None:
+        """Keep a damaged file as evidence under another name (the latest only), so that one can be built."""
+        path = folder / FILE_NAME
+        for suffix in ("", "-wal"):
+            old = path.with_name(path.name + suffix)
+            if storage.exists(old):
+                storage.rename(old, old.with_name(old.name + ".damaged"))
+        storage.remove(path.with_name(path.name + "-shm"))
+        storage.sync_folder(folder)
+
+    @classmethod
+    def attach(cls, storage: Storage, folder: Path, key: MachineKey) -> Self:
+        """Check every byte of the copy in ``folder``, then open it for writing.
+
+        Raises :class:`JournalDamaged` naming what is wrong, or :class:`JournalUnwritable`.
+        """
+        path = folder / FILE_NAME
+        if not storage.exists(path):
+            raise JournalDamaged(str(path), "the file is missing")
+        sums = PageSums(storage, path, key)
+        try:
+            sums.verify()
+            copy = cls(storage.connect(path, read_only=False), path, sums)
+        except BaseException:
+            sums.close()
+            raise
+        try:
+            copy.check_format()
+            copy.run("PRAGMA synchronous=FULL")
+            # The WAL moves only under settle(), which keeps the page sums.
+            copy.run("PRAGMA wal_autocheckpoint=0")
+            if copy.run("PRAGMA journal_mode").fetchone()[0] != "wal":
+                raise JournalDamaged(str(path), "the file is not in WAL mode")
+            if sums.moving:
+                copy.settle()
+            copy._check_ends()
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
+    def _check_ends(self) -> None:
+        """Check that sequences run from 1 without a gap: count and last agree."""
+        first, last, count = self.run("SELECT min(sequence), max(sequence), count(*) FROM entries").fetchone()
+        if count and (first, last) != (1, count):
+            raise JournalDamaged(str(self._path), f"{count} entries from {first} to {last}")
+
+    def close(self) -> None:
+        """Close SQLite's descriptors, then ours."""
+        super().close()
+        self._sums.close()
+
+    # ------------------------------------------------------------------ writing
+    def insert(self, item: Sealed) -> None:
+        """Begin a transaction and insert ``item``; :meth:`commit` makes it durable."""
+        self.run("BEGIN IMMEDIATE")
+        self.run(_INSERT, _row(item))
+
+    def extend(self, items: Iterable[Sealed]) -> None:
+        """Append ``items`` in one transaction (mending)."""
+        try:
+            self.run("BEGIN IMMEDIATE")
+            for item in items:
+                self.run(_INSERT, _row(item))
+            self.run("COMMIT")
+        except BaseException:
+            self.rollback()
+            raise
+
+    def commit(self) -> None:
+        """Commit: what was inserted is durable when this returns."""
+        self.run("COMMIT")
+
+    def rollback(self) -> None:
+        """Give up what was inserted; never raises."""
+        with suppress(JournalUnwritable, JournalDamaged):
+            self.run("ROLLBACK")
+
+    def settle(self) -> None:
+        """Move the WAL into the file and record the new page sums; never waits for a reader."""
+        self._sums.settle(self._move_wal)
+
+    def _move_wal(self) -> bool:
+        self.run("PRAGMA busy_timeout=0")
+        try:
+            busy, _, _ = self.run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except JournalUnwritable as why:
+            if "locked" not in str(why):
+                raise
+            busy = 1
+        finally:
+            self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        return not busy
+
+    def scrub(self, pages: int) -> None:
+        """Check the next ``pages`` pages, going round; raise :class:`JournalDamaged` at a bad one."""
+        self._scrub_page = self._sums.verify_some(self._scrub_page, pages)
+
+
+def _row(item: Sealed) -> tuple[int, str, str, str | None, str, bytes, bytes]:
+    entry = item.entry
+    return (entry.sequence, entry.id, entry.kind, entry.ref, entry.hash_hex, item.seal, entry.body)

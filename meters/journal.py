@@ -1,77 +1,167 @@
 """The journal: the one place money, meters and machine state are written."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Final
 
-from meters.database import DatabaseCopy
-from meters.entry import StoredEntry, encode, same_content
-from meters.errors import IdConflict, JournalError, JournalUnwritable, SelfAuditFailed
-from meters.ledger import Ledger, Reservation
+from meters import checkpoint, stop
+from meters.copies import Copies, Place
+from meters.entry import encode, same_content
+from meters.errors import (
+    ExcessiveIncrement,
+    IdConflict,
+    JournalDamaged,
+    JournalError,
+    JournalUnwritable,
+    SelfAuditFailed,
+)
+from meters.keys import MachineKey
+from meters.ledger import Ledger
 from meters.lock import FolderLock
-from meters.reading import MeterReading, read_meters
+from meters.log import SEGMENT_BYTES, Sealed
 from meters.storage import DiskStorage, Storage
-from meters.transaction import JSON, Posted, Transaction
+from meters.transaction import JSON, Posted, Transaction, Transfer
+from meters.view import JournalView, load
+
+SECOND_FOLDER: Final = "second"
+"""Where the second copy lies inside the state folder, unless the operator names another medium."""
+FORMAT: Final = 1
 
 
-class Journal:
-    """An append-only, hash-chained journal of double-entry transactions in one state folder.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What the profile decides about the journal.
 
-    One machine a folder, one thread at a time. :meth:`append` returns once the entry is durable; when it
-    raises, either nothing was written (a refusal), or the medium failed and the journal must be reopened
-    (:class:`JournalUnwritable`): repeating the same id then tells which.
+    ``checkpoint_every`` entries a signed checkpoint is made. ``increment_max_cents`` maps an account to the
+    most one transaction may move out of or into it (A-26); an account not named has no limit.
     """
 
-    def __init__(self, lock: FolderLock, database: DatabaseCopy, now: Callable[[], datetime]) -> None:
-        self._lock = lock
-        self._database = database
+    checkpoint_every: int = 1000
+    segment_bytes: int = SEGMENT_BYTES
+    increment_max_cents: Mapping[str, int] = field(default_factory=dict)
+
+
+class Journal(JournalView):
+    """An append-only, hash-chained journal of double-entry transactions, in two copies.
+
+    One machine a state folder, one thread at a time. :meth:`append` returns once the entry is durable in
+    both copies. When it raises, either nothing was written (a refusal), or the medium failed
+    (:class:`JournalUnwritable`): reopen, and repeating the same id tells which.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        key: MachineKey,
+        locks: list[FolderLock],
+        now: Callable[[], datetime],
+        policy: Policy,
+    ) -> None:
+        self._place = place
+        self._key = key
+        self._locks = locks
         self._now = now
-        self._ledger = Ledger()
+        self._policy = policy
         self._failure: JournalError | None = None
+        self._copies = Copies(place, key)
+        super().__init__(self._copies.database, Ledger(), key.public_key)
 
     @classmethod
     def open(
-        cls, state_dir: Path, *, now: Callable[[], datetime], storage: Storage | None = None
+        cls,
+        state_dir: Path,
+        *,
+        now: Callable[[], datetime],
+        second_dir: Path | None = None,
+        machine_id: str = "",
+        policy: Policy | None = None,
+        storage: Storage | None = None,
     ) -> "Journal":
         """Open the journal in ``state_dir``, making it at first, and rebuild its exact state.
 
-        ``now`` gives the time in UTC. Raises :class:`JournalLocked`, :class:`JournalUnwritable`,
+        ``now`` gives the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is written
+        into a new journal; a journal of another machine is refused (A-23). One copy damaged is repaired from
+        the other and an event says so. Raises :class:`JournalLocked`, :class:`JournalUnwritable`,
         :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
-        lock = FolderLock(state_dir)
+        policy = policy or Policy()
+        medium = storage or DiskStorage()
+        second = second_dir or state_dir / SECOND_FOLDER
+        locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
+        journal = None
         try:
-            database = DatabaseCopy.open(storage or DiskStorage(), state_dir, read_only=False)
-            journal = cls(lock, database, now)
-            journal._ledger.replay(database.chain())
-            journal._ledger.full_audit()
+            place = Place(medium, state_dir, second, policy.segment_bytes)
+            stop.check(medium, state_dir)
+            journal = cls(place, _key(place), locks, now, policy)
+            journal._start(machine_id)
         except BaseException:
-            lock.release()
+            if journal is not None:
+                journal._copies.close()
+            for lock in locks:
+                lock.release()
             raise
         return journal
 
+    def _start(self, machine_id: str) -> None:
+        """Rebuild the state of an existing journal or begin a new one, and record what was mended."""
+        if self._copies.database.last()[0] == 0:
+            record: JSON = {"format": FORMAT, "machine_id": machine_id, "public_key": self.public_key.hex()}
+            self._write(
+                Transaction(id=f"genesis:{self.fingerprint}", kind=checkpoint.GENESIS_KIND, record=record)
+            )
+        else:
+            self._load(machine_id)
+        for number, finding in enumerate(self._copies.findings):
+            self._write(
+                Transaction(
+                    id=f"{finding.mending}:{self.sequence + 1}:{number}",
+                    kind="event",
+                    counts={finding.mending: 1},
+                    record={"code": finding.mending, "where": finding.where, "why": finding.why},
+                )
+            )
+
+    def _load(self, machine_id: str) -> None:
+        ledger, public_key = load(self._copies.database, self._key)
+        if public_key != self.public_key:
+            raise JournalDamaged(
+                str(self._place.state_dir), "the machine key is not the one this journal names"
+            )
+        genesis = next(self._copies.database.walk((), 0, 1, newest_first=False)).record
+        found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
+        if machine_id and found and found != machine_id:
+            raise JournalDamaged(
+                str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
+            )
+        ledger.full_audit()
+        self._ledger = ledger
+
     def close(self) -> None:
-        """Close the files and give the folder up."""
-        self._database.close()
-        self._lock.release()
+        """Sign a last checkpoint, close the files and give the folders up."""
+        try:
+            if self._failure is None:
+                self.checkpoint()
+        finally:
+            self._copies.close()
+            for lock in self._locks:
+                lock.release()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def abandon(self) -> None:
+        """Close the files and give the folders up without writing anything more."""
+        self._copies.close()
+        for lock in self._locks:
+            lock.release()
 
     # ------------------------------------------------------------------ writing
     def append(self, transaction: Transaction) -> Posted:
-        """Record ``transaction``, all or nothing; it is durable when this returns.
+        """Record ``transaction``, all or nothing; it is durable in both copies when this returns.
 
         A repeat of an id with the same content is answered with its first place and ``existed=True``.
         Raises :class:`IdConflict`, :class:`InvalidTransaction` and its kinds, :class:`Overdrawn`,
-        :class:`UnknownTransfer` (nothing written), :class:`SelfAuditFailed` (the machine must stop) or
-        :class:`JournalUnwritable` (reopen).
+        :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed`
+        (the machine must stop) or :class:`JournalUnwritable` (reopen).
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -84,73 +174,84 @@ class Journal:
                     f"id {transaction.id} was used at entry {stored.sequence} with other content"
                 )
             return Posted(stored.sequence, stored.hash_hex, existed=True)
-        entry = encode(transaction, self._ledger.sequence + 1, self._now(), self._ledger.head_hex)
+        posted = self._write(transaction)
+        if posted.sequence % self._policy.checkpoint_every == 0:
+            try:
+                self.checkpoint()
+            except JournalUnwritable as why:
+                # The caller's entry is durable all the same; the next append says that the medium fails.
+                self._failure = why
+        return posted
+
+    def _write(self, transaction: Transaction) -> Posted:
+        entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         plan = self._ledger.plan(entry.transaction)
+        self._check_increments(transaction.id, plan.moves)
         try:
             self._ledger.self_audit()
-            self._database.append(entry)
+            self._copies.append(Sealed(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
             self._ledger.commit(plan, entry)
             self._ledger.self_audit()
-        except (JournalUnwritable, SelfAuditFailed) as why:
+        except SelfAuditFailed as why:
+            self._failure = why
+            stop.mark(self._place.storage, self._place.state_dir, str(why))
+            raise
+        except JournalError as why:
             self._failure = why
             raise
         return Posted(entry.sequence, entry.hash_hex, existed=False)
 
-    # ------------------------------------------------------------------ reading
-    @property
-    def sequence(self) -> int:
-        """The number of the last entry (0 before the first)."""
-        return self._ledger.sequence
+    def _check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
+        for name, most_cents in self._policy.increment_max_cents.items():
+            moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
+            if moved_cents > most_cents:
+                raise ExcessiveIncrement(
+                    f"{tx_id}: {name} would move by {moved_cents} cents, {most_cents} at most"
+                )
 
-    @property
-    def head_hash(self) -> str:
-        """SHA-256 of the last entry, hexadecimal: it vouches for every entry."""
-        return self._ledger.head_hex
+    def checkpoint(self) -> None:
+        """Append a signed checkpoint (unless the last entry is one) and move SQLite's WAL into its file."""
+        newest = self._database.by_id(f"{checkpoint.KIND}:{self.sequence}")
+        if newest is None:
+            self._ledger.full_audit()
+            self._write(checkpoint.make(self._ledger, self._key))
+        self._copies.database.settle()
 
-    def get(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry with this id, or None."""
-        return self._database.by_id(tx_id)
+    # ------------------------------------------------------------------ checking while running
+    def check(self) -> None:
+        """Before play (A-03): the self-audit, both copies' last entry, and the next stretch of each.
 
-    def find(self, ref: str) -> list[StoredEntry]:
-        """Return the entries whose ``ref`` is this id, oldest first."""
-        return self._database.by_ref(ref)
+        Damage to one copy is repaired here and now; damage to both raises :class:`JournalDamaged`, a failed
+        self-audit :class:`SelfAuditFailed`: the machine must then stop.
+        """
+        if self._failure is not None:
+            raise JournalUnwritable(
+                f"the journal stopped and must be reopened: {self._failure}"
+            ) from self._failure
+        self._ledger.self_audit()
+        try:
+            self._copies.check(self.sequence, self.head_hash)
+        except JournalDamaged as why:
+            self._mend(why)
 
-    def entries(
-        self,
-        kind: str | Sequence[str] = (),
-        *,
-        since: int = 0,
-        limit: int | None = None,
-        newest_first: bool = False,
-    ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after sequence ``since``, of one ``kind`` or several."""
-        kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        return self._database.walk(kinds, since, limit, newest_first=newest_first)
+    def _mend(self, damage: JournalDamaged) -> None:
+        """Close both copies and open them as at start-up: check everything, repair, verify, record."""
+        acknowledged = (self.sequence, self.head_hash)
+        self._failure = damage
+        self._copies.close()
+        self._copies = Copies(self._place, self._key)
+        self._database = self._copies.database
+        if self._database.last() != acknowledged:
+            raise damage
+        self._failure = None
+        self._start("")
 
-    def balance_cents(self, account: str) -> int:
-        """Return what flowed into ``account`` minus what flowed out, in minor units."""
-        return self._ledger.balance_cents(account)
 
-    def available_cents(self, account: str) -> int:
-        """Return the balance of ``account`` minus what pending reservations set aside from it."""
-        return self._ledger.available_cents(account)
-
-    def pending(self) -> list[Reservation]:
-        """Return the reservations neither settled nor voided, oldest first."""
-        return list(self._ledger.pending.values())
-
-    def state(self, key: str, default: JSON = None) -> JSON:
-        """Return the machine state kept under ``key``."""
-        return self._ledger.state.get(key, default)
-
-    def states(self, prefix: str = "") -> dict[str, JSON]:
-        """Return the machine state of every key that starts with ``prefix``."""
-        return {k: v for k, v in self._ledger.state.items() if k.startswith(prefix)}
-
-    def meters(self) -> MeterReading:
-        """Return every meter as of the last entry."""
-        return read_meters(self._ledger)
-
-    def self_audit(self) -> None:
-        """Recheck the books on demand: the self-audit, and totals against the meter cells they sum."""
-        self._ledger.full_audit()
+def _key(place: Place) -> MachineKey:
+    """Load the machine key, or make it where no journal was ever begun."""
+    key = MachineKey.load(place.storage, place.state_dir)
+    if key is not None:
+        return key
+    if place.used:
+        raise JournalDamaged(str(place.state_dir / "machine.key"), "the machine key is missing")
+    return MachineKey.create(place.storage, place.state_dir)

@@ -118,7 +118,7 @@ def test_void_moves_nothing(journal):
 def test_the_chart_refuses_what_it_does_not_know(journal, source, target, error):
     with pytest.raises(error):
         journal.append(Transaction(id="x", kind="bill.in", transfers=(Transfer(source, target, 1),)))
-    assert journal.sequence == 0
+    assert journal.sequence == 1
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.0, True, "5"])
@@ -131,26 +131,21 @@ def test_an_amount_is_an_int_above_zero(amount):
 def test_what_json_cannot_carry_whole_is_refused(journal, record):
     with pytest.raises(InvalidTransaction):
         journal.append(Transaction(id="x", kind="event", record=record))
-    assert journal.sequence == 0
+    assert journal.sequence == 1
 
 
 def test_a_restart_rebuilds_the_exact_state(tmp_path):
-    with Journal.open(tmp_path, now=clock) as first:
-        first.append(bill("b1"))
-        first.append(cash_out("c1", 700))
-        first.append(
-            Transaction(id="e1", kind="event", state={"lang": "fr", "gone": 1}, record={"é": [1, None]})
-        )
-        first.append(Transaction(id="e2", kind="event", state={"gone": None}))
-        before = (first.sequence, first.head_hash, first.meters().values, first.states(), first.pending())
+    first = Journal.open(tmp_path, now=clock)
+    first.append(bill("b1"))
+    first.append(cash_out("c1", 700))
+    first.append(Transaction(id="e1", kind="event", state={"lang": "fr", "gone": 1}, record={"é": [1, None]}))
+    first.append(Transaction(id="e2", kind="event", state={"gone": None}))
+    before = (first.meters().values, first.states(), first.pending())
+    head = (first.sequence, first.head_hash)
+    first.abandon()
     with Journal.open(tmp_path, now=clock) as second:
-        assert (
-            second.sequence,
-            second.head_hash,
-            second.meters().values,
-            second.states(),
-            second.pending(),
-        ) == before
+        assert (second.meters().values, second.states(), second.pending()) == before
+        assert (second.sequence, second.head_hash) == head
         assert second.get("e1").record == {"é": [1, None]}
 
 
@@ -159,7 +154,7 @@ def test_entries_are_read_by_kind_from_either_end(journal):
         journal.append(bill(f"b{n}"))
         journal.append(Transaction(id=f"e{n}", kind="event"))
     assert [e.id for e in journal.entries("event", newest_first=True, limit=2)] == ["e4", "e3"]
-    assert [e.id for e in journal.entries(("event", "bill.in"), since=7)] == ["e3", "b4", "e4"]
+    assert [e.id for e in journal.entries(("event", "bill.in"), since=8)] == ["e3", "b4", "e4"]
 
 
 def test_a_second_machine_is_refused_by_name(tmp_path):

@@ -1,0 +1,133 @@
+"""Signed checkpoints: the ledger as it stands, signed with the machine key, as an entry of the journal.
+
+A checkpoint is an ordinary entry, so it is in the chain, in both copies and in every export. Start-up and
+readers load the newest and replay only what follows; an auditor replays everything and compares.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from meters.chart import account
+from meters.entry import StoredEntry, canonical
+from meters.errors import JournalDamaged
+from meters.keys import MachineKey, signed_by
+from meters.ledger import DimsKey, Flow, Ledger, Reservation
+from meters.transaction import Transaction, Transfer
+
+KIND: Final = "checkpoint"
+GENESIS_KIND: Final = "machine.genesis"
+_PURPOSE: Final = b"open-egm checkpoint\0"
+
+
+def snapshot(ledger: Ledger) -> dict[str, Any]:
+    """Return the whole ledger as JSON; :func:`restore` is its inverse."""
+    return {
+        "given": dict(ledger.given),
+        "taken": dict(ledger.taken),
+        "pending": [
+            [
+                r.id,
+                r.kind,
+                r.sequence,
+                [[t.source, t.target, t.amount_cents, dict(t.dims)] for t in r.transfers],
+            ]
+            for r in ledger.pending.values()
+        ],
+        "flows": [
+            [source, target, dict(key), flow.amount_cents, flow.times]
+            for (source, target, key), flow in sorted(ledger.flows.items(), key=_flow_order)
+        ],
+        "counts": [
+            [name, dict(key), times] for (name, key), times in sorted(ledger.counts.items(), key=_count_order)
+        ],
+        "marks": ledger.marks,
+        "state": ledger.state,
+    }
+
+
+def _flow_order(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
+    (source, target, key), _ = item
+    return source, target, str(key)
+
+
+def _count_order(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
+    (name, key), _ = item
+    return name, str(key)
+
+
+def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
+    """Rebuild the ledger that :func:`snapshot` saved, standing at entry ``sequence``."""
+    ledger = Ledger(sequence=sequence, head_hex=head_hex)
+    ledger.given = Counter(saved["given"])
+    ledger.taken = Counter(saved["taken"])
+    for tx_id, kind, at, transfers in saved["pending"]:
+        moved = tuple(Transfer(*t) for t in transfers)
+        ledger.pending[tx_id] = Reservation(tx_id, kind, at, moved)
+        for t in moved:
+            ledger.held[t.source] += t.amount_cents
+    for source, target, dims, amount_cents, times in saved["flows"]:
+        ledger.flows[source, target, tuple(sorted(dims.items()))] = Flow(amount_cents, times)
+    for name, dims, times in saved["counts"]:
+        ledger.counts[name, tuple(sorted(dims.items()))] = times
+    ledger.marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
+    ledger.state = dict(saved["state"])
+    for name in ledger.accounts():
+        account(name)
+    return ledger
+
+
+def digest(saved: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a snapshot's canonical JSON, hexadecimal."""
+    return hashlib.sha256(canonical(saved)).hexdigest()
+
+
+def _message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
+    return _PURPOSE + canonical([sequence, previous_hex, ledger_sha256])
+
+
+def make(ledger: Ledger, key: MachineKey) -> Transaction:
+    """Return the checkpoint of ``ledger``, to be appended as its very next entry."""
+    saved = snapshot(ledger)
+    ledger_sha256 = digest(saved)
+    signature = key.sign(_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
+    return Transaction(
+        id=f"{KIND}:{ledger.sequence + 1}",
+        kind=KIND,
+        record={"ledger": saved, "ledger_sha256": ledger_sha256, "signature": signature.hex()},
+    )
+
+
+def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, Any]:
+    """Prove ``entry`` is a checkpoint this key signed for its place in the chain; return its snapshot.
+
+    Raises :class:`JournalDamaged`.
+    """
+    record: Any = entry.record
+    try:
+        saved: Mapping[str, Any] = record["ledger"]
+        claimed, signature = record["ledger_sha256"], bytes.fromhex(record["signature"])
+        found = digest(saved)
+    except (TypeError, KeyError, ValueError) as why:
+        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why!r}") from why
+    if found != claimed:
+        raise JournalDamaged(
+            f"{where} entry {entry.sequence}", "the checkpoint's ledger is not what was signed"
+        )
+    if not signed_by(public_key, _message(entry.sequence, entry.previous_hex, claimed), signature):
+        raise JournalDamaged(
+            f"{where} entry {entry.sequence}", "the checkpoint's signature is not the machine's"
+        )
+    return saved
+
+
+def public_key_of(genesis: StoredEntry | None, where: str) -> bytes:
+    """Return the machine's public key from the journal's first entry; raise :class:`JournalDamaged`."""
+    record = genesis.record if genesis else None
+    if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
+        raise JournalDamaged(f"{where} entry 1", "the journal does not begin with its machine")
+    try:
+        return bytes.fromhex(str(record["public_key"]))
+    except (KeyError, ValueError) as why:
+        raise JournalDamaged(f"{where} entry 1", f"no public key: {why!r}") from why

@@ -1,0 +1,155 @@
+"""Page sums of the SQLite file: every byte of the first copy is checked at start-up, used or not.
+
+SQLite has no checksums on its pages. In WAL mode the main file changes only when the WAL is moved into it,
+and only :meth:`PageSums.settle` does that: it first notes which pages are about to change (durably), lets
+SQLite move them, then records their new CRC-32. The WAL itself carries SQLite's own chained checksums. The
+sums are sealed with the machine key, so they cannot be refitted around an edit.
+"""
+
+import struct
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from meters.errors import JournalDamaged
+from meters.keys import SEAL_BYTES, MachineKey
+from meters.storage import Storage, StorageFile, read_file, replace_file
+
+SUFFIX: Final = ".sums"
+PAGE_BYTES: Final = 4096
+_HEAD: Final = struct.Struct(">8sIII")
+_MAGIC: Final = b"OEGMSUM1"
+_CHUNK_PAGES: Final = 256
+_WAL_HEADER_BYTES: Final = 32
+_WAL_FRAME: Final = struct.Struct(">II8s")
+_WAL_FRAME_BYTES: Final = 24
+_SALT: Final = slice(16, 24)
+
+
+class PageSums:
+    """The sums of the SQLite file ``path``, and the one descriptor this process may open on that file.
+
+    POSIX drops all of a process's locks on a file when it closes any descriptor of it, SQLite's too; so this
+    descriptor is opened before SQLite connects and closed after SQLite is done.
+    """
+
+    def __init__(self, storage: Storage, path: Path, key: MachineKey) -> None:
+        self._storage = storage
+        self._path = path
+        self._key = key
+        self._sums = array("I")
+        self._moving: frozenset[int] = frozenset()
+        self._file: StorageFile = storage.open_file(path, write=False)
+
+    def close(self) -> None:
+        """Close the descriptor (after SQLite's)."""
+        self._file.close()
+
+    # ------------------------------------------------------------------ checking
+    def verify(self) -> None:
+        """Check every page not being moved; raise :class:`JournalDamaged` naming the first bad one."""
+        self._load()
+        pages = self._file.size() // PAGE_BYTES
+        if not self._moving and (pages != len(self._sums) or self._file.size() % PAGE_BYTES):
+            raise JournalDamaged(
+                str(self._path), f"{self._file.size()} bytes, {len(self._sums)} pages expected"
+            )
+        for page, found in self._read_sums(range(1, len(self._sums) + 1)):
+            if found != self._sums[page - 1] and page not in self._moving:
+                raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
+
+    def verify_some(self, first: int, pages: int) -> int:
+        """Check up to ``pages`` pages from page ``first`` on; return where to go on (1 after the last)."""
+        last = min(first + pages - 1, len(self._sums))
+        for page, found in self._read_sums(range(first, last + 1)):
+            if found != self._sums[page - 1] and page not in self._moving:
+                raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
+        return last + 1 if last < len(self._sums) else 1
+
+    def _read_sums(self, pages: range) -> Iterator[tuple[int, int]]:
+        for start in range(pages.start, pages.stop, _CHUNK_PAGES):
+            count = min(_CHUNK_PAGES, pages.stop - start)
+            chunk = memoryview(self._file.read_at((start - 1) * PAGE_BYTES, count * PAGE_BYTES))
+            for n in range(count):
+                yield start + n, zlib.crc32(chunk[n * PAGE_BYTES : (n + 1) * PAGE_BYTES])
+
+    # ------------------------------------------------------------------ moving the WAL
+    @property
+    def moving(self) -> bool:
+        """Whether a move was begun and not finished: it must be settled before anything else."""
+        return bool(self._moving)
+
+    def settle(self, move_wal: Callable[[], bool]) -> None:
+        """Let ``move_wal`` move the WAL into the file, and record the sums of the pages that changed.
+
+        ``move_wal`` returns whether all of it was moved; if not (a reader holds it), the pages stay noted as
+        moving and the next settle covers them.
+        """
+        moving = self._moving | self._wal_pages()
+        if not moving:
+            return
+        self._save(moving)
+        done = move_wal()
+        if done:
+            self._record(moving)
+            self._save(frozenset())
+
+    def record_all(self) -> None:
+        """Record the sums of every page as it is now (a file just made and verified)."""
+        self._sums = array("I")
+        self._record(range(1, self._file.size() // PAGE_BYTES + 1))
+        self._save(frozenset())
+
+    def _record(self, pages: Iterable[int]) -> None:
+        count = self._file.size() // PAGE_BYTES
+        del self._sums[count:]
+        self._sums.extend([0] * (count - len(self._sums)))
+        for page in pages:
+            if page <= count:
+                self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
+
+    def _wal_pages(self) -> frozenset[int]:
+        """The pages with a frame in the current WAL (SQLite file format, section 4: frame header)."""
+        path = self._path.with_name(self._path.name + "-wal")
+        if not self._storage.exists(path):
+            return frozenset()
+        wal = self._storage.open_file(path, write=False)
+        try:
+            header = wal.read_at(0, _WAL_HEADER_BYTES)
+            pages = set()
+            for at in range(_WAL_HEADER_BYTES, wal.size(), _WAL_FRAME_BYTES + PAGE_BYTES):
+                frame = wal.read_at(at, _WAL_FRAME.size)
+                if len(frame) < _WAL_FRAME.size:
+                    break
+                page, _, salt = _WAL_FRAME.unpack(frame)
+                if salt != header[_SALT]:
+                    break
+                pages.add(page)
+            return frozenset(pages)
+        finally:
+            wal.close()
+
+    # ------------------------------------------------------------------ the sums file
+    def _load(self) -> None:
+        path = self._path.with_name(self._path.name + SUFFIX)
+        data = read_file(self._storage, path)
+        if data is None:
+            raise JournalDamaged(str(path), "the page sums are missing")
+        body, seal = data[:-SEAL_BYTES], data[-SEAL_BYTES:]
+        if not self._key.sealed(body, seal):
+            raise JournalDamaged(str(path), "the page sums are not what was written")
+        magic, page_bytes, moving, pages = _HEAD.unpack_from(body)
+        if magic != _MAGIC or page_bytes != PAGE_BYTES:
+            raise JournalDamaged(str(path), "the page sums are of another format")
+        numbers = array("I")
+        numbers.frombytes(body[_HEAD.size :])
+        self._moving, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
+
+    def _save(self, moving: frozenset[int]) -> None:
+        self._moving = moving
+        body = _HEAD.pack(_MAGIC, PAGE_BYTES, len(moving), len(self._sums))
+        body += array("I", sorted(moving)).tobytes() + self._sums.tobytes()
+        path = self._path.with_name(self._path.name + SUFFIX)
+        replace_file(self._storage, path, body + self._key.seal(body))
