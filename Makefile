@@ -31,6 +31,7 @@ check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tools.checks.chance
 
 format: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -38,7 +38,14 @@ from rng.mechanism import MechanismName
 from rng.policy import Personalization, ReseedPolicy
 from rng.scaling import Weights
 from rng.service import RandomService, Step
-from rng.sources import EntropySource, HardwareSource, JitterSource, KernelSource, available_sources
+from rng.sources import (
+    EntropySource,
+    HardwareSource,
+    JitterSource,
+    KernelSource,
+    available_sources,
+    new_token,
+)
 
 __all__ = [
     "CarryOverDamaged",
@@ -73,4 +80,5 @@ __all__ = [
     "Uninstantiated",
     "Weights",
     "available_sources",
+    "new_token",
 ]

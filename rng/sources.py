@@ -143,6 +143,11 @@ class JitterSource:
         return bytes(gathered)
 
 
+def new_token(count: int = 24) -> str:
+    """A secret of ``count`` random bytes, in hex, with which two programs know each other; never an outcome."""
+    return KernelSource().samples(count).hex()
+
+
 def available_sources() -> tuple[EntropySource, ...]:
     """Every source of this machine: kernel and processor always, hardware where it is present."""
     hardware = HardwareSource()

@@ -1,0 +1,1 @@
+"""Statistical tests on final outcomes."""

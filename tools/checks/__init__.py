@@ -1,0 +1,1 @@
+"""Checks of the source that ``make check`` runs beside the linters."""
