@@ -144,7 +144,7 @@ class JitterSource:
 
 
 def new_token(count: int = 24) -> str:
-    """A secret of ``count`` random bytes, in hex, with which two programs know each other; never an outcome."""
+    """A secret of ``count`` random bytes, in hex, by which two programs know each other; no outcome."""
     return KernelSource().samples(count).hex()
 
 
