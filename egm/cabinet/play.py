@@ -15,7 +15,7 @@ from egm.cabinet.states import Event
 from egm.errors import LocalError
 from egm.link import messages
 from meters import Phase, Transfer
-from paytables import Choice, Decision, Draw, Game, Outcome, ReplayDraw, Wager
+from paytables import Choice, Decision, Draw, Game, Outcome, PaytableError, ReplayDraw, Wager
 from rng import RngError, Step
 
 
@@ -90,6 +90,17 @@ def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     )
 
 
+def game_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The game is resident."""
+    return occurrence.values.get("value") in cabinet.games
+
+
+def denomination_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """This cabinet offers the selected game at this denomination."""
+    offered = cabinet.denominations_cents.get(cabinet.selection.game_id, ())
+    return occurrence.values.get("value") in offered
+
+
 def choice_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """The open decision has this option."""
     conversation: Conversation | None = cabinet.conversation
@@ -116,6 +127,21 @@ def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
 def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Remember the bet."""
     cabinet.select(bet_credits=int(occurrence.values["value"]))
+
+
+def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Turn to another game, at its smallest denomination and bet."""
+    game_id = str(occurrence.values["value"])
+    cabinet.select(
+        game_id=game_id,
+        denomination_cents=cabinet.denominations_cents[game_id][0],
+        bet_credits=min(cabinet.games[game_id].bet_options),
+    )
+
+
+def select_denomination(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
+    cabinet.select(denomination_cents=int(occurrence.values["value"]))
 
 
 def start_game(cabinet: Cabinet, _: Occurrence) -> None:
@@ -219,7 +245,7 @@ def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
     open_game = cabinet.recall(Key.GAME)
     try:
         cabinet.conversation = _replay(cabinet.games, open_game)
-    except (LocalError, RngError, ValueError, KeyError) as error:
+    except (LocalError, PaytableError, ValueError, KeyError) as error:
         queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
     _show(cabinet, resumed=True)
@@ -321,12 +347,16 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     bet_is_covered,
     chance_is_ready,
     bet_is_offered,
+    game_is_offered,
+    denomination_is_offered,
     choice_is_offered,
     is_this_game,
     win_is_paid_by_hand,
 )
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     set_bet,
+    select_game,
+    select_denomination,
     start_game,
     continue_game,
     end_game,

@@ -41,6 +41,8 @@ class Event(StrEnum):
     PLAY = "play"
     CHOOSE = "choose"
     BET = "bet"
+    GAME = "game"
+    DENOMINATION = "denomination"
     CASH_OUT = "cash_out"
     LANGUAGE = "language"
     SERVICE = "service"
@@ -113,6 +115,14 @@ _OWN: Final[tuple[Row, ...]] = (
     # ------------------------------------------------------------------ idle
     Row(State.IDLE, Event.PLAY, ("bet_is_covered", "chance_is_ready"), ("start_game",), State.PLAYING),
     Row(State.IDLE, Event.BET, ("bet_is_offered",), ("set_bet",), Next.SAME),
+    Row(State.IDLE, Event.GAME, ("game_is_offered",), ("select_game",), Next.SAME),
+    Row(
+        State.IDLE,
+        Event.DENOMINATION,
+        ("denomination_is_offered",),
+        ("select_denomination",),
+        Next.SAME,
+    ),
     Row(State.IDLE, Event.CASH_OUT, ("has_credit",), ("reserve_pay_out",), State.PAYING),
     Row(State.IDLE, Event.BILL_ESCROWED, ("bill_is_welcome",), ("stack_bill",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
@@ -155,7 +165,17 @@ TABLE: Final[tuple[Row, ...]] = _OWN + tuple(
 
 #: Wishes of a person: refused out loud. Everything else that has no row is recorded as unexpected.
 WISHES: Final = frozenset(
-    {Event.PLAY, Event.CHOOSE, Event.BET, Event.CASH_OUT, Event.LANGUAGE, Event.SERVICE, Event.KEY_TURNED}
+    {
+        Event.PLAY,
+        Event.CHOOSE,
+        Event.BET,
+        Event.GAME,
+        Event.DENOMINATION,
+        Event.CASH_OUT,
+        Event.LANGUAGE,
+        Event.SERVICE,
+        Event.KEY_TURNED,
+    }
 )
 
 

@@ -1,5 +1,7 @@
 """What a person may see of the machine, taken from its memory: the snapshot and the games."""
 
+from collections.abc import Iterable
+
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.engine import Engine
 from egm.cabinet.residents import Resident
@@ -58,6 +60,7 @@ def game_view(resident: Resident) -> GameView:
         title=dict(game.title),
         help=dict(game.help),
         bet_options=tuple(game.bet_options),
+        denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
         presentation=game.presentation(),
     )
@@ -65,11 +68,16 @@ def game_view(resident: Resident) -> GameView:
 
 def _accepts(engine: Engine) -> tuple[str, ...]:
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
-    game = engine.cabinet.games.get(engine.cabinet.selection.game_id)
-    if game is not None and any(engine.accepts(Event.BET, value=bet) for bet in game.bet_options):
-        lit.append(Event.BET.value)
-    if any(engine.accepts(Event.LANGUAGE, value=code) for code in engine.cabinet.profile.languages):
-        lit.append(Event.LANGUAGE.value)
+    cabinet = engine.cabinet
+    game_id = cabinet.selection.game_id
+    game = cabinet.games.get(game_id)
+    valued: tuple[tuple[Event, Iterable[object]], ...] = (
+        (Event.BET, () if game is None else game.bet_options),
+        (Event.GAME, cabinet.games),
+        (Event.DENOMINATION, cabinet.denominations_cents.get(game_id, ())),
+        (Event.LANGUAGE, cabinet.profile.languages),
+    )
+    lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
     return tuple(lit)
 
 

@@ -34,6 +34,7 @@ class GameView(_Message):
     title: dict[str, str]
     help: dict[str, str]
     bet_options: tuple[int, ...]
+    denominations_cents: tuple[int, ...]
     return_percent: str
     presentation: dict[str, Any]
 
@@ -122,14 +123,15 @@ class Decision(_Message):
 class Intent(_Message):
     """A wish of the person at the screen.
 
-    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits); ``cash_out``;
+    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits); ``game`` (value: id);
+    ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
     attendant). A wish the state table refuses comes back as a notice ``refused.<reason>`` in the next
     snapshot, where the reason is the state or the guard that failed.
     """
 
     type: Literal["intent"] = "intent"
-    name: Literal["play", "choose", "bet", "cash_out", "language", "shown", "service"]
+    name: Literal["play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"]
     value: int | str | None = None
 
 

@@ -1,0 +1,183 @@
+"""A machine without its process: the real engine, journal, games and generator, and a hand on its ports."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+from egm.cabinet import value_in
+from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.engine import Engine
+from egm.cabinet.residents import admit
+from egm.cabinet.states import Event, State
+from egm.config import GameSlot
+from egm.devices.interface import Note
+from egm.profiles import load_profile
+from meters import Journal
+from rng import KernelSource, Personalization, RandomService
+from rng.draws import Draw
+
+GAME = "maple-classic"
+
+
+class StoppedClock:
+    """Time that moves only when told."""
+
+    def __init__(self) -> None:
+        self.wall = datetime(2026, 1, 1, tzinfo=UTC)
+        self.ns = 0
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic_ns(self) -> int:
+        return self.ns
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.wall += timedelta(seconds=seconds)
+        self.ns += int(seconds * 1e9)
+
+
+class ScriptedStep:
+    """A step whose numbers are chosen by the test, recorded like the real one's."""
+
+    def __init__(self, values: list[int]) -> None:
+        self._values = values
+        self.draws: list[Draw] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        value = self._values.pop(0)
+        assert 0 <= value < bound
+        self.draws.append(Draw(bound, value, purpose))
+        return value
+
+
+class ScriptedChance:
+    """For outcomes a test must have; everything else uses the real generator."""
+
+    def __init__(self, *values: int) -> None:
+        self.values = list(values)
+
+    def step(self) -> ScriptedStep:
+        return ScriptedStep(self.values)
+
+
+class Hands:
+    """Where orders and messages arrive; an order to stack reaches the ledger as a driver's would."""
+
+    def __init__(self) -> None:
+        self.told: list = []
+        self.orders: list = []
+        self.ledger: value_in.BillLedger | None = None
+        self.offered: dict[int, int] = {}
+
+    def show(self, message) -> None:
+        self.told.append(message)
+
+    def stack(self, escrow: int) -> None:
+        self.orders.append(("stack", escrow))
+        assert self.ledger is not None
+        self.ledger.stack_ordered(Note(self.offered[escrow]), 0)
+
+    def return_bill(self, escrow: int) -> None:
+        self.orders.append(("return", escrow))
+
+
+def generator() -> RandomService:
+    who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
+    return RandomService.start(personalization=who, sources=[KernelSource()])
+
+
+class Room:
+    """One machine on one state folder; build a second on the same folder to restart it."""
+
+    def __init__(
+        self, folder: Path, *, profile: str = "generic", chance=None, games: tuple[str, ...] = (GAME,)
+    ) -> None:
+        self.clock = StoppedClock()
+        self.hands = Hands()
+        self.profile = load_profile(profile)
+        residents, self.refused = admit(tuple(GameSlot(game=game) for game in games), self.profile)
+        self.journal = Journal.open(folder, now=self.clock.now)
+        self.open = True
+        self.restarts: list = []
+        self.cabinet = Cabinet(
+            identity=Identity("TEST-1", "7", "test"),
+            journal=self.journal,
+            profile=self.profile,
+            games={game_id: resident.game for game_id, resident in residents.items()},
+            denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+            clock=self.clock,
+            chance=generator() if chance is None else chance,
+            restart_chance=self._restart,
+            outbox=self.hands,
+            acceptor=self.hands,
+        )
+        self.changes = 0
+        self.engine = Engine(self.cabinet, self._changed)
+        self.ledger = value_in.BillLedger(self.cabinet, self.engine.handle)
+        self.hands.ledger = self.ledger
+        self._escrow = 0
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    def _restart(self):
+        made = self.restarts.pop(0)
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    # ------------------------------------------------------------------ what happens to it
+    def boot(self) -> "Room":
+        self.engine.handle(Event.MEMORY_READY)
+        self.engine.handle(Event.SELF_TEST_PASSED)
+        return self
+
+    def offer(self, amount_cents: int) -> None:
+        """A bill arrives in escrow."""
+        self._escrow += 1
+        self.hands.offered[self._escrow] = amount_cents
+        self.engine.handle(Event.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
+
+    def insert(self, amount_cents: int) -> "Room":
+        """A bill goes all the way into the box."""
+        self.offer(amount_cents)
+        assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.cabinet.notice}"
+        self.ledger.vended()
+        self.ledger.vend_confirmed()
+        return self
+
+    def play(self) -> None:
+        self.engine.handle(Event.PLAY)
+
+    def shown(self) -> None:
+        game = self.cabinet.recall(Key.GAME)
+        self.engine.handle(Event.SHOWN, value=None if game is None else game["play_id"])
+
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            self.journal.close()
+
+    # ------------------------------------------------------------------ what it says
+    @property
+    def state(self) -> State:
+        return self.engine.state
+
+    @property
+    def credit_cents(self) -> int:
+        return self.cabinet.credit_cents
+
+    @property
+    def notice(self) -> str | None:
+        return None if self.cabinet.notice is None else self.cabinet.notice.code
+
+    def records(self, kind: str) -> list[Mapping]:
+        return [entry.record for entry in self.journal.entries(kind)]

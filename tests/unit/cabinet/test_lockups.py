@@ -1,0 +1,108 @@
+"""Doors, faults, keys, language and service: what stops play, what is only remembered, who may clear what."""
+
+import pytest
+from machine_room import Room, ScriptedChance
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.faults import FAULTS, fault
+from egm.cabinet.states import Event, State
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = Room(tmp_path).boot().insert(2000)
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("J-02")
+def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
+    room = Room(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    assert room.state is State.DOOR_OPEN
+    room.shown()
+    assert room.records("game.end") == []
+    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.credit_cents == 2000 - 5 + 300
+    room.close()
+
+
+@pytest.mark.requirement("J-01", "J-04")
+def test_each_door_counts_and_the_last_one_frees_the_machine(room):
+    for door in ("main", "stacker", "main"):
+        room.engine.handle(Event.DOOR_OPENED, door=door)
+    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    assert (room.state, room.cabinet.doors_open) == (State.DOOR_OPEN, ("stacker",))
+    room.engine.handle(Event.DOOR_CLOSED, door="stacker")
+    assert room.state is State.IDLE
+    values = room.journal.meters().values
+    assert (values["door.main.opens"], values["door.stacker.opens"]) == (1, 1)
+
+
+@pytest.mark.requirement("A-09")
+def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
+    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert room.state is State.TILT
+    room.close()
+    again = Room(tmp_path).boot()
+    assert again.state is State.TILT
+    again.engine.handle(Event.FAULT_CLEARED, code="bill_acceptor.cheat")
+    assert again.state is State.TILT
+    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    assert again.records("tilt.cleared") == [{"codes": ["bill_acceptor.cheat"], "person": "attendant"}]
+    again.close()
+
+
+@pytest.mark.requirement("G-06", "G-11", "E-14")
+@pytest.mark.parametrize("code", sorted(FAULTS))
+def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
+    known = FAULTS[code]
+    room.engine.handle(Event.FAULT_RAISED, code=code)
+    room.engine.handle(Event.FAULT_RAISED, code=code)  # a repeat is no news
+    assert len(room.records("fault.raised")) == 1
+    assert room.state is (State.TILT if known.locks else State.IDLE)
+    room.engine.handle(Event.FAULT_CLEARED, code=code)
+    assert (code in room.cabinet.faults) is (known.cleared_by != "self")
+
+
+def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
+    room.engine.handle(Event.FAULT_RAISED, code="io_board.communication")
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
+
+
+def test_an_unknown_fault_stops_play(room):
+    assert fault("martians").locks
+    room.engine.handle(Event.FAULT_RAISED, code="martians")
+    assert room.state is State.TILT
+
+
+def test_language_and_service(room):
+    room.engine.handle(Event.LANGUAGE, value="fr")
+    assert room.cabinet.selection.language == "fr"
+    room.engine.handle(Event.LANGUAGE, value="tlh")
+    assert room.notice == "refused.language_is_offered"
+    room.engine.handle(Event.SERVICE)
+    assert room.cabinet.recall(Key.SERVICE) is True
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert room.cabinet.recall(Key.SERVICE) is None
+
+
+@pytest.mark.requirement("F-07")
+def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
+    room.engine.handle(Event.CASH_OUT)
+    assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
+    room.close()
+    again = Room(tmp_path).boot()
+    assert again.state is State.HANDPAY
+    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert again.state is State.IDLE
+    assert again.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    assert again.journal.pending() == []
+    again.engine.handle(Event.CASH_OUT)
+    assert again.notice == "refused.has_credit"
+    again.close()

@@ -1,0 +1,148 @@
+"""The state table: complete, consistent, and obeyed; every state and event is tried.
+
+A pair with a row does what the row says; a pair without one moves nothing, and a refused wish says so.
+"""
+
+import pytest
+from machine_room import Room, ScriptedChance
+
+from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.engine import EFFECTS, GUARDS
+from egm.cabinet.states import TABLE, WISHES, Event, Next, State, mermaid, rows, standing
+from egm.devices.interface import Note
+from meters import Phase, Transfer
+
+LOSS = (0, 0, 0)
+VALUES = {
+    Event.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
+    Event.BILL_RETURNED: {"reason": "device"},
+    Event.BILL_REJECTED: {"reason": "unreadable"},
+    Event.BILL_NOT_STACKED: {"why": "test"},
+    Event.DOOR_OPENED: {"door": "main"},
+    Event.DOOR_CLOSED: {"door": "main"},
+    Event.FAULT_RAISED: {"code": "bill_acceptor.jam"},
+    Event.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
+    Event.KEY_TURNED: {"key": "attendant"},
+    Event.BET: {"value": 2},
+    Event.GAME: {"value": "maple-classic"},
+    Event.DENOMINATION: {"value": 25},
+    Event.LANGUAGE: {"value": "fr"},
+    Event.CHOOSE: {"value": 0},
+    Event.CHANCE_FAILED: {"detail": "test"},
+    Event.SELF_TEST_FAILED: {"detail": "test"},
+}
+
+
+def _room(tmp_path, state: State) -> Room:
+    """A machine brought into a state by what really leads there."""
+    room = Room(tmp_path)
+    room.restarts.append(room.cabinet.chance)
+    if state is State.BOOT:
+        return room
+    room.engine.handle(Event.MEMORY_READY)
+    if state is State.SELF_TEST:
+        return room
+    if state is State.OUT_OF_SERVICE:
+        room.engine.handle(Event.SELF_TEST_FAILED, detail="test")
+        return room
+    room.engine.handle(Event.SELF_TEST_PASSED)
+    room.insert(500)
+    if state is State.PLAYING:
+        room.play()
+    elif state is State.PAYING:  # passed through at once: here it is held
+        room.cabinet.record(
+            "cashout.request",
+            transaction_id="held",
+            phase=Phase.RESERVE,
+            transfers=(Transfer("credit:1:cashable", "out:handpay_cancelled_credit", 500),),
+            state={Key.PAY_OUT: {"id": "held", "amount_cents": 500}},
+        )
+        room.engine.state = State.PAYING
+    elif state is State.HANDPAY:
+        room.engine.handle(Event.CASH_OUT)
+    elif state is State.DOOR_OPEN:
+        room.engine.handle(Event.DOOR_OPENED, door="main")
+    elif state is State.TILT:
+        room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    return room
+
+
+def _particulars(room: Room, state: State, event: Event) -> dict:
+    """Values an event of this kind would really carry, and what must be true before it can happen at all."""
+    if event is Event.SHOWN and state is State.PLAYING:
+        return {"value": room.cabinet.recall(Key.GAME)["play_id"]}
+    if event is Event.BILL_ESCROWED:
+        room.hands.offered[1] = 500
+    elif event in {Event.BILL_STACKED, Event.BILL_NOT_STACKED}:
+        room.ledger.stack_ordered(Note(500), 0)
+    return VALUES.get(event, {})
+
+
+@pytest.mark.requirement("F-08", "G-04", "J-02")
+@pytest.mark.parametrize("event", Event, ids=str)
+@pytest.mark.parametrize("state", State, ids=str)
+def test_every_state_and_event(tmp_path, state, event):
+    room = _room(tmp_path, state)
+    values = _particulars(room, state, event)
+    before, credit_before = room.journal.sequence, room.credit_cents
+    happening = Occurrence(event, values)
+    held = [r for r in rows(state, event) if all(GUARDS[g](room.cabinet, happening) for g in r.guards)]
+
+    room.engine.handle(event, **values)
+
+    room.journal.self_audit()
+    if state is State.PAYING:  # it never rests there: paying goes on by itself
+        assert room.state is room.cabinet.standing_state()
+    elif not held:
+        assert (room.journal.sequence, room.credit_cents, room.state) == (before, credit_before, state)
+    elif held[0].next is Next.SAME:
+        assert room.state is state
+    elif held[0].next is Next.STANDING or held[0].next is State.PAYING:
+        assert room.state is room.cabinet.standing_state()
+    else:
+        assert room.state is held[0].next
+    if not held:
+        assert (room.notice or "").startswith("refused.") == (event in WISHES)
+
+
+def test_the_table_names_only_what_exists_and_everything_that_exists():
+    guards = {name for row in TABLE for name in row.guards}
+    effects = {name for row in TABLE for name in row.effects}
+    assert guards == set(GUARDS)
+    assert effects == set(EFFECTS)
+
+
+def test_every_state_can_be_left_and_reached():
+    left = {row.state for row in TABLE if row.next is not Next.SAME}
+    assert left == set(State)
+    reached = {row.next for row in TABLE} | {State.BOOT}
+    reached |= {State.IDLE, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE}  # through STANDING
+    assert reached >= set(State)
+
+
+@pytest.mark.requirement("A-08", "A-09")
+def test_standing_puts_the_most_pressing_first():
+    order = ("door_open", "tilted", "handpay", "paying", "playing", "out_of_service")
+    names = (State.DOOR_OPEN, State.TILT, State.HANDPAY, State.PAYING, State.PLAYING, State.OUT_OF_SERVICE)
+    facts = dict.fromkeys(order, True)
+    for fact, state in zip(order, names, strict=True):
+        assert standing(**facts) is state
+        facts[fact] = False
+    assert standing(**facts) is State.IDLE
+
+
+def test_the_diagram_has_every_state():
+    diagram = mermaid()
+    for state in State:
+        assert state.value in diagram
+    assert "standing" in diagram
+
+
+def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
+    room = Room(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    changes = room.changes
+    room.engine.handle(Event.CASH_OUT)  # reserve, then hand-pay: one change for whoever watches
+    assert room.state is State.HANDPAY
+    assert room.changes == changes + 1
+    kinds = [entry.kind for entry in room.journal.entries()]
+    assert kinds.index("cashout.request") < kinds.index("handpay.pending")
