@@ -23,7 +23,7 @@ from typing import Final
 #: What a cabinet runs, beside ``rng`` itself.
 GUARDED: Final = ("paytables", "meters", "egm")
 #: Modules of ``rng`` for laboratories only.
-LABORATORY: Final = ("rng.laboratory", "rng.bulk", "rng.collection", "rng.battery")
+LABORATORY: Final = ("rng.laboratory", "rng.bulk", "rng.collection", "rng.outcomes", "rng.battery")
 
 _CHANCE: Final = (
     "random",
