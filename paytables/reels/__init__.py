@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from paytables.definition import Definition
-from paytables.errors import DefinitionError
-from paytables.reels.build import Builder, inherit
-from paytables.reels.figures import stage_runs
+from paytables.errors import AnalysisError, DefinitionError
+from paytables.reels.build import ModeStages, check_references, inherit
+from paytables.reels.figures import chain_of
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import ReelsDefinition
 from paytables.reels.symbols import Symbols
@@ -26,23 +26,18 @@ class ReelFamily:
 
     def build(self, data: ReelsDefinition, file: str) -> ReelRules:
         """Make every stage for every mode. Raises :class:`DefinitionError`."""
-        builder = Builder(data, Symbols.of(data.symbol, data.groups, file), file)
+        check_references(data, file)
+        symbols = Symbols.of(data.symbol, data.groups, file)
         modes = {mode.id: mode for mode in data.bets.mode}
-        if len(modes) != len(data.bets.mode):
-            raise DefinitionError(file, "bets.mode", "two modes have the same id")
-        stages = {}
+        stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
         for mode in modes.values():
-            if mode.stage not in data.stage:
-                raise DefinitionError(file, f"bets.mode.{mode.id}.stage", f"no stage {mode.stage!r}")
-            stages[mode.id] = {name: builder.reels(name, table, mode) for name, table in data.stage.items()}
-            endless = stage_runs(stages[mode.id])
-            if isinstance(endless, str):
-                raise DefinitionError(
-                    file,
-                    f"stage.{endless}",
-                    f"never ends in expectation: bet {mode.id!r} gives itself a run or more a run",
-                )
-        return ReelRules(definition=data, modes=modes, stages=stages, builder=builder)
+            for name in data.stage:
+                stages[mode.id].stage(name)
+            try:
+                chain_of(stages[mode.id], second=False).runs(mode.stage)
+            except AnalysisError as error:
+                raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
+        return ReelRules(definition=data, modes=modes, stages=stages)
 
 
 FAMILY = ReelFamily()

@@ -21,11 +21,21 @@ END: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What a prize gives beside credits: runs of a stage, a progressive level or a merchandise prize."""
+    """What a prize gives beside credits.
+
+    ``kind`` is stage, progressive, merchandise, step (the series' multiplier moves up) or stick (``size`` is
+    the
+    mask of the cells that now stay). ``size`` of a stage is what it starts with.
+    """
 
     kind: str
     name: str
     times: int = 1
+    size: int = 0
+
+    def to_json(self) -> dict[str, str | int]:
+        """Return the award as the screen and the journal see it."""
+        return {"kind": self.kind, "name": self.name, "times": self.times, "size": self.size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +78,14 @@ S = TypeVar("S", bound=Hashable)
 class Graph:
     """Nodes of every automaton of one stage in flat lists.
 
-    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step; ``row[node]`` is
+    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step, for
+    ``width[node]`` letters; ``row[node]`` is
     :data:`END` for a final node, whose credits a unit of weight are ``value[node]`` and whose prize
     ``ends[node]``.
     """
 
     row: list[int] = field(default_factory=list)
+    width: list[int] = field(default_factory=list)
     delta: list[int] = field(default_factory=list)
     gain: list[int] = field(default_factory=list)
     value: list[int] = field(default_factory=list)
@@ -82,6 +94,7 @@ class Graph:
 
     def _node(self, end: End) -> int:
         self.row.append(END)
+        self.width.append(0)
         self.value.append(end.value)
         self.ends.append(end)
         return len(self.row) - 1
@@ -117,6 +130,7 @@ class Graph:
                     target, factor = step(x, state, letter)
                     row.append((self._target(layers, x + 1, target, finish), factor))
                 self.row[node] = len(self.delta)
+                self.width[node] = width
                 self.delta.extend(n for n, _ in row)
                 self.gain.extend(f for _, f in row)
         return layers[0][start]

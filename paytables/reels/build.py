@@ -1,17 +1,26 @@
 """From the checked definition to playable stages, refusing what the model alone cannot see."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import comb
+from dataclasses import dataclass, field
 from typing import Any
 
 from paytables.errors import DefinitionError
-from paytables.reels import components as parts
-from paytables.reels.automaton import Award, Graph, Prize
-from paytables.reels.schema import Award as AwardTable
-from paytables.reels.schema import Mode, Pay, ReelsDefinition, ReelsStage
-from paytables.reels.stage import Reels, columns_of
-from paytables.reels.symbols import ANY, Symbols
+from paytables.reels.bonus import Hold, Pick, Prop, Wheel
+from paytables.reels.chain import Memory
+from paytables.reels.reelbuild import ReelBuilder, awards_of
+from paytables.reels.run import Stage, given_of
+from paytables.reels.schema import (
+    Award,
+    HoldStage,
+    Item,
+    Mode,
+    PickStage,
+    ReelsDefinition,
+    ReelsStage,
+    WheelStage,
+)
+from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.symbols import Symbols
 
 
 def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -35,260 +44,176 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     return {**data, "stage": {name: whole(name, (name,)) for name in stages}}
 
 
-@dataclass(frozen=True, slots=True)
-class Builder:
-    """Makes the stages of one definition; ``file`` names it in refusals."""
+#: A sticky symbol may show on so many cells at most: each set of stuck cells is a stage of its own.
+STICKY_CELLS_MAX = 12
+
+
+@dataclass(slots=True)
+class ModeStages:
+    """Every stage of a definition for one mode, made when first asked for with a size."""
 
     definition: ReelsDefinition
     symbols: Symbols
+    mode: Mode
     file: str
+    memory: dict[str, Memory] = field(default_factory=dict)
+    _made: dict[tuple[str, int], Stage] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, table in self.definition.stage.items():
+            self.memory[name] = self._memory(name, table)
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
         """Return the refusal of ``key``."""
         return DefinitionError(self.file, key, reason)
 
-    def reels(self, name: str, table: ReelsStage, mode: Mode) -> Reels:
-        """Make one stage for one mode."""
+    def stage(self, name: str, size: int = 0) -> Stage:
+        """Return a stage as it starts with ``size``."""
+        if (name, size) not in self._made:
+            self._made[name, size] = self._make(name, size)
+        return self._made[name, size]
+
+    def _memory(self, name: str, table: object) -> Memory:
+        if not isinstance(table, ReelsStage):
+            return Memory()
         key = f"stage.{name}"
-        strips = self._strips(key, table)
-        weights = self._weights(key, table, strips)
-        expand = frozenset(self.symbols.number(s, f"{key}.expand") for s in table.expand)
-        shown = [columns_of(s, h, expand) for s, h in zip(strips, table.heights, strict=True)]
-        columns = tuple(
-            tuple(sorted({c for c, w in zip(all_, weight, strict=True) if w}))
-            for all_, weight in zip(shown, weights, strict=True)
+        own = any(a.stage == name for pay in table.pay for a in pay.gives)
+        memory = Memory(
+            multipliers=table.multipliers,
+            by_run=table.advance == "run",
+            most_runs=table.most_runs,
+            sticky=table.sticky is not None and table.then in {None, name},
         )
-        column_at = tuple(
-            tuple(found.index(c) if w else 0 for c, w in zip(all_, weight, strict=True))
-            for found, all_, weight in zip(columns, shown, weights, strict=True)
+        if own and not memory.plain and table.most_runs is None:
+            raise self.refuse(key, "gives itself more runs and remembers its series: it needs `most_runs`")
+        if table.then is not None and table.sticky is None:
+            raise self.refuse(f"{key}.then", "nothing sticks: `then` needs `sticky`")
+        return memory
+
+    def _make(self, name: str, size: int) -> Stage:
+        table = self.definition.stage[name]
+        if isinstance(table, ReelsStage):
+            return self._reels(name, table, size)
+        props = tuple(
+            self._prop(f"stage.{name}.items.{n}", item, table.unit) for n, item in enumerate(table.items)
         )
-        graph = Graph()
-        made = self._components(key, table, mode, graph, columns)
-        return Reels(
-            name=name,
-            heights=table.heights,
-            strips=strips,
-            weights=weights,
-            expand=expand,
-            multiplier=table.multiplier,
-            columns=columns,
-            column_at=column_at,
-            components=tuple(made),
-            graph=graph,
-        )
+        if isinstance(table, PickStage):
+            boxes = sum(p.count for p in props)
+            picks = table.picks or boxes
+            if picks > boxes:
+                raise self.refuse(f"stage.{name}.picks", f"{picks} picks from {boxes} boxes")
+            if table.picks is None and not any(p.end for p in props):
+                raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
+            return Pick(name, props, picks)
+        if isinstance(table, WheelStage):
+            return Wheel(name, tuple(p for p in props for _ in range(p.count)))
+        return self._hold(name, table, props, size)
 
-    def _strips(self, key: str, table: ReelsStage) -> tuple[tuple[int, ...], ...]:
-        if len(table.strips) != len(table.heights):
-            raise self.refuse(f"{key}.strips", f"{len(table.strips)} strips for {len(table.heights)} reels")
-        found = []
-        for x, (strip, height) in enumerate(zip(table.strips, table.heights, strict=True)):
-            where = f"{key}.strips.{x}"
-            if len(strip) < height:
-                raise self.refuse(
-                    where, f"a strip of {len(strip)} stops is shorter than its window of {height}"
-                )
-            found.append(tuple(self.symbols.number(s, where) for s in strip))
-        return tuple(found)
-
-    def _weights(
-        self, key: str, table: ReelsStage, strips: Sequence[Sequence[int]]
-    ) -> tuple[tuple[int, ...], ...]:
-        if table.weights is None:
-            return tuple((1,) * len(s) for s in strips)
-        if [len(w) for w in table.weights] != [len(s) for s in strips]:
-            raise self.refuse(f"{key}.weights", "has not one weight for every stop of every strip")
-        for x, w in enumerate(table.weights):
-            if not any(w):
-                raise self.refuse(f"{key}.weights.{x}", "every stop has weight zero")
-        return table.weights
-
-    def _components(
-        self,
-        key: str,
-        table: ReelsStage,
-        mode: Mode,
-        graph: Graph,
-        columns: Sequence[Sequence[parts.Column]],
-    ) -> list[parts.Component]:
-        lines = self._lines(key, table, mode)
-        groups: dict[str, list[parts.Pattern]] = {}
-        made: list[parts.Component] = []
-        numbers = {"ways": 0, "scatter": 0}
-        for n, pay in enumerate(table.pay):
-            where = f"{key}.pay.{n}"
-            if pay.on == "line":
-                if not lines:
-                    raise self.refuse(where, "is a line prize, but the stage has no lines")
-                patterns = self._patterns(where, table, pay, mode, {len(line) for line in lines})
-                groups.setdefault(pay.group, []).extend(patterns)
-                continue
-            element = self._element(where, str(pay.of), table)
-            prizes = self._prizes(where, pay, mode)
-            numbers[pay.on] += 1
-            if pay.on == "scatter":
-                self._check_scatter(where, element, prizes, columns)
-                made.append(parts.scatter_component(graph, numbers["scatter"], element, prizes, columns))
-            else:
-                self._check_ways(where, pay, prizes, columns, element)
-                made += parts.ways_components(graph, numbers["ways"], element, prizes, columns, pay.direction)
-        if not table.overlapping_ways:
-            self._check_overlap(key, table, made, columns)
-        on_lines = [
-            component
-            for patterns in groups.values()
-            for component in parts.line_components(graph, lines, patterns, columns, table.wild_multipliers)
-        ]
-        return [*on_lines, *made]
-
-    def _element(self, where: str, name: str, table: ReelsStage) -> parts.Element:
-        element = self.symbols.element(name, f"{where}.of", multiply_own=table.multiply_own)
-        if element is None:
-            raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
-        return element
-
-    def _lines(self, key: str, table: ReelsStage, mode: Mode) -> list[tuple[tuple[int, int], ...]]:
-        lines = []
-        for n, line in enumerate(table.lines):
-            cells: list[tuple[int, int]] = []
-            for i, cell in enumerate(line):
-                cells.append(cell if isinstance(cell, tuple) else (i, cell))
-            for reel, row in cells:
-                if reel >= len(table.heights) or row >= table.heights[reel]:
-                    raise self.refuse(f"{key}.lines.{n}", f"reel {reel} row {row} is outside the window")
-            if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
-                raise self.refuse(f"{key}.lines.{n}", "does not visit the reels from left to right")
-            lines.append(tuple(cells))
-        if len(set(lines)) != len(lines):
-            raise self.refuse(f"{key}.lines", "the same line is defined twice")
-        if mode.lines is not None and table.lines and mode.lines > len(lines):
-            raise self.refuse(f"bets.mode.{mode.id}.lines", f"{mode.lines} lines, but {key} has {len(lines)}")
-        return lines[: mode.lines]
-
-    def _credits(self, where: str, pay: Pay, value: Any, mode: Mode) -> int:
-        if isinstance(value, tuple):
-            if mode.column >= len(value):
-                raise self.refuse(where, f"no column {mode.column} for bet {mode.id!r}")
-            value = value[mode.column]
-        unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
-        return int(value) * (mode.cost if unit == "bet" else 1)
-
-    def _awards(self, pay: Pay, mode: Mode, count: int | None) -> tuple[Award, ...]:
-        found = []
-        for award in pay.gives:
-            if award.modes is not None and mode.id not in award.modes:
-                continue
-            if award.at is not None and award.at != count:
-                continue
-            times = _times(award, count)
-            if times:
-                found.append(_award(award, times))
-        return tuple(found)
-
-    def _prizes(self, where: str, pay: Pay, mode: Mode) -> dict[int, Prize]:
-        label = pay.id or pay.of
-        prizes = {}
-        for count, value in sorted(pay.pays.items()):
-            credits_ = self._credits(f"{where}.pays.{count}", pay, value, mode)
-            prizes[count] = Prize(f"{count} {label}", credits_, self._awards(pay, mode, count))
-        return prizes
-
-    def _patterns(
-        self, where: str, table: ReelsStage, pay: Pay, mode: Mode, lengths: set[int]
-    ) -> list[parts.Pattern]:
-        if pay.pattern is not None:
-            if len(pay.pattern) not in lengths:
-                raise self.refuse(f"{where}.pattern", f"{len(pay.pattern)} cells fit no line")
-            elements = tuple(
-                self.symbols.element(e, f"{where}.pattern", multiply_own=table.multiply_own)
-                for e in pay.pattern
+    def _reels(self, name: str, table: ReelsStage, size: int) -> Stage:
+        key = f"stage.{name}"
+        reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).reels()
+        if table.sticky is not None:
+            symbol = self.symbols.number(table.sticky, f"{key}.sticky")
+            cells = sum(
+                sum(any(c[row] == symbol for c in columns) for row in range(height))
+                for columns, height in zip(reels.columns, reels.heights, strict=True)
             )
-            name = pay.id or " ".join(pay.pattern)
-            credits_ = self._credits(where, pay, pay.pay or 0, mode)
-            return [parts.Pattern(elements, Prize(name, credits_, self._awards(pay, mode, None)))]
-        element = self._element(where, str(pay.of), table)
-        found = []
-        for count, prize in self._prizes(where, pay, mode).items():
-            if count > max(lengths):
-                raise self.refuse(f"{where}.pays.{count}", f"no line has {count} cells")
-            for cells in sorted(lengths):
-                if count > cells:
-                    continue
-                if pay.direction == "anywhere" and comb(cells, count) > 1000:
-                    raise self.refuse(
-                        f"{where}.direction", f"{count} of {cells} anywhere is too many patterns"
-                    )
-                for place in parts.placements(count, cells, pay.direction):
-                    row = tuple(element if i in place else None for i in range(cells))
-                    found.append(parts.Pattern(row, prize))
-        return found
-
-    def _check_scatter(
-        self,
-        where: str,
-        element: parts.Element,
-        prizes: Mapping[int, Prize],
-        columns: Sequence[Sequence[parts.Column]],
-    ) -> None:
-        most = sum(max(sum(1 for s in column if element[s]) for column in reel) for reel in columns)
-        if max(prizes) > most:
-            raise self.refuse(f"{where}.pays.{max(prizes)}", f"at most {most} can show")
-
-    def _check_ways(
-        self,
-        where: str,
-        pay: Pay,
-        prizes: Mapping[int, Prize],
-        columns: Sequence[Sequence[parts.Column]],
-        element: parts.Element,
-    ) -> None:
-        if pay.direction not in {"left", "right", "both"}:
-            raise self.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
-        if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
-            raise self.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
-        if max(prizes) > len(columns):
-            raise self.refuse(f"{where}.pays.{max(prizes)}", f"there are {len(columns)} reels")
-        reach = range(max(prizes)) if pay.direction != "right" else range(-max(prizes), 0)
-        for x in reach:
-            if not any(element[s] for column in columns[x] for s in column):
+            if cells > STICKY_CELLS_MAX and not table.expand:
+                raise self.refuse(f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}")
+        if table.cascade and table.player_holds:
+            raise self.refuse(key, "has either a cascade or reels the player holds")
+        if table.cascade:
+            if table.expand or table.sticky:
+                raise self.refuse(f"{key}.cascade", "symbols that fall neither expand nor stick")
+            return Falls(reels, self.symbols.ids, table.cascade)
+        if table.player_holds:
+            if any(a.stage for pay in table.pay for a in pay.gives):
                 raise self.refuse(
-                    f"{where}.pays.{max(prizes)}", f"{pay.of} never shows on reel {x % len(columns) + 1}"
+                    f"{key}.player_holds", "its prizes may give no stage: the strategy must be the window's"
                 )
+            return Holds(reels, self.symbols.ids)
+        return Spin(reels, self.symbols.ids)
 
-    def _check_overlap(
-        self,
-        key: str,
-        table: ReelsStage,
-        made: Sequence[parts.Component],
-        columns: Sequence[Sequence[parts.Column]],
-    ) -> None:
-        """Refuse two ways prizes that one and the same way could win, unless the definition allows it."""
-        ways = {c.number: c for c in made if c.kind == "ways"}
-        pays = [p for p in table.pay if p.on == "ways"]
-        for a in ways.values():
-            for b in ways.values():
-                if a.number >= b.number or pays[a.number - 1].direction != pays[b.number - 1].direction:
-                    continue
-                pay_a, pay_b = pays[a.number - 1], pays[b.number - 1]
-                need = max(min(pay_a.pays), min(pay_b.pays))
-                reach = range(need) if pay_a.direction != "right" else range(-need, 0)
-                if all(any(a.shows[s] and b.shows[s] for c in columns[x] for s in c) for x in reach):
-                    raise self.refuse(
-                        f"{key}.pay",
-                        f"overlapping ways: one way can win both {pay_a.of} and {pay_b.of} "
-                        "(say overlapping_ways = true if that is meant)",
-                    )
+    def _prop(self, key: str, item: Item, unit: str) -> Prop:
+        awards = awards_of(item.gives, self.mode, None)
+        if not item.credits and not awards and not item.end:
+            raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")
+        label = item.id or (
+            item.name.en if item.name else "+".join(a.name for a in awards) or str(item.credits)
+        )
+        credits_ = item.credits * (self.mode.cost if unit == "bet" else 1)
+        return Prop(label, credits_, awards, item.count, item.end)
 
-
-def _times(award: AwardTable, count: int | None) -> int:
-    if isinstance(award.times, int):
-        return award.times
-    reached = [c for c in award.times if count is not None and c <= count]
-    return award.times[max(reached)] if reached else 0
+    def _hold(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
+        key = f"stage.{name}"
+        for n, prop in enumerate(props):
+            if given_of(prop.awards):
+                raise self.refuse(
+                    f"{key}.items.{n}", "a coin gives credits, a level or merchandise, not a stage"
+                )
+        if size > table.cells:
+            raise self.refuse(key, f"starts with {size} coins on {table.cells} cells")
+        full = self._prop(f"{key}.full", table.full, table.unit) if table.full else None
+        return Hold(name, table.cells, table.respins, *table.coin, props, full, size)
 
 
-def _award(award: AwardTable, times: int) -> Award:
-    if award.stage is not None:
-        return Award("stage", award.stage, times)
-    if award.progressive is not None:
-        return Award("progressive", award.progressive)
-    return Award("merchandise", str(award.merchandise))
+def check_references(definition: ReelsDefinition, file: str) -> None:
+    """Refuse awards of stages, levels and merchandise that do not exist, and what nothing can win."""
+    known = {
+        "stage": list(definition.stage),
+        "progressive": [p.id for p in definition.progressive],
+        "merchandise": [m.id for m in definition.merchandise],
+        "bets.mode": [m.id for m in definition.bets.mode],
+    }
+    for key, ids in known.items():
+        if len(set(ids)) != len(ids):
+            raise DefinitionError(file, key, "two have the same id")
+
+    def refer(key: str, kind: str, name: str | None) -> None:
+        if name is not None and name not in known[kind]:
+            raise DefinitionError(file, key, f"no {kind} {name!r}")
+
+    given: set[str | None] = set()
+    for key, award in _all_awards(definition):
+        for kind in ("stage", "progressive", "merchandise"):
+            refer(key, kind, getattr(award, kind))
+        for bet in award.modes or ():
+            refer(key, "bets.mode", bet)
+        given |= {award.progressive, award.merchandise}
+    for mode in definition.bets.mode:
+        refer(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
+    for name, table in definition.stage.items():
+        refer(f"stage.{name}.then", "stage", getattr(table, "then", None))
+    _check_levels(definition, given, file)
+    for prize in known["merchandise"]:
+        if prize not in given:
+            raise DefinitionError(file, f"merchandise.{prize}", "no prize gives it")
+
+
+def _check_levels(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
+    for level in definition.progressive:
+        key = f"progressive.{level.id}"
+        ways = (level.id in given) + (level.one_in is not None) + (level.ceiling_credits is not None)
+        if ways != 1:
+            raise DefinitionError(
+                file, key, "is won in exactly one way: a prize, `one_in`, or `ceiling_credits`"
+            )
+        if level.ceiling_credits is not None:
+            if level.ceiling_credits <= level.reset_credits:
+                raise DefinitionError(file, f"{key}.ceiling_credits", "is not above its reset")
+            if level.increment.startswith("0"):
+                raise DefinitionError(file, f"{key}.increment", "a level with a ceiling must grow to be won")
+
+
+def _all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
+    found: list[tuple[str, Award]] = []
+    for name, table in definition.stage.items():
+        rows: Sequence[tuple[str, Any]]
+        if isinstance(table, ReelsStage):
+            rows = [(f"stage.{name}.pay.{n}", pay) for n, pay in enumerate(table.pay)]
+        else:
+            rows = [(f"stage.{name}.items.{n}", item) for n, item in enumerate(table.items)]
+            if isinstance(table, HoldStage) and table.full is not None:
+                rows = [*rows, (f"stage.{name}.full", table.full)]
+        found += [(f"{key}.gives", award) for key, row in rows for award in row.gives]
+    return found

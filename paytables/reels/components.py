@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.reels.automaton import NOTHING, End, Graph, Prize
+from paytables.reels.automaton import NOTHING, Award, End, Graph, Prize
 
 #: One cell of a pattern: the multiplier each symbol brings there, 0 where the symbol does not fit.
 Element = tuple[int, ...]
@@ -251,6 +251,33 @@ def scatter_component(
     widths = [m + 1 for m in _most(fits, columns)]
     start = graph.add(0, step, widths, lambda count: _reached(prizes, count, everywhere))
     return Component("scatter", number, start, letter, shows=fits)
+
+
+def stick_component(
+    graph: Graph,
+    symbol: int,
+    columns: Sequence[Sequence[Column]],
+    given: Callable[[int], tuple[Award, ...]],
+) -> Component:
+    """Return the component that notes where a sticky symbol shows: bit ``number of the cell`` of a mask.
+
+    ``given(mask)`` is what that mask gives; cells are numbered reel by reel, top to bottom.
+    """
+    heights = [len(reel[0]) for reel in columns]
+    first = [sum(heights[:x]) for x in range(len(heights))]
+
+    def letter(_x: int, column: Column) -> int:
+        return sum(1 << row for row, s in enumerate(column) if s == symbol)
+
+    def step(x: int, mask: int, rows: int) -> tuple[int | End, int]:
+        return (mask | rows << first[x], 1)
+
+    def finish(mask: int) -> End:
+        awards = given(mask)
+        return End(Prize("", 0, awards)) if awards else NOTHING
+
+    widths = [max(letter(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
+    return Component("stick", 1, graph.add(0, step, widths, finish), letter)
 
 
 def _reached(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:

@@ -1,87 +1,142 @@
-"""The exact figures of a reel game: every stage's expectations put together for every mode."""
+"""The exact figures of a reel game: every stage's expectations put together for every way to bet."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
-from paytables.reels.moments import award_rates, end_counts, expected_runs, mean_credits
-from paytables.reels.schema import Mode, ReelsDefinition
-from paytables.reels.stage import Reels
+from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize, ProgressiveShare
+from paytables.reels.automaton import Award
+from paytables.reels.build import ModeStages
+from paytables.reels.chain import Chain
+from paytables.reels.schema import ReelsDefinition
+from paytables.reels.spin import Falls, Holds, Spin
+
+ZERO = Fraction(0)
 
 
-def analyse(
-    definition: ReelsDefinition,
-    modes: Mapping[str, Mode],
-    stages: Mapping[str, Mapping[str, Reels]],
-    depth: Depth,
-) -> Analysis:
+def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
     """Return the figures of every mode. They hold at every level, which multiplies cost and pays alike."""
-    bets = tuple(_bet(mode, stages[mode.id], depth) for mode in modes.values())
+    bets = tuple(_bet(definition, made, depth) for made in stages.values())
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
 
-def stage_runs(stages: Mapping[str, Reels]) -> dict[str, dict[str, Fraction]] | str:
-    """Return how many runs of each stage follow one run of another, or the stage that never ends."""
-    gives = {
-        name: {award: rate for (kind, award), rate in award_rates(reels).items() if kind == "stage"}
-        for name, reels in stages.items()
-    }
-    return expected_runs(gives)
+def chain_of(stages: ModeStages, *, second: bool) -> Chain:
+    """Return the chain of one mode's stages; with ``second`` it can tell variances."""
+    return Chain(lambda name, size: stages.stage(name, size).table(second=second), stages.memory)
 
 
-def _bet(mode: Mode, stages: Mapping[str, Reels], depth: Depth) -> BetAnalysis:
-    runs = stage_runs(stages)
-    assert not isinstance(runs, str)  # a game that never ends was refused when it was loaded
-    reached = {name: rate for name, rate in runs[mode.stage].items() if rate}
-    means = {name: mean_credits(stages[name]) for name in reached}
-    total = sum((rate * means[name] for name, rate in reached.items()), Fraction(0))
-    base = stages[mode.stage]
+def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
+    mode = stages.mode
+    chain = chain_of(stages, second=False)
+    runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
+    mean = sum(
+        (rate * times * chain.table(name, size).mean for (name, size, times), rate in runs.items()), ZERO
+    )
+    base = stages.stage(mode.stage)
+    cycle = base.reels.cycle if isinstance(base, Spin | Falls | Holds) else None
+    plain = BetAnalysis(bet=mode.id, cost_credits=mode.cost, rtp=mean / mode.cost, cycle=cycle)
     if depth is Depth.RETURN:
-        return BetAnalysis(bet=mode.id, cost_credits=mode.cost, rtp=total / mode.cost, cycle=base.cycle)
-    prizes = tuple(p for name, rate in reached.items() for p in _prizes(stages[name], rate, mode.cost))
-    features = tuple(
-        FeatureFigures(
-            feature=name,
-            rate=rate,
-            mean_runs=rate,
-            mean_credits=means[name],
-            rtp=rate * means[name] / mode.cost,
-            longest_runs=None,
-        )
-        for name, rate in reached.items()
-        if name != mode.stage
-    )
+        return plain
+    worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
+    assert worth.mean == mean  # forwards and backwards are two ways to the same number
     return BetAnalysis(
-        bet=mode.id,
-        cost_credits=mode.cost,
-        rtp=total / mode.cost,
-        cycle=base.cycle,
-        prizes=prizes,
-        features=features,
+        bet=plain.bet,
+        cost_credits=plain.cost_credits,
+        rtp=plain.rtp,
+        cycle=cycle,
+        prizes=_prizes(stages, runs),
+        features=_features(stages, runs, chain),
+        progressives=_progressives(definition, stages, runs, plain.rtp),
+        variance=worth.variance,
     )
 
 
-def _prizes(reels: Reels, rate: Fraction, cost: int) -> list[Prize]:
-    hits: dict[str, int] = {}
-    paid: dict[str, int] = {}
-    credits_: dict[str, int] = {}
-    for c in range(len(reels.components)):
-        for node, amount in end_counts(reels, c, weighted=True).items():
-            end = reels.graph.ends[node]
-            if end.prize is not None:
-                name = end.prize.name
-                hits[name] = hits.get(name, 0) + amount
-                paid[name] = paid.get(name, 0) + amount * end.value
-                credits_[name] = end.prize.credits * reels.multiplier
-    return [
+Runs = Mapping[tuple[str, int, int], Fraction]
+
+
+def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
+    rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
+    hits: dict[tuple[str, str, int], int | None] = {}
+    for (name, size, factor), rate in runs.items():
+        for p in stages.stage(name, size).prizes():
+            key = (name, p.name, p.credits)
+            rows[key][0] += rate * Fraction(p.hits, p.cycle)
+            rows[key][1] += rate * factor * Fraction(p.paid, p.cycle)
+            hits[key] = p.hits if key not in hits else None
+    return tuple(
         Prize(
-            name=name,
-            where=reels.name,
-            credits=credits_[name],
-            hits=hits[name],
-            rate=rate * Fraction(hits[name], reels.cycle),
-            rtp=rate * Fraction(paid[name] * reels.multiplier, reels.cycle * cost),
+            name=prize,
+            where=stage,
+            credits=credits_,
+            hits=hits[stage, prize, credits_],
+            rate=rate,
+            rtp=paid / stages.mode.cost,
         )
-        for name in sorted(hits, key=lambda n: (-credits_[n], n))
-    ]
+        for (stage, prize, credits_), (rate, paid) in sorted(
+            rows.items(), key=lambda row: (row[0][0], -row[0][2])
+        )
+    )
+
+
+def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
+    found = []
+    for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
+        these = {key: rate for key, rate in runs.items() if key[0] == stage}
+        mean_runs = sum(these.values(), ZERO)
+        credits_ = sum((r * times * chain.table(n, size).mean for (n, size, times), r in these.items()), ZERO)
+        rate = sum(
+            (
+                r * p
+                for (name, size, _), r in runs.items()
+                if name != stage
+                for given, (p, _mean) in chain.table(name, size).cases.items()
+                for award in given
+                if award.kind == "stage" and award.name == stage
+            ),
+            ZERO,
+        )
+        found.append(
+            FeatureFigures(
+                feature=stage,
+                rate=rate,
+                mean_runs=mean_runs / rate,
+                mean_credits=credits_ / rate,
+                rtp=credits_ / stages.mode.cost,
+                longest_runs=stages.memory[stage].most_runs,
+            )
+        )
+    return tuple(found)
+
+
+def _progressives(
+    definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
+) -> tuple[ProgressiveShare, ...]:
+    rates: dict[str, Fraction] = defaultdict(Fraction)
+    for (name, size, _), rate in runs.items():
+        for (kind, what), mean in stages.stage(name, size).extras().items():
+            if kind == "progressive":
+                rates[what] += rate * mean
+    found = []
+    cost = stages.mode.cost
+    for level in definition.progressive:
+        increment = Fraction(level.increment)
+        rate = rates[level.id]
+        reset = level.reset_credits
+        if level.one_in is not None:
+            rate = Fraction(1, level.one_in)
+        if level.ceiling_credits is not None:
+            # one hit each time play has added (mean trigger - reset), the trigger uniform in [reset, ceiling]
+            rate = increment * cost / (Fraction(reset + level.ceiling_credits, 2) - reset)
+        rest = cost * (1 - rtp)
+        found.append(
+            ProgressiveShare(
+                level=level.id,
+                rate=rate,
+                reset_credits=reset,
+                rtp_at_reset=rate * reset / cost,
+                increment=increment if rate else ZERO,
+                break_even_credits=rest / rate if rate else None,
+            )
+        )
+    return tuple(found)

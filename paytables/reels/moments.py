@@ -1,96 +1,193 @@
 """Exact expectations of a reel stage, by dynamic programming over the reels.
 
 A component only cares for the letter each reel shows it, so a reel of any length is a small histogram of
-letters; walking the automaton over histograms gives how many of the cycle's windows end where. The work
-grows with
-reels x nodes x letters, never with the length of the strips.
+letters; walking the automata over histograms gives how many of the cycle's windows end where. The work grows
+with reels x nodes x letters, never with the length of the strips. Several components are walked together over
+the histogram of their letters together: two for a covariance, the award-giving ones for what is played next.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 
+from paytables.errors import AnalysisError
+from paytables.reels.automaton import Award, Graph
+from paytables.reels.run import Given, PrizeRate, Table, extras_of, given_of
 from paytables.reels.stage import Reels
 
+#: More award-giving components than this at once are not walked together: their whole law is used instead.
+JOINT_AWARDS_MAX = 4
 
-def letter_counts(reels: Reels, component: int) -> list[dict[int, int]]:
-    """Return for each reel how many of its cases show the component each letter."""
+Letters = tuple[int, ...]
+Nodes = tuple[int, ...]
+
+
+def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
+    """Return for each reel how many of its cases show the components which letters together."""
     found = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
-        counts: dict[int, int] = defaultdict(int)
+        counts: Counter[Letters] = Counter()
         for row, weight in zip(letters, weights, strict=True):
-            counts[row[component]] += weight
-        found.append(dict(counts))
+            counts[tuple(row[c] for c in components)] += weight
+        found.append(sorted(counts.items()))
     return found
 
 
-def end_counts(reels: Reels, component: int, *, weighted: bool) -> dict[int, int]:
-    """Return how many windows of the cycle end the component's walk in each final node.
+def end_counts(
+    reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
+) -> dict[Nodes, int]:
+    """Return how many windows of the cycle end the components' walks in which final nodes.
 
-    ``weighted`` counts each window as many times as its weight (its ways): that sum times the node's value is
-    what the component pays over the cycle. Unweighted, the counts add to the cycle.
+    Where ``weighted[i]``, a window counts as many times as component i's weight (its ways). Walks that leave
+    one
+    of the components at the positions ``need`` without a win are dropped: they add nothing to a product.
     """
-    g = reels.graph
-    here = {reels.components[component].start: 1}
-    for counts, total in zip(letter_counts(reels, component), reels.totals, strict=True):
-        there: dict[int, int] = defaultdict(int)
-        for node, amount in here.items():
-            row = g.row[node]
-            if row < 0:
-                there[node] += amount * total
+    return _walk(
+        reels.graph,
+        tuple(reels.components[c].start for c in components),
+        letter_counts(reels, components),
+        tuple(weighted),
+        tuple(need),
+    )
+
+
+def _walk(
+    g: Graph,
+    start: Nodes,
+    counts: list[list[tuple[Letters, int]]],
+    weighted: tuple[bool, ...],
+    need: tuple[int, ...],
+) -> dict[Nodes, int]:
+    here: dict[Nodes, int] = {start: 1}
+    places = range(len(start))
+    for letters_of in counts:
+        there: dict[Nodes, int] = defaultdict(int)
+        total = sum(n for _, n in letters_of)
+        for nodes, amount in here.items():
+            rows = [g.row[n] for n in nodes]
+            if max(rows, default=-1) < 0:
+                there[nodes] += amount * total
                 continue
-            for letter, count in counts.items():
-                k = row + letter
-                there[g.delta[k]] += amount * count * (g.gain[k] if weighted else 1)
+            for letters, count in letters_of:
+                factor = amount * count
+                target = list(nodes)
+                for i in places:
+                    if rows[i] >= 0:
+                        k = rows[i] + letters[i]
+                        target[i] = g.delta[k]
+                        if weighted[i]:
+                            factor *= g.gain[k]
+                if not factor or any(g.row[target[i]] < 0 and not g.value[target[i]] for i in need):
+                    continue
+                there[tuple(target)] += factor
         here = there
     return dict(here)
 
 
-def mean_credits(reels: Reels) -> Fraction:
-    """Return the expected win of one run at level 1, the stage's multiplier included, features excluded."""
-    value = reels.graph.value
-    total = sum(
-        amount * value[node]
-        for c in range(len(reels.components))
-        for node, amount in end_counts(reels, c, weighted=True).items()
-    )
-    return Fraction(total * reels.multiplier, reels.cycle)
+def award_components(reels: Reels) -> list[int]:
+    """Return the components that can give something that is played next."""
+    g = reels.graph
+    found = []
+    for c, component in enumerate(reels.components):
+        seen = {component.start}
+        todo = [component.start]
+        gives = False
+        while todo:
+            node = todo.pop()
+            prize = g.ends[node].prize
+            gives = gives or (prize is not None and bool(given_of(prize.awards)))
+            if g.row[node] >= 0:
+                for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
+                    if target not in seen:
+                        seen.add(target)
+                        todo.append(target)
+        if gives:
+            found.append(c)
+    return found
 
 
-def award_rates(reels: Reels) -> dict[tuple[str, str], Fraction]:
-    """Return how many of each (kind, name) one run gives on average: runs of a stage, levels, prizes."""
-    rates: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for c in range(len(reels.components)):
-        for node, amount in end_counts(reels, c, weighted=False).items():
-            prize = reels.graph.ends[node].prize
-            for award in prize.awards if prize is not None else ():
-                rates[award.kind, award.name] += Fraction(amount * award.times, reels.cycle)
-    return dict(rates)
+def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
+    """Return what the ends of the award-giving components give together, sorted."""
+    awards: list[Award] = []
+    for node in nodes:
+        prize = reels.graph.ends[node].prize
+        if prize is not None:
+            awards += prize.awards
+    return given_of(awards)
 
 
-def expected_runs(gives: Mapping[str, Mapping[str, Fraction]]) -> dict[str, dict[str, Fraction]] | str:
-    """Return how many runs of every stage follow from one run of each, itself included.
+def run_table(reels: Reels, *, second: bool) -> Table:
+    """Return the table of one run by dynamic programming. Without ``second`` its second moment is zero.
 
-    ``gives[s][t]`` is the mean number of runs of t that one run of s starts. The answer is the inverse of
-    I - gives, which exists and is non-negative exactly when the elimination meets only positive pivots (I -
-    gives
-    is then a non-singular M-matrix). Otherwise some stage starts itself without end in expectation: its name
-    is returned instead.
+    Raises :class:`AnalysisError` where too many components give something at once to be walked together.
     """
-    names = list(gives)
-    matrix = [
-        [Fraction(int(s == t)) - gives[s].get(t, Fraction(0)) for t in names]
-        + [Fraction(int(s == t)) for t in names]
-        for s in names
-    ]
-    size = len(names)
-    for i in range(size):
-        if matrix[i][i] <= 0:
-            return names[i]
-        pivot = matrix[i][i]
-        matrix[i] = [value / pivot for value in matrix[i]]
-        for j in range(size):
-            if j != i and matrix[j][i]:
-                factor = matrix[j][i]
-                matrix[j] = [a - factor * b for a, b in zip(matrix[j], matrix[i], strict=True)]
-    return {s: {t: matrix[i][size + k] for k, t in enumerate(names)} for i, s in enumerate(names)}
+    givers = award_components(reels)
+    if len(givers) > JOINT_AWARDS_MAX:
+        raise AnalysisError(f"stage {reels.name}: {len(givers)} components give awards; its law is needed")
+    cases: dict[Given, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+    unweighted = [False] * len(givers)
+    for nodes, amount in end_counts(reels, givers, unweighted).items():
+        cases[given_by(reels, nodes)][0] += Fraction(amount, reels.cycle)
+    value = reels.graph.value
+    for c in range(len(reels.components)):
+        ends = end_counts(reels, [*givers, c], [*unweighted, True], need=[len(givers)])
+        for nodes, amount in ends.items():
+            part = Fraction(amount * value[nodes[-1]] * reels.multiplier, reels.cycle)
+            cases[given_by(reels, nodes[:-1])][1] += part
+    return Table(
+        {given: (p, mean) for given, (p, mean) in cases.items()},
+        second_moment(reels) if second else Fraction(0),
+    )
+
+
+def second_moment(reels: Reels) -> Fraction:
+    """Return E[X^2] of one run's credits: the sum over all pairs of components of E[X_a X_b].
+
+    Pairs that read the same letters in the same numbers have the same expectation, and are walked once: on
+    unweighted strips that is every pair of lines with the same shift from one to the other.
+    """
+    value = reels.graph.value
+    known: dict[object, int] = {}
+    total = 0
+    size = len(reels.components)
+    for a in range(size):
+        for b in range(a, size):
+            counts = letter_counts(reels, (a, b))
+            start = (reels.components[a].start, reels.components[b].start)
+            if start[0] == start[1]:  # the same automaton: the pair may be read either way round
+                mirrored = [sorted((letters[::-1], n) for letters, n in reel) for reel in counts]
+                counts = min(counts, mirrored)
+            key = (start, tuple(tuple(reel) for reel in counts))
+            if key not in known:
+                ends = _walk(reels.graph, start, counts, (True, True), (0, 1))
+                known[key] = sum(n * value[x] * value[y] for (x, y), n in ends.items())
+            total += known[key] * (1 if a == b else 2)
+    return Fraction(total * reels.multiplier**2, reels.cycle)
+
+
+def prize_rates(reels: Reels) -> list[PrizeRate]:
+    """Return how often each prize of a stage is won over its cycle, and what it pays there."""
+    hits: dict[str, int] = defaultdict(int)
+    paid: dict[str, int] = defaultdict(int)
+    credits_: dict[str, int] = {}
+    for c in range(len(reels.components)):
+        for (node,), amount in end_counts(reels, [c], [True]).items():
+            end = reels.graph.ends[node]
+            if end.prize is not None and (end.prize.credits or end.prize.awards) and end.prize.name:
+                name = end.prize.name
+                hits[name] += amount
+                paid[name] += amount * end.value * reels.multiplier
+                credits_[name] = end.prize.credits * reels.multiplier
+    return [PrizeRate(name, credits_[name], hits[name], paid[name], reels.cycle) for name in hits]
+
+
+def extra_rates(reels: Reels) -> dict[tuple[str, str], Fraction]:
+    """Return how many levels and merchandise prizes, by (kind, name), one run gives on average."""
+    return extras_of(
+        (award, Fraction(amount, reels.cycle))
+        for c in range(len(reels.components))
+        for (node,), amount in end_counts(reels, [c], [False]).items()
+        for prize in [reels.graph.ends[node].prize]
+        if prize is not None
+        for award in prize.awards
+    )

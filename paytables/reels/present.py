@@ -3,47 +3,68 @@
 from collections.abc import Mapping, Sequence
 
 from paytables.contract import Json
-from paytables.reels.schema import Mode, ReelsDefinition
-from paytables.reels.stage import Hit, Reels
+from paytables.reels.bonus import Hold, Pick, Prop, Wheel
+from paytables.reels.build import ModeStages
+from paytables.reels.run import Stage
+from paytables.reels.schema import ReelsDefinition
+from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.stage import Reels
 
 
-def presentation(
-    definition: ReelsDefinition,
-    modes: Mapping[str, Mode],
-    stages: Mapping[str, Mapping[str, Reels]],
-    ids: Sequence[str],
-) -> dict[str, Json]:
-    """Return the game's data for drawing: the first mode's base stage on top, all under ``stages``."""
+def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
+    """Return the game's data for drawing: the first bet's first stage on top, all under ``stages``."""
+    ids = [s.id for s in definition.symbol]
+    first = next(iter(stages.values()))
     drawn = {}
-    for mode in modes.values():
-        for name, reels in stages[mode.id].items():
-            if name not in drawn:
-                drawn[name] = _stage(reels, ids)
-    first = next(iter(modes.values()))
-    bets = [
-        {
-            "mode": mode.id,
-            "cost": mode.cost,
-            "lines": mode.lines,
-            "stage": mode.stage,
-            "name": mode.name.model_dump() if mode.name else None,
-            "pays": _pays(stages[mode.id][mode.stage]),
-        }
-        for mode in modes.values()
-    ]
+    for name, table in definition.stage.items():
+        label = table.name.model_dump() if table.name else None
+        drawn[name] = {"kind": table.kind, "name": label, **_stage(first.stage(name), ids)}
+    bets = []
+    for made in stages.values():
+        mode = made.mode
+        bets.append(
+            {
+                "mode": mode.id,
+                "cost": mode.cost,
+                "lines": mode.lines,
+                "stage": mode.stage,
+                "name": mode.name.model_dump() if mode.name else None,
+                "pays": _pays(made.stage(mode.stage)),
+            }
+        )
     return {
-        **drawn[first.stage],
+        **drawn[first.mode.stage],
         "symbols": {
             s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
         },
+        "groups": {name: list(members) for name, members in definition.groups.items()},
         "stages": drawn,
         "bets": bets,
         "levels": list(definition.bets.levels),
-        "pays": _pays(stages[first.id][first.stage]),
+        "progressives": [
+            {"id": p.id, "name": p.name.model_dump(), "reset_credits": p.reset_credits, "linked": p.linked}
+            for p in definition.progressive
+        ],
+        "merchandise": [
+            {"id": m.id, "name": m.name.model_dump(), "description": m.description.model_dump()}
+            for m in definition.merchandise
+        ],
+        "double_up": definition.double_up.model_dump() if definition.double_up else None,
     }
 
 
-def _stage(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
+def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
+    if isinstance(stage, Spin | Falls | Holds):
+        return {**_reels(stage.reels, ids), "pays": _pays(stage)}
+    if isinstance(stage, Pick):
+        return {"boxes": stage.boxes, "picks": stage.picks, "items": _props(stage.props)}
+    if isinstance(stage, Wheel):
+        return {"parts": _props(stage.parts)}
+    assert isinstance(stage, Hold)  # the last of the kinds
+    return {"cells": stage.cells, "respins": stage.respins, "coins": _props(stage.props)}
+
+
+def _reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     lines: dict[int, list[Json]] = {}
     for component in reels.components:
         if component.kind == "line" and component.number not in lines:
@@ -58,26 +79,28 @@ def _stage(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     }
 
 
-def _pays(reels: Reels) -> list[dict[str, Json]]:
+def _props(props: Sequence[Prop]) -> list[dict[str, Json]]:
+    return [
+        {
+            "item": p.name,
+            "credits": p.credits,
+            "count": p.count,
+            "end": p.end,
+            "gives": [a.to_json() for a in p.awards],
+        }
+        for p in props
+    ]
+
+
+def _pays(stage: Stage) -> list[dict[str, Json]]:
+    if not isinstance(stage, Spin | Falls | Holds):
+        return []
     found: dict[str, dict[str, Json]] = {}
-    for end in reels.graph.ends:
-        if end.prize is not None and end.prize.name not in found:
+    for end in stage.reels.graph.ends:
+        if end.prize is not None and end.prize.name and end.prize.name not in found:
             found[end.prize.name] = {
                 "name": end.prize.name,
                 "credits": end.prize.credits,
-                "gives": [{"kind": a.kind, "name": a.name, "times": a.times} for a in end.prize.awards],
+                "gives": [a.to_json() for a in end.prize.awards],
             }
     return sorted(found.values(), key=lambda pay: (-pay["credits"], pay["name"]))
-
-
-def positions(reels: Reels, stops: Sequence[int], hit: Hit) -> list[list[int]]:
-    """Return the cells, ``[reel, row]``, that show a prize that was won."""
-    part = hit.end.part
-    if hit.component.kind == "line":
-        return [list(cell) for cell, used in zip(hit.component.cells, part, strict=True) if used]
-    return [
-        [x, row]
-        for x, column in enumerate(reels.window(stops))
-        for row, symbol in enumerate(column)
-        if part[x] and hit.component.shows[symbol]
-    ]

@@ -8,10 +8,10 @@ from paytables.analysis import Analysis, Depth
 from paytables.contract import Choice, Decision, Draw, Json, Outcome, Play, Wager, Win
 from paytables.errors import WagerError
 from paytables.reels import figures, present
-from paytables.reels.automaton import Award
-from paytables.reels.build import Builder
+from paytables.reels.build import ModeStages
+from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.run import Run
 from paytables.reels.schema import Mode, ReelsDefinition
-from paytables.reels.stage import Hit, Reels
 
 
 @dataclass(slots=True)
@@ -19,8 +19,7 @@ class Series:
     """Runs of one stage that belong together, as ten free games do."""
 
     stage: str
-    left: int
-    played: int = 0
+    state: State
 
 
 @dataclass(slots=True)
@@ -38,6 +37,27 @@ class Tally:
         """Credits won so far."""
         return sum(win.credits for win in self.wins)
 
+    def add(self, series: Series, run: Run, factor: int) -> None:
+        """Note one run; ``factor`` is the series' multiplier."""
+        step = len(self.steps)
+        wins = [
+            Win(p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step})
+            for p in run.paid
+        ]
+        self.wins += wins
+        self.progressives += [a.name for a in run.awards if a.kind == "progressive"]
+        self.merchandise += [a.name for a in run.awards if a.kind == "merchandise"]
+        self.steps.append(
+            {
+                "stage": series.stage,
+                "multiplier": factor,
+                **run.display,
+                "wins": [win.to_json() for win in wins],
+                "credits": sum(win.credits for win in wins),
+                "awards": [a.to_json() for a in run.awards],
+            }
+        )
+
 
 @dataclass(frozen=True)
 class ReelRules:
@@ -45,8 +65,7 @@ class ReelRules:
 
     definition: ReelsDefinition
     modes: Mapping[str, Mode]
-    stages: Mapping[str, Mapping[str, Reels]]
-    builder: Builder
+    stages: Mapping[str, ModeStages]
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
@@ -72,87 +91,59 @@ class ReelRules:
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game: the wager's first stage, then whatever it gives, the latest series first."""
         accepted = self.wager(wager.credits, **wager.options)
-        mode = self.modes[accepted.options["mode"]]
+        stages = self.stages[accepted.options["mode"]]
         tally = Tally(level=accepted.options["level"])
-        pending = [Series(mode.stage, 1)]
+        first = stages.mode.stage
+        pending = [Series(first, first_state(stages.memory[first], 1, 0))]
         while pending:
             series = pending[-1]
-            if series.left == 0:
+            if series.state.left <= 0:
                 pending.pop()
                 continue
-            series.left -= 1
-            series.played += 1
-            awards = yield from self._run(self.stages[mode.id][series.stage], series, draw, tally)
-            self._give(awards, series, pending, tally)
-        return self._outcome(tally)
+            memory = stages.memory[series.stage]
+            run = yield from stages.stage(series.stage, series.state.size).run(draw)
+            tally.add(series, run, memory.multipliers[series.state.place])
+            series.state, elsewhere = next_state(memory, series.stage, series.state, run.awards)
+            tally.steps[-1]["left"] = series.state.left
+            for award in elsewhere:
+                state = first_state(stages.memory[award.name], award.times, award.size)
+                pending.append(Series(award.name, state))
+        tally.progressives += [
+            level.id
+            for level in self.definition.progressive
+            if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0
+        ]
+        return (yield from self._finish(tally, draw))
 
-    def _run(
-        self, reels: Reels, series: Series, draw: Draw, tally: Tally
-    ) -> Generator[Decision, Choice, list[Award]]:
-        stops = reels.spin(draw)
-        _, hits = reels.evaluate_stops(stops)
-        step = len(tally.steps)
-        factor = reels.multiplier * tally.level
-        wins = [self._win(reels, stops, hit, factor, step) for hit in hits]
-        tally.wins += [w for w in wins if w.credits]
-        tally.steps.append(
-            {
-                "stage": reels.name,
-                "run": series.played,
-                "left": series.left,
-                "stops": list(stops),
-                "window": self._ids(reels.shown(stops)),
-                "evaluated": self._ids(reels.window(stops)),
-                "wins": [w.to_json() for w in wins],
-                "credits": sum(w.credits for w in wins),
-            }
-        )
-        yield from ()
-        return [award for hit in hits if hit.end.prize for award in hit.end.prize.awards]
-
-    def _give(self, awards: list[Award], series: Series, pending: list[Series], tally: Tally) -> None:
-        given = []
-        for award in awards:
-            given.append({"kind": award.kind, "name": award.name, "times": award.times})
-            if award.kind == "progressive":
-                tally.progressives.append(award.name)
-            elif award.kind == "merchandise":
-                tally.merchandise.append(award.name)
-            elif award.name == series.stage:
-                series.left += award.times
-            else:
-                pending.append(Series(award.name, award.times))
-        tally.steps[-1]["awards"] = given
-
-    def _win(self, reels: Reels, stops: tuple[int, ...], hit: Hit, factor: int, step: int) -> Win:
-        assert hit.end.prize is not None  # only components that won make a hit
-        detail: dict[str, Json] = {
-            "on": hit.component.kind,
-            "number": hit.component.number,
-            "positions": present.positions(reels, stops, hit),
-            "multiplier": hit.end.multiplier * reels.multiplier,
-            "step": step,
-        }
-        if hit.component.kind == "ways":
-            detail["ways"] = hit.ways
-        return Win(hit.end.prize.name, hit.credits * factor, detail)
-
-    def _ids(self, window: tuple[tuple[int, ...], ...]) -> list[list[str]]:
-        return [[self.builder.symbols.ids[s] for s in column] for column in window]
-
-    @staticmethod
-    def _outcome(tally: Tally) -> Outcome:
+    def _finish(self, tally: Tally, draw: Draw) -> Generator[Decision, Choice, Outcome]:
+        """Offer the double-up, where there is one and something to double, and make the outcome."""
+        won = tally.credits
+        table = self.definition.double_up
+        rounds: list[dict[str, Json]] = []
+        while table is not None and won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
+            prompt = {"credits": won, "to_win": 2 * won, "rounds": list(rounds)}
+            decision = Decision("double_up", ("collect", "red", "black"), prompt)
+            called = decision.check((yield decision))
+            if called == "collect":
+                break
+            shown = ("red", "black")[draw.below(2, "double_up")]
+            won = 2 * won if shown == called else 0
+            rounds.append({"called": called, "shown": shown, "credits": won})
+        wins = list(tally.wins)
+        if rounds:
+            wins.append(Win("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds}))
         first = tally.steps[0]
         display = {
-            "stops": first["stops"],
-            "window": first["window"],
+            "stops": first.get("stops", []),
+            "window": first.get("window", []),
             "wins": first["wins"],
-            "credits": tally.credits,
+            "credits": won,
             "steps": tally.steps,
+            **({"double_up": rounds} if rounds else {}),
         }
         return Outcome(
-            win_credits=tally.credits,
-            wins=tuple(tally.wins),
+            win_credits=won,
+            wins=tuple(wins),
             progressives=tuple(tally.progressives),
             merchandise=tuple(tally.merchandise),
             display=display,
@@ -160,8 +151,8 @@ class ReelRules:
 
     def presentation(self) -> dict[str, Json]:
         """Return strips, window, symbols, lines and pays as the screen draws them."""
-        return present.presentation(self.definition, self.modes, self.stages, self.builder.symbols.ids)
+        return present.presentation(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every mode."""
-        return figures.analyse(self.definition, self.modes, self.stages, depth)
+        return figures.analyse(self.definition, self.stages, depth)

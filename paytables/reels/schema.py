@@ -48,19 +48,25 @@ class Bets(Strict):
 
 
 class Award(Strict):
-    """What a prize gives beside credits; exactly one of stage, progressive and merchandise."""
+    """What a prize gives beside credits; exactly one of stage, progressive, merchandise and step.
+
+    ``times`` is how many runs of the stage; ``size`` what it starts with (for hold-and-spin: coins already
+    locked). ``step`` moves the running series' multiplier up.
+    """
 
     stage: Identifier | None = None
     times: PositiveInt | dict[Count, PositiveInt] = 1
+    size: NaturalInt | dict[Count, NaturalInt] = 0
     progressive: Identifier | None = None
     merchandise: Identifier | None = None
+    step: PositiveInt | None = None
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
     modes: tuple[Identifier, ...] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Award":
-        if sum(x is not None for x in (self.stage, self.progressive, self.merchandise)) != 1:
-            raise ValueError("names exactly one of stage, progressive, merchandise")
+        if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
+            raise ValueError("names exactly one of stage, progressive, merchandise, step")
         return self
 
 
@@ -112,11 +118,115 @@ class ReelsStage(Strict):
     )
     overlapping_ways: bool = False
     multiplier: PositiveInt = 1
+    multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    advance: Literal["run", "step"] = Field(
+        default="run", description="what moves a series to its next multiplier: every run, or a `step` award"
+    )
+    most_runs: PositiveInt | None = Field(default=None, description="no series has more runs than this")
+    sticky: Identifier | None = Field(default=None, description="the symbol that stays where it shows")
+    then: Identifier | None = Field(default=None, description="a stage run once whenever a new cell sticks")
+    cascade: tuple[PositiveInt, ...] = Field(
+        default=(),
+        description="winning symbols fall away; the multiplier of each fall, the last for all after",
+    )
+    player_holds: bool = Field(
+        default=False, description="the player may hold reels and respin the rest once"
+    )
 
     @field_validator("strips", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return [s.split() if isinstance(s, str) else s for s in value] if isinstance(value, list) else value
+
+
+class Item(Strict):
+    """One thing behind a pick, on a wheel or on a coin: credits and what else it gives."""
+
+    credits: NaturalInt = 0
+    count: PositiveInt = 1
+    end: bool = Field(default=False, description="ends the picking")
+    gives: tuple[Award, ...] = ()
+    name: Text | None = None
+    id: Identifier | None = None
+
+
+class PickStage(Strict):
+    """The player opens boxes, one at a time, until ``picks`` are open or one that ends it."""
+
+    kind: Literal["pick"]
+    name: Text | None = None
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    picks: PositiveInt | None = None
+    unit: Literal["line", "bet"] = "bet"
+
+
+class WheelStage(Strict):
+    """A wheel of equal parts, spun once; an item's ``count`` is how many parts in a row show it."""
+
+    kind: Literal["wheel"]
+    name: Text | None = None
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    unit: Literal["line", "bet"] = "bet"
+
+
+class HoldStage(Strict):
+    """Hold-and-spin: coins stay, empty cells spin again, a new coin resets the respins.
+
+    Each empty cell lands a coin with probability ``coin[0] / coin[1]``; each coin is worth one of ``items``,
+    drawn with ``count`` as its weight. ``full`` is given when every cell holds a coin.
+    """
+
+    kind: Literal["hold"]
+    name: Text | None = None
+    cells: Annotated[int, Field(strict=True, ge=2, le=42)]
+    respins: Annotated[int, Field(strict=True, ge=1, le=10)] = 3
+    coin: tuple[PositiveInt, PositiveInt]
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    full: Item | None = None
+    unit: Literal["line", "bet"] = "bet"
+
+    @field_validator("coin")
+    @classmethod
+    def _share(cls, value: tuple[int, int]) -> tuple[int, int]:
+        if value[0] >= value[1]:
+            raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
+        return value
+
+
+class Progressive(Strict):
+    """A progressive level. What is in its meter, and paying it, is the cabinet's; the odds are the game's.
+
+    ``increment`` is the share of each bet that goes to the meter, as a fraction. A level is hit by a prize
+    that
+    gives it, by chance ``one_in`` games of its own, or (``ceiling_credits``) when its meter reaches a secret
+    amount drawn uniformly between reset and ceiling.
+    """
+
+    id: Identifier
+    name: Text
+    reset_credits: PositiveInt
+    increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
+    one_in: PositiveInt | None = None
+    ceiling_credits: PositiveInt | None = None
+    linked: bool = False
+
+
+class Merchandise(Strict):
+    """A prize that is no money: it must be described (or shown) to the player; it counts in no return."""
+
+    id: Identifier
+    name: Text
+    description: Text
+
+
+class DoubleUp(Strict):
+    """After a win the player may stake it: right doubles it, wrong loses it; both are equally likely."""
+
+    most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
+    most_credits: PositiveInt
+
+
+Stage = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discriminator="kind")]
 
 
 class ReelsDefinition(Definition):
@@ -125,4 +235,7 @@ class ReelsDefinition(Definition):
     bets: Bets
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
-    stage: dict[Identifier, ReelsStage]
+    stage: dict[Identifier, Stage]
+    progressive: tuple[Progressive, ...] = ()
+    merchandise: tuple[Merchandise, ...] = ()
+    double_up: DoubleUp | None = None

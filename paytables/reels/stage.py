@@ -1,7 +1,7 @@
 """A reel stage made playable for one way to bet: strips, distinct columns, components and their tables."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -38,7 +38,6 @@ class Reels:
     heights: tuple[int, ...]
     strips: tuple[tuple[int, ...], ...]
     weights: tuple[tuple[int, ...], ...]
-    expand: frozenset[int]
     multiplier: int
     columns: tuple[tuple[Column, ...], ...]
     column_at: tuple[tuple[int, ...], ...]
@@ -85,11 +84,17 @@ class Reels:
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop a reel, each by its own number."""
-        stops = []
-        for x, (total, cumulative) in enumerate(zip(self.totals, self._cumulative, strict=True)):
-            value = draw.below(total, f"{self.name}.reel{x + 1}")
-            stops.append(value if cumulative is None else bisect_right(cumulative, value))
-        return tuple(stops)
+        drawn = self.spin_some(draw, range(len(self.strips)))
+        return tuple(drawn.values())
+
+    def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
+        """Draw a stop for some reels only: reel -> stop."""
+        stops = {}
+        for x in reels:
+            value = draw.below(self.totals[x], f"{self.name}.reel{x + 1}")
+            cumulative = self._cumulative[x]
+            stops[x] = value if cumulative is None else bisect_right(cumulative, value)
+        return stops
 
     def shown(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns as the reels stop, before any symbol expands."""
@@ -129,11 +134,17 @@ class Reels:
         return total, hits
 
 
-def columns_of(strip: Sequence[int], height: int, expand: frozenset[int]) -> list[Column]:
-    """Return the column each stop of a strip shows, after symbols that fill their reel have done so."""
+def columns_of(
+    strip: Sequence[int], height: int, expand: frozenset[int], stuck: Mapping[int, int] | None = None
+) -> list[Column]:
+    """Return the column each stop of a strip shows, after stuck and expanding symbols.
+
+    ``stuck`` is row -> symbol. An expanding symbol fills its reel where it shows, stuck or new.
+    """
     found = []
     for stop in range(len(strip)):
-        column = tuple(strip[(stop + i) % len(strip)] for i in range(height))
+        cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(stuck or {})
+        column = tuple(cells[row] for row in range(height))
         filling = next((s for s in column if s in expand), None)
         found.append(column if filling is None else (filling,) * height)
     return found

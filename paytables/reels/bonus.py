@@ -1,0 +1,320 @@
+"""Bonus stages that are not reels: picks, wheels, hold-and-spin, each with its exact distribution.
+
+The player's picks change nothing but the order boxes are opened in: what a box holds is drawn when it is
+opened,
+without replacement, so every order of picks has the same distribution and no strategy exists.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+
+from paytables.contract import Decision, Draw
+from paytables.reels.automaton import Award
+from paytables.reels.run import (
+    Given,
+    Paid,
+    PrizeRate,
+    Run,
+    Running,
+    Table,
+    extras_of,
+    given_of,
+    table_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prop:
+    """An item of a bonus as played: its credits in this bet, what it gives, how many there are."""
+
+    name: str
+    credits: int
+    awards: tuple[Award, ...]
+    count: int
+    end: bool
+
+    def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
+        """Return its prize, if it is one."""
+        return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
+
+
+class _Known(ABC):
+    """A stage whose distribution is small enough to write down whole."""
+
+    def law(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Return the exact distribution of (credits, what was given)."""
+        return self._law
+
+    @abstractmethod
+    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Work the distribution out."""
+
+    @cached_property
+    def _law(self) -> Mapping[tuple[int, Given], Fraction]:
+        return self._whole()
+
+    @cached_property
+    def _table(self) -> Table:
+        return table_of(self._law)
+
+    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+        """Return the exact table of one run."""
+        return self._table
+
+
+@dataclass(frozen=True)
+class Pick(_Known):
+    """Boxes opened one at a time; ``picks`` is the most that are opened."""
+
+    name: str
+    props: tuple[Prop, ...]
+    picks: int
+
+    @property
+    def boxes(self) -> int:
+        """How many boxes there are."""
+        return sum(p.count for p in self.props)
+
+    def run(self, draw: Draw) -> Running:
+        """Ask for a box, draw what it holds from what is left, until the picking ends."""
+        left = [p.count for p in self.props]
+        closed = list(range(self.boxes))
+        paid: list[Paid] = []
+        awards: list[Award] = []
+        opened: list[dict[str, int | str]] = []
+        for n in range(self.picks):
+            decision = Decision("pick", tuple(closed), {"stage": self.name, "opened": list(opened)})
+            box = decision.check((yield decision))
+            closed.remove(box)
+            index = _nth(left, draw.below(sum(left), f"{self.name}.pick{n + 1}"))
+            left[index] -= 1
+            prop = self.props[index]
+            paid += prop.paid({"box": box})
+            awards += prop.awards
+            opened.append({"box": box, "item": prop.name, "credits": prop.credits})
+            if prop.end:
+                break
+        return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
+
+    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Recursion on what is left in the boxes (the number opened follows from it)."""
+        here: dict[tuple[tuple[int, ...], int, Given], Fraction] = {
+            (tuple(p.count for p in self.props), 0, ()): Fraction(1)
+        }
+        done: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        for n in range(self.picks):
+            there: dict[tuple[tuple[int, ...], int, Given], Fraction] = defaultdict(Fraction)
+            for (left, credits_, given), p in here.items():
+                for i, prop in enumerate(self.props):
+                    if not left[i]:
+                        continue
+                    share = p * Fraction(left[i], sum(left))
+                    rest = (*left[:i], left[i] - 1, *left[i + 1 :])
+                    now = (credits_ + prop.credits, given_of((*given, *prop.awards)))
+                    if prop.end or n + 1 == self.picks:
+                        done[now] += share
+                    else:
+                        there[rest, *now] += share
+            here = there
+        return dict(done)
+
+    def prizes(self) -> list[PrizeRate]:
+        """Return each item's expected number of openings in a run."""
+        rates = self._openings()
+        return [
+            PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
+            for p, r in zip(self.props, rates, strict=True)
+            if p.credits
+        ]
+
+    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+        """Return the levels and merchandise a run gives on average."""
+        rated = zip(self.props, self._openings(), strict=True)
+        return extras_of((award, rate) for prop, rate in rated for award in prop.awards)
+
+    def _openings(self) -> list[Fraction]:
+        rates = [Fraction(0)] * len(self.props)
+        here = {tuple(p.count for p in self.props): Fraction(1)}
+        for _ in range(self.picks):
+            there: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+            for left, p in here.items():
+                for i, prop in enumerate(self.props):
+                    if left[i]:
+                        share = p * Fraction(left[i], sum(left))
+                        rates[i] += share
+                        if not prop.end:
+                            there[(*left[:i], left[i] - 1, *left[i + 1 :])] += share
+            here = there
+        return rates
+
+
+@dataclass(frozen=True)
+class Wheel(_Known):
+    """A wheel of equal parts, spun once."""
+
+    name: str
+    parts: tuple[Prop, ...]
+
+    def run(self, draw: Draw) -> Running:
+        """Spin the wheel once."""
+        yield from ()
+        part = draw.below(len(self.parts), f"{self.name}.wheel")
+        prop = self.parts[part]
+        shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
+        return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
+
+    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        for prop in self.parts:
+            law[prop.credits, given_of(prop.awards)] += Fraction(1, len(self.parts))
+        return dict(law)
+
+    def prizes(self) -> list[PrizeRate]:
+        """Return one row a different item."""
+        counts: dict[tuple[str, int], int] = defaultdict(int)
+        for p in self.parts:
+            if p.credits:
+                counts[p.name, p.credits] += 1
+        return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
+
+    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+        """Return the levels and merchandise a run gives on average."""
+        return extras_of(
+            (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
+        )
+
+
+@dataclass(frozen=True)
+class Hold(_Known):
+    """Hold-and-spin from ``start`` coins on ``cells`` cells; a cell lands a coin ``hit`` times in ``of``."""
+
+    name: str
+    cells: int
+    respins: int
+    hit: int
+    of: int
+    props: tuple[Prop, ...]
+    full: Prop | None
+    start: int
+
+    def run(self, draw: Draw) -> Running:
+        """Spin the empty cells until the respins run out or no cell is empty."""
+        yield from ()
+        weight = sum(p.count for p in self.props)
+        worth: list[int | None] = [None] * self.cells
+        order = list(range(self.cells))
+        for n in range(self.start):  # where the first coins lie: a uniform sample, each worth its own draw
+            k = n + draw.below(self.cells - n, f"{self.name}.cell")
+            order[n], order[k] = order[k], order[n]
+            worth[order[n]] = _nth([p.count for p in self.props], draw.below(weight, f"{self.name}.coin"))
+        spins = [{"left": self.respins, "cells": list(worth)}]
+        left = self.respins
+        while left and None in worth:
+            left -= 1
+            for cell in [c for c, w in enumerate(worth) if w is None]:
+                if draw.below(self.of, f"{self.name}.land") < self.hit:
+                    worth[cell] = _nth([p.count for p in self.props], draw.below(weight, f"{self.name}.coin"))
+                    left = self.respins
+            spins.append({"left": left, "cells": list(worth)})
+        paid: list[Paid] = []
+        awards: list[Award] = []
+        for cell, index in enumerate(worth):
+            if index is not None:
+                paid += self.props[index].paid({"cell": cell})
+                awards += self.props[index].awards
+        if None not in worth and self.full is not None:
+            paid += self.full.paid({})
+            awards += self.full.awards
+        coins = [{"item": p.name, "credits": p.credits} for p in self.props]
+        return Run(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
+
+    @cached_property
+    def _coins(self) -> Mapping[int, Fraction]:
+        """Return the distribution of the number of coins at the end: a chain on (coins, respins left)."""
+        done: dict[int, Fraction] = defaultdict(Fraction)
+        here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
+        p = Fraction(self.hit, self.of)
+        while here:  # every step uses up a respin or a cell, so this ends
+            there: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+            for (coins, left), share in here.items():
+                if left == 0 or coins == self.cells:
+                    done[coins] += share
+                    continue
+                empty = self.cells - coins
+                for new in range(empty + 1):
+                    odds = comb(empty, new) * p**new * (1 - p) ** (empty - new)
+                    there[coins + new, self.respins if new else left - 1] += share * odds
+            here = there
+        return dict(done)
+
+    @property
+    def _weight(self) -> int:
+        return sum(p.count for p in self.props)
+
+    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (it costs nothing here)
+        """Return the table of one run from the moments of the number of coins and of one coin's worth."""
+        mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
+        square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
+        cases: dict[Given, tuple[Fraction, Fraction]] = {}
+        second_moment = Fraction(0)
+        for coins, p in self._coins.items():
+            extra = self.full if coins == self.cells else None
+            fixed = extra.credits if extra is not None else 0
+            given = given_of(extra.awards if extra is not None else ())
+            expected = coins * mean + fixed
+            held = cases.get(given, (Fraction(0), Fraction(0)))
+            cases[given] = (held[0] + p, held[1] + p * expected)
+            second_moment += p * (coins * (square - mean**2) + expected**2)
+        return Table(cases, second_moment)
+
+    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Return the sums of so many coins, by how many there can be."""
+        law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
+        sums: dict[int, int] = {0: 1}
+        for coins in range(self.cells + 1):
+            extra = self.full if coins == self.cells else None
+            fixed = extra.credits if extra is not None else 0
+            given = given_of(extra.awards if extra is not None else ())
+            if coins in self._coins:
+                scale = self._coins[coins] / self._weight**coins
+                for credits_, cases in sums.items():
+                    law[credits_ + fixed, given] += cases * scale
+            grown: dict[int, int] = defaultdict(int)
+            for credits_, cases in sums.items():
+                for prop in self.props:
+                    grown[credits_ + prop.credits] += cases * prop.count
+            sums = grown
+        return dict(law)
+
+    def _rates(self) -> list[tuple[Prop, Fraction]]:
+        mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
+        rows = [(prop, mean * Fraction(prop.count, self._weight)) for prop in self.props]
+        if self.full is not None:
+            rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
+        return rows
+
+    def prizes(self) -> list[PrizeRate]:
+        """Return each coin's expected number in a run, and the full board."""
+        return [
+            PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
+            for p, r in self._rates()
+            if p.credits
+        ]
+
+    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+        """Return the levels and merchandise a run gives on average."""
+        return extras_of((award, rate) for prop, rate in self._rates() for award in prop.awards)
+
+
+def _nth(counts: Sequence[int], value: int) -> int:
+    """Return which of the counted things the ``value``-th is."""
+    for index, count in enumerate(counts):
+        if value < count:
+            return index
+        value -= count
+    raise ValueError(f"{value} is beyond the {sum(counts)} things counted")

@@ -1,0 +1,320 @@
+"""How stages start one another: expected runs forwards, mean and variance backwards, all exact.
+
+One paid game is a branching process whose particles are runs. Runs of a *plain* stage are all alike, so a
+group of
+plain stages that start one another is a linear system: with K[s][t] the mean number of runs of t that a run
+of s
+starts, N = (I - K)^-1 is the expected number of runs, means are N x and variances N d, where d is the
+variance of
+one run's credits plus the mean worth of what it gives (their covariance is in it). A stage with *memory* (a
+capped
+series, a multiplier that moves, symbols that stick) is walked state by state instead.
+
+N exists and is non-negative exactly when the elimination meets only positive pivots (I - K is then a
+non-singular
+M-matrix); otherwise the game never ends in expectation, and is refused.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from paytables.errors import AnalysisError
+from paytables.reels.automaton import Award
+from paytables.reels.run import Given, Table
+
+ZERO = Fraction(0)
+#: A kind of run: the stage, what it starts with, and the place in its series' multipliers.
+Node = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a stage remembers from run to run of one series; a stage without any is plain."""
+
+    multipliers: tuple[int, ...] = (1,)
+    by_run: bool = True
+    most_runs: int | None = None
+    sticky: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether all runs are alike."""
+        return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a series with memory stands: runs left and played, place in the multipliers, what sticks."""
+
+    left: int
+    played: int
+    place: int
+    size: int
+
+
+def first_state(memory: Memory, times: int, size: int) -> State:
+    """Return where a series of ``times`` runs begins."""
+    most = memory.most_runs
+    return State(times if most is None else min(times, most), 0, 0, size)
+
+
+def next_state(memory: Memory, stage: str, state: State, given: Iterable[Award]) -> tuple[State, Given]:
+    """Return where a series goes on after a run that gave ``given``, and the runs it starts elsewhere.
+
+    Play and analysis both go by this function: it is the rule of how stages start one another.
+    """
+    own = steps = 0
+    size = state.size
+    elsewhere = []
+    for award in given:
+        if award.kind == "stage" and award.name == stage:
+            own += award.times
+        elif award.kind == "stage":
+            elsewhere.append(award)
+        elif award.kind == "step":
+            steps += award.times
+        elif award.kind == "stick":
+            size = award.size
+    left = state.left - 1 + own
+    played = state.played + 1
+    if memory.most_runs is not None:
+        left = min(left, memory.most_runs - played)
+    place = min(state.place + (1 if memory.by_run else steps), len(memory.multipliers) - 1)
+    return State(left, played if memory.most_runs is not None else 0, place, size), tuple(elsewhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Mean and variance of credits."""
+
+    mean: Fraction
+    variance: Fraction
+
+
+@dataclass(slots=True)
+class Chain:
+    """The stages of one mode: a run's table by (stage, size), and what each stage remembers."""
+
+    table: Callable[[str, int], Table]
+    memory: Mapping[str, Memory]
+    _worth: dict[Node, Worth] = field(default_factory=dict)
+    _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    # ------------------------------------------------------------ forwards: expected runs
+    def runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
+        """Return the expected number of runs in one game, by (stage, size, multiplier of the series)."""
+        found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+        plain: dict[Node, Fraction] = defaultdict(Fraction)
+        series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+
+        def start(award: Award, rate: Fraction) -> None:
+            if self.memory[award.name].plain:
+                plain[award.name, award.size] += rate * award.times
+            else:
+                series[award.name, award.times, award.size] += rate
+
+        start(Award("stage", stage, 1, 0), Fraction(1))
+        for group in self._order(stage):
+            if self.memory[group[0]].plain:
+                nodes = self._nodes(group, [n for n in plain if n[0] in group])
+                matrix = self.inverse(nodes)
+                for i, to in enumerate(nodes):
+                    rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
+                    found[(*to, 1)] += rate
+                    for given, (p, _) in self.table(*to).cases.items():
+                        for award in given:
+                            if award.kind == "stage" and award.name not in group:
+                                start(award, rate * p)
+                continue
+            for key in [k for k in series if k[0] == group[0]]:
+                self._walk_series(key, series[key], found, start)
+        return dict(found)
+
+    def _walk_series(
+        self,
+        key: tuple[str, int, int],
+        rate: Fraction,
+        found: dict[tuple[str, int, int], Fraction],
+        start: Callable[[Award, Fraction], None],
+    ) -> None:
+        stage, times, size = key
+        here = {first_state(self.memory[stage], times, size): rate}
+        while here:
+            there: dict[State, Fraction] = defaultdict(Fraction)
+            for state, weight in here.items():
+                found[stage, state.size, self.memory[stage].multipliers[state.place]] += weight
+                for given, (p, _) in self.table(stage, state.size).cases.items():
+                    after, elsewhere = next_state(self.memory[stage], stage, state, given)
+                    for award in elsewhere:
+                        start(award, weight * p)
+                    if after.left > 0 and p:
+                        there[after] += weight * p
+            here = there
+
+    # ------------------------------------------------------------ backwards: mean and variance
+    def worth(self, award: Award) -> Worth:
+        """Return the worth of what an award of runs starts. The tables must hold second moments."""
+        if self.memory[award.name].plain:
+            one = self._plain(award.name, award.size)
+            return Worth(one.mean * award.times, one.variance * award.times)
+        if award.name in self._open:
+            raise AnalysisError(
+                f"stage {award.name} remembers its series and is started again by what it gives"
+            )
+        self._open.append(award.name)
+        worth = self._series(award.name, first_state(self.memory[award.name], award.times, award.size))
+        self._open.pop()
+        return worth
+
+    def _plain(self, stage: str, size: int) -> Worth:
+        if (stage, size) not in self._worth:
+            group = self._group(stage)
+            nodes = self._nodes(group, [(stage, size)])
+            matrix = self.inverse(nodes)
+            tables = [self.table(*n) for n in nodes]
+            means = self._times(matrix, [self._one_mean(t, group) for t in tables])
+            inside = dict(zip(nodes, means, strict=True))
+            spread = [self._one_variance(t, group, inside) for t in tables]
+            for node, mean, variance in zip(nodes, means, self._times(matrix, spread), strict=True):
+                self._worth[node] = Worth(mean, variance)
+        return self._worth[stage, size]
+
+    def _one_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
+        return table.mean + sum(
+            (p * self._outside(given, group).mean for given, (p, _) in table.cases.items() if p), ZERO
+        )
+
+    def _one_variance(
+        self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
+    ) -> Fraction:
+        """Return Var(X + mean worth of what X gives) + E[variance of the worth from other groups]."""
+        mean = square = ZERO
+        square += table.second
+        for given, (p, part) in table.cases.items():
+            outside = self._outside(given, group)
+            expected = outside.mean + sum(
+                (inside[a.name, a.size] * a.times for a in given if a.kind == "stage" and a.name in group),
+                ZERO,
+            )
+            mean += part + p * expected
+            square += 2 * expected * part + p * expected**2 + p * outside.variance
+        return square - mean**2
+
+    def _outside(self, given: Given, group: tuple[str, ...]) -> Worth:
+        found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
+        return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
+
+    def _series(self, stage: str, state: State) -> Worth:
+        if state.left <= 0:
+            return Worth(ZERO, ZERO)
+        key = (stage, state)
+        if key not in self._states:
+            factor = self.memory[stage].multipliers[state.place]
+            table = self.table(stage, state.size)
+            mean = ZERO
+            square = factor**2 * table.second
+            for given, (p, part) in table.cases.items():
+                after, elsewhere = next_state(self.memory[stage], stage, state, given)
+                rest = self._series(stage, after)
+                other = self._outside(elsewhere, (stage,))
+                expected = rest.mean + other.mean
+                mean += factor * part + p * expected
+                square += 2 * factor * part * expected + p * (expected**2 + rest.variance + other.variance)
+            self._states[key] = Worth(mean, square - mean**2)
+        return self._states[key]
+
+    # ------------------------------------------------------------ who starts whom
+    def _starts(self, stage: str, seen: set[Node], size: int = 0) -> None:
+        """Collect every (stage, size) that can follow."""
+        todo = [(stage, size)]
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            for given, (p, _) in self.table(*node).cases.items():
+                for award in given if p else ():
+                    if award.kind == "stage":
+                        todo.append((award.name, award.size))
+                    elif award.kind == "stick":
+                        todo.append((node[0], award.size))
+
+    def reachable(self, stage: str) -> set[Node]:
+        """Return every (stage, size) one game can come to."""
+        seen: set[Node] = set()
+        self._starts(stage, seen)
+        return seen
+
+    def _edges(self, stage: str) -> dict[str, set[str]]:
+        edges: dict[str, set[str]] = defaultdict(set)
+        for node in self.reachable(stage):
+            edges[node[0]].update(
+                a.name
+                for given, (p, _) in self.table(*node).cases.items()
+                if p
+                for a in given
+                if a.kind == "stage"
+            )
+        return {name: edges[name] for name in edges}
+
+    def _reach(self, stage: str) -> dict[str, set[str]]:
+        edges = self._edges(stage)
+        reach = {s: set(t) for s, t in edges.items()}
+        for middle in edges:
+            for s in edges:
+                if middle in reach[s]:
+                    reach[s] |= reach[middle]
+        return reach
+
+    def _group(self, stage: str) -> tuple[str, ...]:
+        """Return the stages that start ``stage`` and are started by it, itself included."""
+        reach = self._reach(stage)
+        return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
+
+    def _order(self, stage: str) -> list[tuple[str, ...]]:
+        """Return the groups, each before those it starts."""
+        reach = self._reach(stage)
+        groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
+        for group in groups:
+            if len(group) > 1 and not all(self.memory[s].plain for s in group):
+                raise AnalysisError(
+                    f"stages {', '.join(group)} start one another and one remembers its series"
+                )
+        return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
+
+    def _nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
+        seen: set[Node] = set()
+        for node in first:
+            self._starts(node[0], seen, node[1])
+        return sorted(node for node in seen if node[0] in group)
+
+    # ------------------------------------------------------------ linear algebra
+    def inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
+        """Return (I - K)^-1 over ``nodes``. Raises :class:`AnalysisError` where it does not exist."""
+        size = len(nodes)
+        index = {node: i for i, node in enumerate(nodes)}
+        matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
+        for i, node in enumerate(nodes):
+            for given, (p, _) in self.table(*node).cases.items():
+                for award in given:
+                    if award.kind == "stage" and (award.name, award.size) in index:
+                        matrix[i][index[award.name, award.size]] -= p * award.times
+        for i in range(size):
+            pivot = matrix[i][i]
+            if pivot <= 0:
+                raise AnalysisError(
+                    f"stage {nodes[i][0]} never ends in expectation: it starts itself without end"
+                )
+            matrix[i] = [value / pivot for value in matrix[i]]
+            for j in range(size):
+                if j != i and matrix[j][i]:
+                    factor = matrix[j][i]
+                    matrix[j] = [a - factor * b for a, b in zip(matrix[j], matrix[i], strict=True)]
+        return [row[size:] for row in matrix]
+
+    @staticmethod
+    def _times(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fraction]:
+        return [sum((a * b for a, b in zip(row, vector, strict=True)), ZERO) for row in matrix]

@@ -1,0 +1,114 @@
+"""One run of a stage: what it came to, and what its exact analysis is made of."""
+
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+from paytables.contract import Choice, Decision, Draw, Json
+from paytables.reels.automaton import Award
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """One prize of a run: its credits at level 1 with the stage's multiplier, and where it was made."""
+
+    name: str
+    credits: int
+    detail: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of a stage came to; ``display`` is its step of the outcome's display."""
+
+    paid: tuple[Paid, ...]
+    awards: tuple[Award, ...]
+    display: Mapping[str, Json]
+
+
+Running: TypeAlias = Generator[Decision, Choice, Run]
+
+#: What a run gave, sorted: the part of its result that decides what is played next.
+Given: TypeAlias = tuple[Award, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One run of a stage, as the chain of stages needs it.
+
+    ``cases[given]`` is (probability, E[X; given]) with X the credits of the run at level 1; ``second`` is
+    E[X^2].
+    """
+
+    cases: Mapping[Given, tuple[Fraction, Fraction]]
+    second: Fraction
+
+    @property
+    def mean(self) -> Fraction:
+        """The expected credits of a run."""
+        return sum((m for _, m in self.cases.values()), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class PrizeRate:
+    """One prize's part of a run: how many equally likely cases of the cycle win it, and what they pay."""
+
+    name: str
+    credits: int
+    hits: int
+    paid: int
+    cycle: int
+
+
+class Stage(Protocol):
+    """Anything a game can run: reels, a pick, a wheel, hold-and-spin."""
+
+    @property
+    def name(self) -> str:
+        """The stage's name in the definition."""
+
+    def run(self, draw: Draw) -> Running:
+        """Play one run."""
+
+    def table(self, *, second: bool) -> Table:
+        """Return the exact table of one run; without ``second`` its second moment may be left zero."""
+
+    def law(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Return the exact distribution of (credits, what was given)."""
+
+    def prizes(self) -> list[PrizeRate]:
+        """Return the prizes of a run, for the PAR sheet."""
+
+    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+        """Return how many levels and merchandise prizes, by (kind, name), a run gives on average."""
+
+
+#: What can be given that decides what is played next. Levels and merchandise do not.
+CHAINED = frozenset({"stage", "step", "stick"})
+
+
+def given_of(awards: Iterable[Award]) -> Given:
+    """Return the awards that decide what is played next, in one order."""
+    return tuple(
+        sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
+    )
+
+
+def extras_of(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
+    """Return the mean number of each progressive level and merchandise prize."""
+    found: dict[tuple[str, str], Fraction] = {}
+    for award, rate in rated:
+        if award.kind not in CHAINED:
+            key = (award.kind, award.name)
+            found[key] = found.get(key, Fraction(0)) + rate
+    return found
+
+
+def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
+    """Return the table of a run whose whole distribution is known."""
+    cases: dict[Given, tuple[Fraction, Fraction]] = {}
+    for (credits_, given), p in law.items():
+        held = cases.get(given, (Fraction(0), Fraction(0)))
+        cases[given] = (held[0] + p, held[1] + p * credits_)
+    return Table(cases, sum((p * c * c for (c, _), p in law.items()), Fraction(0)))

@@ -1,0 +1,149 @@
+"""A second evaluator for the tests, written to be obvious: every stop of every reel, every line, every prize.
+
+It reads the definition's TOML data, not the package's objects, and knows nothing of automata or of dynamic programming.
+"""
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+from math import prod
+
+
+def fits(data, stage, want, symbol):
+    """The multiplier `symbol` brings to a cell that wants `want`; 0 when it does not fit."""
+    exact = want.startswith("=")
+    name = want.removeprefix("=")
+    wanted = data.get("groups", {}).get(name, [name])
+    if symbol in wanted:
+        return factor_of(data, symbol) if stage.get("multiply_own") else 1
+    if exact:
+        return 0
+    wild = next(s for s in data["symbol"] if s["id"] == symbol)
+    every = [s["id"] for s in data["symbol"]]
+    stands = every if "*" in wild.get("substitutes", []) else wild.get("substitutes", [])
+    stands = [s for s in stands if s not in wild.get("not_for", [])]
+    return factor_of(data, symbol) if any(s in wanted for s in stands) else 0
+
+
+def factor_of(data, symbol):
+    return next(s for s in data["symbol"] if s["id"] == symbol).get("multiplier", 1)
+
+
+def combine(how, factors):
+    big = [f for f in factors if f > 1]
+    if how == "add":
+        return sum(big) or 1
+    return max(big, default=1) if how == "highest" else prod(big)
+
+
+def runs_of(count, cells, direction):
+    if direction == "anywhere":
+        return list(itertools.combinations(range(cells), count))
+    every = [tuple(range(i, i + count)) for i in range(cells - count + 1)]
+    return {"left": every[:1], "right": every[-1:], "both": [every[0], every[-1]], "adjacent": every}[direction]
+
+
+def strips_of(stage):
+    return [s.split() if isinstance(s, str) else s for s in stage["strips"]]
+
+
+def window_of(stage, stops):
+    window = []
+    for strip, height, stop in zip(strips_of(stage), stage["heights"], stops, strict=True):
+        column = [strip[(stop + i) % len(strip)] for i in range(height)]
+        for symbol in stage.get("expand", []):
+            if symbol in column:
+                column = [symbol] * height
+                break
+        window.append(column)
+    return window
+
+
+def pay_line(data, stage, cells, window):
+    """The best prize on one line, group by group."""
+    shown = [window[x][y] for x, y in cells]
+    best = Counter()
+    for pay in stage["pay"]:
+        if pay.get("on", "line") != "line":
+            continue
+        options = []
+        if "pattern" in pay:
+            pattern = pay["pattern"].split() if isinstance(pay["pattern"], str) else pay["pattern"]
+            options.append(([(i, e) for i, e in enumerate(pattern) if e != "*"], pay.get("pay", 0)))
+        else:
+            for count, credits_ in pay["pays"].items():
+                for run in runs_of(int(count), len(cells), pay.get("direction", "left")):
+                    options.append(([(i, pay["of"]) for i in run], credits_))
+        for wants, credits_ in options:
+            factors = [fits(data, stage, e, shown[i]) for i, e in wants]
+            if all(factors):
+                value = credits_ * combine(stage.get("wild_multipliers", "multiply"), factors)
+                group = pay.get("group", "line")
+                best[group] = max(best[group], value)
+    return sum(best.values())
+
+
+def pay_ways(data, stage, pay, window):
+    counts = [sum(fits(data, stage, pay["of"], s) for s in column) for column in window]
+    total = 0
+    table = {int(c): v for c, v in pay["pays"].items()}
+    for direction in {"left": ["left"], "right": ["right"], "both": ["left", "right"]}[pay.get("direction", "left")]:
+        row = counts if direction == "left" else counts[::-1]
+        length = 0
+        while length < len(row) and row[length]:
+            length += 1
+        reached = [c for c in table if c <= length]
+        if pay.get("direction") == "both" and direction == "right" and len(row) in reached:
+            continue  # a prize of the whole row is the same win read twice
+        if reached:
+            total += table[max(reached)] * prod(row[: max(reached)])
+    return total
+
+
+def pay_scatter(data, stage, pay, window, cost):
+    shown = sum(1 for column in window for s in column if fits(data, stage, pay["of"], s))
+    reached = [int(c) for c in pay["pays"] if int(c) <= shown]
+    value = {int(c): v for c, v in pay["pays"].items()}[max(reached)] if reached else 0
+    return value * (cost if pay.get("unit", "bet") == "bet" else 1), shown
+
+
+def pay_window(data, stage, window, cost):
+    total = 0
+    for line in stage.get("lines", []):
+        cells = [tuple(c) if isinstance(c, list | tuple) else (i, c) for i, c in enumerate(line)]
+        total += pay_line(data, stage, cells, window)
+    for pay in stage["pay"]:
+        if pay.get("on") == "ways":
+            total += pay_ways(data, stage, pay, window)
+        if pay.get("on") == "scatter":
+            total += pay_scatter(data, stage, pay, window, cost)[0]
+    return total * stage.get("multiplier", 1)
+
+
+def stop_weights(stage):
+    strips = strips_of(stage)
+    return stage.get("weights") or [[1] * len(s) for s in strips]
+
+
+def windows(stage):
+    """Every window with its weight."""
+    weights = stop_weights(stage)
+    for stops in itertools.product(*(range(len(s)) for s in strips_of(stage))):
+        weight = prod(weights[x][stop] for x, stop in enumerate(stops))
+        if weight:
+            yield weight, window_of(stage, stops)
+
+
+def run_law(data, name="base", cost=1):
+    """The distribution of one run: credits -> probability."""
+    stage = data["stage"][name]
+    law = Counter()
+    for weight, window in windows(stage):
+        law[pay_window(data, stage, window, cost)] += weight
+    total = sum(law.values())
+    return {win: Fraction(n, total) for win, n in law.items()}
+
+
+def moments(law):
+    mean = sum(p * w for w, p in law.items())
+    return mean, sum(p * w * w for w, p in law.items()) - mean**2

@@ -1,0 +1,136 @@
+"""The exact figures equal a brute-force enumeration written independently, to the last digit of the fraction."""
+
+from fractions import Fraction
+
+import paytables_brute as brute
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paytables import DefinitionError, Depth, analyse, game_from
+
+SYMBOLS = ["a", "b", "c", "w", "s"]
+TEXT = {"en": "x", "fr": "x"}
+SMALL = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def definition(stage, *, cost=1, groups=None, wild=None):
+    return {
+        "game": {
+            "id": "t",
+            "family": "reels",
+            "version": "1.0.0",
+            "date": "2026-11-21",
+            "title": TEXT,
+            "help": TEXT,
+            "denominations_cents": [1],
+        },
+        "bets": {"mode": [{"id": "m", "cost": cost}]},
+        "symbol": [
+            {"id": s, "name": TEXT, **(wild or {"substitutes": ["*"], "not_for": ["s"]} if s == "w" else {})}
+            for s in SYMBOLS
+        ],
+        "groups": groups or {"ab": ["a", "b"]},
+        "stage": {"base": {"kind": "reels", **stage}},
+    }
+
+
+@st.composite
+def line_games(draw):
+    reels = draw(st.integers(1, 4))
+    heights = [draw(st.integers(1, 3)) for _ in range(reels)]
+    strips = [
+        draw(st.lists(st.sampled_from(SYMBOLS), min_size=h, max_size=6 if reels < 4 else 4)) for h in heights
+    ]
+    lines = draw(
+        st.lists(st.tuples(*(st.integers(0, h - 1) for h in heights)), min_size=1, max_size=4, unique=True)
+    )
+    pays = [
+        {"on": "scatter", "of": "s", "pays": {1: draw(st.integers(0, 4))}}
+        if any("s" in s for s in strips)
+        else {"of": "c", "pays": {reels: 3}}
+    ]
+    for of in draw(st.lists(st.sampled_from(["a", "b", "w", "ab", "=c"]), min_size=1, max_size=4)):
+        counts = draw(st.lists(st.integers(1, reels), min_size=1, max_size=3, unique=True))
+        pays.append(
+            {
+                "of": of,
+                "pays": {n: draw(st.integers(0, 50)) for n in counts},
+                "direction": draw(st.sampled_from(["left", "right", "both", "adjacent", "anywhere"])),
+                "group": draw(st.sampled_from(["line", "line", "other"])),
+            }
+        )
+    pattern = draw(st.lists(st.sampled_from(["a", "b", "w", "ab", "*"]), min_size=reels, max_size=reels))
+    pays.append({"pattern": pattern, "pay": draw(st.integers(1, 99))})
+    stage = {
+        "heights": heights,
+        "strips": strips,
+        "lines": [list(line) for line in lines],
+        "pay": pays,
+        "wild_multipliers": draw(st.sampled_from(["multiply", "add", "highest"])),
+        "multiply_own": draw(st.booleans()),
+        "multiplier": draw(st.integers(1, 3)),
+        "expand": draw(st.sampled_from([[], ["w"]])),
+    }
+    if draw(st.booleans()):
+        stage["weights"] = [[draw(st.integers(0, 5)) for _ in s[:-1]] + [1] for s in strips]
+    wild = {"substitutes": ["*"], "not_for": ["s"], "multiplier": draw(st.integers(1, 3))}
+    return definition(stage, cost=draw(st.integers(1, 5)), wild=wild)
+
+
+@st.composite
+def ways_games(draw):
+    reels = draw(st.integers(2, 4))
+    heights = [draw(st.integers(1, 3)) for _ in range(reels)]
+    strips = [draw(st.lists(st.sampled_from(SYMBOLS), min_size=h, max_size=4)) for h in heights]
+    pays = []
+    for of in draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3, unique=True)):
+        top = draw(st.integers(1, reels))
+        low = draw(st.integers(1, top))
+        pays.append(
+            {
+                "on": "ways",
+                "of": of,
+                "pays": {n: draw(st.integers(0, 20)) for n in range(low, top + 1)},
+                "direction": draw(st.sampled_from(["left", "right", "both"])),
+            }
+        )
+    wild = {"substitutes": ["*"], "not_for": ["s"], "multiplier": draw(st.integers(1, 3))}
+    stage = {"heights": heights, "strips": strips, "pay": pays, "overlapping_ways": True}
+    return definition(stage, wild=wild)
+
+
+def check_exact(data):
+    try:
+        game = game_from(data, "random")
+    except DefinitionError:
+        return  # what cannot be won is refused; other tests hold each refusal
+    cost = data["bets"]["mode"][0]["cost"]
+    law = brute.run_law(data, cost=cost)
+    mean, variance = brute.moments(law)
+    (quick,) = analyse(game, Depth.RETURN).bets
+    assert quick.rtp == Fraction(mean) / cost
+    (full,) = analyse(game, Depth.FULL).bets
+    assert full.rtp == quick.rtp
+    assert full.variance == variance
+    assert sum(p.rtp for p in full.prizes) == full.rtp
+    stage = game.rules.stages["m"].stage("base")
+    assert {win: p for (win, _), p in stage.law().items() if p} == law
+    for weight, window in brute.windows(data["stage"]["base"]):
+        del weight
+        columns = [tuple(SYMBOLS.index(s) for s in column) for column in window]
+        paid, _ = stage.reels.evaluate(columns)
+        assert paid * stage.reels.multiplier == brute.pay_window(data, data["stage"]["base"], window, cost)
+
+
+@pytest.mark.requirement("R-02", "B-10")
+@SMALL
+@given(line_games())
+def test_random_line_games_are_exact(data):
+    check_exact(data)
+
+
+@SMALL
+@given(ways_games())
+def test_random_ways_games_are_exact(data):
+    check_exact(data)
