@@ -24,7 +24,10 @@ from paytables.reels.symbols import Symbols
 
 
 def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """Expand ``like = "other"`` of each stage: what a stage does not say itself, it has from the other."""
+    """Expand ``like = "other"`` of each stage: what a stage does not say itself, it has from the other.
+
+    A stage that names no kind is reels.
+    """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
         return data
@@ -41,7 +44,7 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
         own = {key: value for key, value in table.items() if key != "like"}
         return {**whole(parent, (*seen, name)), **own}
 
-    return {**data, "stage": {name: whole(name, (name,)) for name in stages}}
+    return {**data, "stage": {name: {"kind": "reels", **whole(name, (name,))} for name in stages}}
 
 
 #: A sticky symbol may show on so many cells at most: each set of stuck cells is a stage of its own.

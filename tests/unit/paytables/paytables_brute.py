@@ -40,7 +40,9 @@ def runs_of(count, cells, direction):
     if direction == "anywhere":
         return list(itertools.combinations(range(cells), count))
     every = [tuple(range(i, i + count)) for i in range(cells - count + 1)]
-    return {"left": every[:1], "right": every[-1:], "both": [every[0], every[-1]], "adjacent": every}[direction]
+    return {"left": every[:1], "right": every[-1:], "both": [every[0], every[-1]], "adjacent": every}[
+        direction
+    ]
 
 
 def strips_of(stage):
@@ -87,7 +89,9 @@ def pay_ways(data, stage, pay, window):
     counts = [sum(fits(data, stage, pay["of"], s) for s in column) for column in window]
     total = 0
     table = {int(c): v for c, v in pay["pays"].items()}
-    for direction in {"left": ["left"], "right": ["right"], "both": ["left", "right"]}[pay.get("direction", "left")]:
+    for direction in {"left": ["left"], "right": ["right"], "both": ["left", "right"]}[
+        pay.get("direction", "left")
+    ]:
         row = counts if direction == "left" else counts[::-1]
         length = 0
         while length < len(row) and row[length]:
