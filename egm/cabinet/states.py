@@ -217,7 +217,7 @@ def standing(
 
 def mermaid() -> str:
     """The table as a Mermaid state diagram, for ARCHITECTURE.md; facts that change no state are left out."""
-    lines = ["stateDiagram-v2", "    [*] --> boot"]
+    lines = ["stateDiagram-v2", "    state standing <<choice>>", "    [*] --> boot"]
     arrows: dict[tuple[str, str], list[str]] = {}
     for row in _OWN:
         if row.next is Next.SAME:
@@ -230,7 +230,6 @@ def mermaid() -> str:
     for (source, target), labels in arrows.items():
         lines.append(f"    {source} --> {target}: {'<br/>'.join(labels)}")
     facts = "<br/>".join(event.value for event, _, next_ in _FACTS if next_ is Next.STANDING)
-    lines.append("    state standing <<choice>>")
     lines.append(f"    any --> standing: {facts}")
     lines.extend(
         f"    standing --> {state}"

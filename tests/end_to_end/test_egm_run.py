@@ -1,0 +1,149 @@
+"""``egm run`` as a person starts it: the processes come up, a bill becomes credit, a game is played and paid.
+
+Real processes, real pseudo-terminals, the real command; no screen, so that nothing is drawn here.
+"""
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from egm.config import StateFolder
+from egm.link.messages import (
+    LINE_BYTES_MAX,
+    BenchCommand,
+    Hello,
+    Intent,
+    Play,
+    Snapshot,
+    decode,
+    encode,
+)
+
+DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
+EGM = (sys.executable, "-m", "tools.cli")
+
+
+@contextlib.asynccontextmanager
+async def cabinet(folder: StateFolder):
+    # Two of these may run at once: neither may want the port the other has.
+    file = folder.root.with_suffix(".toml")
+    file.write_text(f"{DEMONSTRATION.read_text()}\n[metrics]\nport = 0\n")
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    process = await asyncio.create_subprocess_exec(
+        *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await process.communicate()
+
+
+async def connect(socket, token):
+    async with asyncio.timeout(30):
+        while True:
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
+                writer.write(encode(Hello(token=token.read_text().strip())))
+                return reader, writer
+            await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
+
+
+def _scrape(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        return answer.read()
+
+
+async def until(reader, wanted):
+    """Read on until a message is what is wanted."""
+    async with asyncio.timeout(30):
+        while True:
+            message = decode(await reader.readline())
+            if wanted(message):
+                return message
+
+
+def snapshot(**facts):
+    return lambda m: isinstance(m, Snapshot) and all(getattr(m, key) == value for key, value in facts.items())
+
+
+@pytest.mark.requirement("A-10", "F-03")
+def test_a_person_plays(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with cabinet(folder):
+            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            bench, hands = await connect(folder.bench_socket, folder.bench_token)
+            await bench.readline()
+
+            async def hand(device, action, **values):
+                hands.write(encode(BenchCommand(device=device, action=action, values=values)))
+                reply = decode(await bench.readline())
+                return reply.ok
+
+            hello = await until(screen, lambda m: isinstance(m, Hello))
+            assert hello.games[0].return_percent == "87.37"
+            await until(screen, lambda m: snapshot(state="idle")(m) and not m.notices)
+            async with asyncio.timeout(20):
+                while not await hand("bill", "insert", amount_cents=500):  # noqa: ASYNC110 (another process)
+                    await asyncio.sleep(0.1)
+            await until(screen, snapshot(credit_cents=500))
+            wishes.write(encode(Intent(name="play")))
+            played = await until(screen, lambda m: isinstance(m, Play))
+            wishes.write(encode(Intent(name="shown", value=played.play_id)))
+            after = await until(screen, snapshot(state="idle"))
+            assert after.credit_cents == 495 + played.win_cents
+            wishes.write(encode(Intent(name="cash_out")))
+            due = await until(screen, snapshot(state="handpay"))
+            assert due.handpay.amount_cents == after.credit_cents
+            port = (folder.run / "metrics.port").read_text()
+            assert b'egm_state{state="idle"}' in await asyncio.to_thread(_scrape, port)
+            assert await hand("io", "key", name="attendant", on=True)
+            await until(screen, snapshot(state="idle", credit_cents=0))
+            wishes.close()
+            hands.close()
+
+    asyncio.run(session())
+
+
+def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with cabinet(folder):
+            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            second = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "egm.cabinet", "--state", str(folder.root), stderr=subprocess.PIPE
+            )
+            _, said = await second.communicate()
+            assert second.returncode == 2
+            assert str(folder.root) in said.decode()
+            assert "Traceback" not in said.decode()
+            wishes.write(encode(Intent(name="service")))
+            await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
+            wishes.close()
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--cabinet", "nowhere.toml"), "nowhere.toml"),
+        (("--state", "/dev/null/state"), "cannot write"),
+    ],
+)
+def test_bad_options_end_with_a_plain_sentence(tmp_path, options, said):
+    run = [*EGM, "run", "--screen", "none", "--state", str(tmp_path / "s"), *options]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,141 @@
+"""The link to the screen: every message survives the line, all else is refused, only the token gets in."""
+
+import asyncio
+import contextlib
+import json
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.link.messages import (
+    LINE_BYTES_MAX,
+    BenchCommand,
+    BenchReply,
+    Decision,
+    Hello,
+    Intent,
+    MessageError,
+    Play,
+    decode,
+    encode,
+)
+from egm.link.server import ScreenServer
+
+MESSAGES = [
+    Hello(token="t"),
+    Play(play_id="p", game_id="g", bet_credits=1, win_credits=2, win_cents=10, display={"a": [1, "x"]}),
+    Decision(play_id="p", kind="pick", options=(1, "b"), display={}),
+    Intent(name="bet", value=3),
+    Intent(name="play"),
+    BenchCommand(device="bill", action="insert", values={"amount_cents": 500}),
+    BenchReply(ok=True, text="in"),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.type)
+def test_every_message_survives_the_line(message):
+    assert decode(encode(message)) == message
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_message_or_a_message_error(line):
+    with contextlib.suppress(MessageError):
+        decode(line)
+
+
+@given(st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8) | st.none(), max_size=4))
+def test_any_object_is_a_message_or_a_message_error(data):
+    with contextlib.suppress(MessageError):
+        decode(json.dumps({"type": "intent", **data}).encode())
+
+
+def test_a_line_too_long_is_refused_unread():
+    with pytest.raises(MessageError, match="at most"):
+        decode(b"x" * (LINE_BYTES_MAX + 1))
+
+
+class Desk:
+    """A server on a socket in a folder, and what it was told."""
+
+    def __init__(self, folder):
+        self.path = folder / "screen.sock"
+        self.intents, self.errors = [], []
+        self.heard = asyncio.Event()
+        self.server = ScreenServer(
+            self.path,
+            "secret",
+            greeting=lambda: (Hello(), MESSAGES[1]),
+            on_intent=self._hear,
+            on_peer_error=self.errors.append,
+        )
+
+    def _hear(self, intent):
+        self.intents.append(intent)
+        self.heard.set()
+
+    async def connect(self, first: bytes):
+        reader, writer = await asyncio.open_unix_connection(self.path)
+        writer.write(first)
+        return reader, writer
+
+
+def test_who_has_the_token_is_greeted_and_heard(tmp_path):
+    async def session():
+        desk = Desk(tmp_path)
+        await desk.server.start()
+        assert stat.S_IMODE(desk.path.stat().st_mode) == 0o600
+        reader, writer = await desk.connect(encode(Hello(token="secret")))
+        assert decode(await reader.readline()) == Hello()
+        assert decode(await reader.readline()) == MESSAGES[1]
+        writer.write(encode(Intent(name="play")))
+        await desk.heard.wait()
+        assert desk.server.audience == 1
+        desk.server.send(MESSAGES[2])
+        assert decode(await reader.readline()) == MESSAGES[2]
+        writer.close()
+        await desk.server.close()
+        assert desk.intents == [Intent(name="play")]
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        encode(Hello(token="guess")),
+        encode(Hello()),
+        encode(Intent(name="play")),
+        b"GET / HTTP/1.1\r\n",
+        b"\xff\xfe\n",
+        encode(Hello(token="secret")) + encode(MESSAGES[1]),
+    ],
+    ids=["wrong token", "no token", "no hello", "http", "noise", "not an intent"],
+)
+def test_everybody_else_is_shown_out_and_reported(tmp_path, first):
+    async def session():
+        desk = Desk(tmp_path)
+        await desk.server.start()
+        reader, writer = await desk.connect(first)
+        await reader.read()  # to the end: the machine hangs up
+        writer.close()
+        await desk.server.close()
+        assert desk.intents == []
+        assert len(desk.errors) == 1
+
+    asyncio.run(session())
+
+
+def test_a_socket_left_by_a_killed_machine_is_replaced(tmp_path):
+    async def session():
+        first, second = Desk(tmp_path), Desk(tmp_path)
+        await first.server.start()
+        await second.server.start()
+        reader, writer = await second.connect(encode(Hello(token="secret")))
+        assert decode(await reader.readline()) == Hello()
+        writer.close()
+        await first.server.close()
+        await second.server.close()
+
+    asyncio.run(session())

@@ -1,0 +1,132 @@
+"""Jurisdiction profiles and cabinet files: valid, or refused with file, key and reason."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.cabinet.residents import admit
+from egm.config import GameSlot, StateFolder, default_state_dir, load_cabinet
+from egm.errors import OperatorError
+from egm.profiles import available, load_profile
+
+GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
+
+
+@pytest.mark.parametrize("name", available())
+def test_every_shipped_profile_loads(name):
+    profile = load_profile(name)
+    assert profile.id == name
+    assert {"en", "fr"} <= set(profile.languages)
+
+
+@pytest.mark.requirement("C-05", "C-06", "R-09")
+def test_quebec_casino_has_the_by_laws_floors():
+    returns = load_profile("quebec-casino").returns
+    floors = (returns.floor("reels"), returns.floor("keno"), returns.floor("wheel"))
+    assert floors == (Fraction(83, 100), Fraction(65, 100), Fraction(75, 100))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('reels = "0.75"', "reels = 0.75", "returns.reels"),
+        ('reels = "0.75"', 'reels = "1.2"', "returns.reels"),
+        ("credit_limit_cents = 300000", "credit_limit_cents = -1", "value_in.credit_limit_cents"),
+        ("credit_limit_cents = 300000", "credit_limit_cents = 3000.0", "value_in.credit_limit_cents"),
+        ('currency = "USD"', 'currency = "dollars"', "currency"),
+        ("bills_cents = [100, 500,", "bills_cents = [500, 100,", "smallest first"),
+        ('languages = ["en", "fr"]', 'languages = ["en", "de"]', "title: no text for de"),
+        ('defect = "refund"', 'defect = "shrug"', "pay_out.defect"),
+        ("every_generates = 4096", "every_generates = -4", "chance"),
+        ('id = "generic"', 'id = "generic"\nsurprise = 1', "surprise"),
+        ('id = "generic"', "id = ", "not TOML"),
+    ],
+)
+def test_a_wrong_profile_is_refused_with_the_key_and_the_reason(tmp_path, old, new, said):
+    assert old in GOOD
+    path = tmp_path / "place.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(OperatorError, match=r"place\.toml") as refusal:
+        load_profile(path)
+    assert said in str(refusal.value)
+
+
+def test_a_profile_nobody_wrote(tmp_path):
+    with pytest.raises(OperatorError, match="quebec-casino"):
+        load_profile("atlantis")
+    with pytest.raises(OperatorError, match="no floor for the game family 'dice'"):
+        load_profile("generic").returns.floor("dice")
+
+
+@pytest.mark.requirement("C-05")
+def test_a_game_below_the_floor_is_refused(tmp_path):
+    strict = tmp_path / "strict.toml"
+    strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
+    residents, refused = admit((GameSlot(game="maple-classic"),), load_profile(strict))
+    assert residents == {}
+    assert "87.3770% at bet line" in refused[0].reason
+    assert "99.00%" in refused[0].reason
+
+
+def test_games_that_cannot_live_here():
+    slots = (
+        GameSlot(game="no-such-game"),
+        GameSlot(game="maple-classic", denominations_cents=(3,)),
+        GameSlot(game="maple-classic"),
+        GameSlot(game="maple-classic"),
+    )
+    residents, refused = admit(slots, load_profile("generic"))
+    assert list(residents) == ["maple-classic"]
+    reasons = [refusal.reason for refusal in refused]
+    assert "no-such-game" in reasons[0]
+    assert "denominations [3]" in reasons[1]
+    assert "already resident" in reasons[2]
+
+
+CABINET = """
+[machine]
+serial = "EGM-1"
+operator_number = "1"
+site = "somewhere"
+profile = "generic"
+[[games]]
+game = "maple-classic"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CABINET.replace('serial = "EGM-1"', 'serial = "egm one"'), "machine.serial"),
+        (CABINET + "[metrics]\nport = 70000\n", "metrics.port"),
+        (CABINET + '[[devices]]\nname = "bill"\n', "devices.0.protocol"),
+        (CABINET + "surprise = 1\n", "surprise"),
+        ("[machine", "not TOML"),
+    ],
+)
+def test_a_wrong_cabinet_file_is_refused(tmp_path, text, said):
+    path = tmp_path / "cabinet.toml"
+    path.write_text(text)
+    with pytest.raises(OperatorError, match=r"cabinet\.toml") as refusal:
+        load_cabinet(path)
+    assert said in str(refusal.value)
+
+
+def test_the_demonstration_cabinet_and_a_missing_one(tmp_path):
+    assert [device.name for device in load_cabinet().devices] == ["bill", "io"]
+    with pytest.raises(OperatorError, match="No such file"):
+        load_cabinet(tmp_path / "nowhere.toml")
+
+
+def test_an_unwritable_state_folder_is_named(tmp_path):
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    with pytest.raises(OperatorError, match="cannot write"):
+        StateFolder(in_the_way / "state").prepare()
+
+
+def test_the_state_folder_follows_xdg(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert default_state_dir() == tmp_path / "open-egm"
