@@ -39,7 +39,6 @@ class GameSlot(_Table):
 class Device(_Table):
     """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     protocol: str
     port: str = "bench"
 
@@ -55,7 +54,7 @@ class CabinetFile(_Table):
 
     machine: Machine
     games: tuple[GameSlot, ...]
-    devices: tuple[Device, ...] = ()
+    devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     metrics: Metrics = Metrics()
 
 
@@ -103,6 +102,6 @@ class StateFolder:
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
 
-    def port(self, device: Device) -> Path:
+    def port(self, name: str, device: Device) -> Path:
         """The serial port of a device: the twin's on the bench, or the one named."""
-        return self.run / "dev" / device.name if device.port == "bench" else Path(device.port)
+        return self.run / "dev" / name if device.port == "bench" else Path(device.port)

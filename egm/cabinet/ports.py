@@ -46,21 +46,19 @@ def build_ports(
     acceptor: BillAcceptor | None = None
     io_board: IoBoard | None = None
     kinds: dict[str, str] = {}
-    for device in cabinet_file.devices:
+    for name, device in cabinet_file.devices.items():
         entry = PROTOCOLS.get(device.protocol)
         if entry is None:
             known = ", ".join(sorted(PROTOCOLS))
-            raise OperatorError(
-                f"device {device.name!r}: no protocol {device.protocol!r}; there are: {known}"
-            )
+            raise OperatorError(f"device {name!r}: no protocol {device.protocol!r}; there are: {known}")
         if entry.kind in kinds.values():
-            raise OperatorError(f"device {device.name!r}: the cabinet already has a {entry.kind}")
-        kinds[device.name] = entry.kind
-        line = SerialLine(str(folder.port(device)), entry.line)
+            raise OperatorError(f"device {name!r}: the cabinet already has a {entry.kind}")
+        kinds[name] = entry.kind
+        line = SerialLine(str(folder.port(name, device)), entry.line)
         if device.protocol in BILL_ACCEPTORS:
-            acceptor = BILL_ACCEPTORS[device.protocol](device.name, line, sink, ledger)
+            acceptor = BILL_ACCEPTORS[device.protocol](name, line, sink, ledger)
         elif device.protocol in IO_BOARDS:
-            io_board = IO_BOARDS[device.protocol](device.name, line, sink)
+            io_board = IO_BOARDS[device.protocol](name, line, sink)
         else:
-            raise OperatorError(f"device {device.name!r}: the machine has no use for a {entry.kind} yet")
+            raise OperatorError(f"device {name!r}: the machine has no use for a {entry.kind} yet")
     return Ports(acceptor, io_board, kinds)

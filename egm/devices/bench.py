@@ -24,14 +24,15 @@ import hmac
 import os
 import signal
 import sys
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from egm.config import load_cabinet
 from egm.devices.catalogue import DEFAULT_BENCH, PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
+from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from rng import new_token
 
@@ -43,21 +44,19 @@ class BenchError(Exception):
 
 
 def cabinet_protocols(path: Path) -> dict[str, str]:
-    """Device name -> protocol of a cabinet file. Raises :class:`BenchError` naming file and key."""
+    """Device name -> protocol, for the devices of a cabinet file that are on the bench.
+
+    Raises :class:`BenchError` naming what is wrong where.
+    """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BenchError(f"{path}: {error}") from error
-    devices = document.get("devices")
-    if not isinstance(devices, dict) or not devices:
-        raise BenchError(f"{path}: devices: a table of devices is needed")
-    protocols: dict[str, str] = {}
-    for name, entry in devices.items():
-        protocol = entry.get("protocol") if isinstance(entry, dict) else None
-        if not isinstance(protocol, str) or protocol not in PROTOCOLS:
+        devices = load_cabinet(path).devices
+    except OperatorError as error:
+        raise BenchError(str(error)) from error
+    protocols = {name: device.protocol for name, device in devices.items() if device.port == "bench"}
+    for name, protocol in protocols.items():
+        if protocol not in PROTOCOLS:
             known = ", ".join(sorted(PROTOCOLS))
             raise BenchError(f"{path}: devices.{name}.protocol: {protocol!r} is none of {known}")
-        protocols[name] = protocol
     return protocols
 
 

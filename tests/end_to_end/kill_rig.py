@@ -25,11 +25,9 @@ site = "rig"
 profile = "generic"
 [[games]]
 game = "maple-classic"
-[[devices]]
-name = "bill"
+[devices.bill]
 protocol = "id003"
-[[devices]]
-name = "io"
+[devices.io]
 protocol = "ioboard"
 [metrics]
 port = 0

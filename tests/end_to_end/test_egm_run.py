@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import egm.cabinet
 from egm.config import StateFolder
 from egm.link.messages import (
     LINE_BYTES_MAX,

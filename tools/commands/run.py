@@ -43,7 +43,7 @@ def _children(
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
-    simulated = any(device.port == "bench" for device in cabinet.devices)
+    simulated = any(device.port == "bench" for device in cabinet.devices.values())
     if simulated:
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", ("-m", "egm.devices.bench", *where, *which), ready))

@@ -101,7 +101,7 @@ game = "maple-classic"
     [
         (CABINET.replace('serial = "EGM-1"', 'serial = "egm one"'), "machine.serial"),
         (CABINET + "[metrics]\nport = 70000\n", "metrics.port"),
-        (CABINET + '[[devices]]\nname = "bill"\n', "devices.0.protocol"),
+        (CABINET + "[devices.bill]\n", "devices.bill.protocol"),
         (CABINET + "surprise = 1\n", "surprise"),
         ("[machine", "not TOML"),
     ],
@@ -115,7 +115,7 @@ def test_a_wrong_cabinet_file_is_refused(tmp_path, text, said):
 
 
 def test_the_demonstration_cabinet_and_a_missing_one(tmp_path):
-    assert [device.name for device in load_cabinet().devices] == ["bill", "io"]
+    assert list(load_cabinet().devices) == ["bill", "io"]
     with pytest.raises(OperatorError, match="No such file"):
         load_cabinet(tmp_path / "nowhere.toml")
 
