@@ -68,7 +68,7 @@ def test_no_bill_is_credited_twice_or_eaten(campaign):
     rig, journal, entries = campaign
     box = rig.bill_state()
     credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
-    assert credited == box["stacked_notes"]
+    assert credited == box["stacked"]
     assert sum(credited) == box["stacked_cents"] == -journal.balance_cents("world:bill")
     assert box["inserted_cents"] == box["stacked_cents"] + box["returned_cents"] == rig.witness.inserted_cents
     assert credited, "no bill at all: the test shows nothing"
