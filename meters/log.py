@@ -114,7 +114,7 @@ class LogCopy:
                     )
                 segment = self._scan_segment(first, sequence, head_hex)
             except JournalDamaged as why:
-                return LogScan(sequence, head_hex, str(why), first)
+                return LogScan(sequence, head_hex, str(why), min(first, sequence + 1))
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.closed:

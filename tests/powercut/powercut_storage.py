@@ -1,0 +1,256 @@
+"""The journal's storage on the simulated disk: plain files, and SQLite through an apsw VFS."""
+
+import contextlib
+import functools
+import itertools
+from pathlib import Path
+
+import apsw
+from powercut_disk import DiskFull, Inode, PowerCut
+
+from meters.errors import JournalUnwritable
+from meters.storage import MediumError
+
+_names = itertools.count()
+
+
+def refusals(method):
+    """Tell SQLite of a full disk in its own words; once the power is gone nothing it does has an effect.
+
+    SQLite is let run on into the void, and :class:`SimDatabase` raises the cut when it returns.
+    """
+
+    @functools.wraps(method)
+    def told(self, *arguments):
+        try:
+            return method(self, *arguments)
+        except PowerCut:
+            return None
+        except DiskFull:
+            raise apsw.FullError("no space left") from None
+
+    return told
+
+
+class SimFile:
+    """:class:`meters.storage.StorageFile` on the simulated disk."""
+
+    def __init__(self, disk, path):
+        self._disk, self._path, self._inode = disk, path, disk.names[path]
+
+    def read_at(self, offset, size):
+        return bytes(self._inode.seen[offset : offset + size])
+
+    def write_at(self, offset, data):
+        self._full(self._disk.write, offset, data)
+
+    def truncate(self, size):
+        self._full(self._disk.truncate, size)
+
+    def size(self):
+        return len(self._inode.seen)
+
+    def sync(self):
+        self._disk.sync(self._path, self._inode)
+
+    def close(self):
+        pass
+
+    def _full(self, change, *arguments):
+        try:
+            change(self._path, self._inode, *arguments)
+        except DiskFull:
+            raise JournalUnwritable(f"{self._path}: No space left on device") from None
+
+
+class SimStorage:
+    """:class:`meters.storage.Storage` on the simulated disk."""
+
+    def __init__(self, disk):
+        self.disk = disk
+        self._vfs = SimVFS(disk)
+        self._databases = []
+
+    def connect(self, path, *, read_only):
+        database = SimDatabase(self.disk, path, self._vfs, read_only)
+        self._databases.append(database)
+        return database
+
+    def leave(self):
+        """The process is gone: free its connections; on a dead disk nothing they do has an effect."""
+        for database in self._databases:
+            with contextlib.suppress(PowerCut):
+                database.close()
+
+    def open_file(self, path, *, write):
+        if path not in self.disk.names:
+            if not write:
+                raise JournalUnwritable(f"{path}: No such file or directory")
+            self._full(self.disk.create, path)
+        return SimFile(self.disk, path)
+
+    def exists(self, path):
+        return path in self.disk.names
+
+    def names(self, folder):
+        return sorted(p.name for p in self.disk.names if p.parent == folder)
+
+    def make_folder(self, folder):
+        pass
+
+    def rename(self, old, new):
+        self._full(self.disk.move, old, new)
+
+    def remove(self, path):
+        if path in self.disk.names:
+            self._full(self.disk.unlink, path)
+
+    def sync_folder(self, folder):
+        self.disk.sync_folder(folder)
+
+    def _full(self, change, *arguments):
+        try:
+            change(*arguments)
+        except DiskFull:
+            raise JournalUnwritable(f"{arguments[0]}: No space left on device") from None
+
+
+class SimDatabase:
+    """:class:`meters.storage.Database` on apsw over the simulated disk.
+
+    The shared-memory index of WAL mode is not part of the medium; exclusive locking keeps it in the process.
+    """
+
+    def __init__(self, disk, path, vfs, read_only):
+        self._disk = disk
+        flags = (
+            apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        )
+        self._connection = self._guard(lambda: apsw.Connection(str(path), flags=flags, vfs=vfs.name))
+        self.execute("PRAGMA locking_mode=EXCLUSIVE").fetchall()
+
+    def execute(self, sql, parameters=()):
+        return SimRows(self._guard(lambda: list(self._connection.execute(sql, tuple(parameters)))))
+
+    def executemany(self, sql, parameters):
+        self._guard(lambda: list(self._connection.executemany(sql, parameters)))
+
+    def close(self):
+        with contextlib.suppress(apsw.Error):
+            self._connection.close(True)
+        if self._disk.dead:
+            raise PowerCut
+
+    def _guard(self, run):
+        try:
+            result = run()
+        except apsw.Error as why:
+            if self._disk.dead:
+                raise PowerCut from None
+            raise MediumError(f"{type(why).__name__}: {why}") from why
+        if self._disk.dead:
+            raise PowerCut
+        return result
+
+
+class SimRows:
+    def __init__(self, rows):
+        self._rows = iter(rows)
+
+    def fetchone(self):
+        return next(self._rows, None)
+
+    def fetchall(self):
+        return list(self._rows)
+
+    def __iter__(self):
+        return self._rows
+
+
+class SimVFS(apsw.VFS):
+    """SQLite's view of the simulated disk."""
+
+    def __init__(self, disk):
+        self.name = f"powercut{next(_names)}"
+        self._disk = disk
+        super().__init__(self.name, "")
+
+    def xFullPathname(self, name):
+        return name
+
+    @refusals
+    def xOpen(self, name, flags):
+        filename = name.filename() if isinstance(name, apsw.URIFilename) else name
+        path = Path(filename) if filename else Path(f"/temporary/{next(_names)}")
+        made = path not in self._disk.names
+        if made:
+            if not flags[0] & apsw.SQLITE_OPEN_CREATE:
+                raise apsw.CantOpenError
+            try:
+                self._disk.create(path)
+            except PowerCut:
+                self._disk.names.setdefault(path, Inode())
+        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
+        journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
+        flags[1] = flags[0]
+        return SimVFSFile(self._disk, path, sync_name=made and bool(flags[0] & journals))
+
+    @refusals
+    def xDelete(self, name, sync_folder):
+        path = Path(name)
+        self._disk.unlink(path)
+        if sync_folder:
+            self._disk.sync_folder(path.parent)
+
+    def xAccess(self, name, flags):
+        return Path(name) in self._disk.names
+
+
+class SimVFSFile:
+    """One file of SQLite on the simulated disk."""
+
+    def __init__(self, disk, path, *, sync_name):
+        self._disk, self._path, self._inode, self._sync_name = disk, path, disk.names[path], sync_name
+
+    def xRead(self, amount, offset):
+        return bytes(self._inode.seen[offset : offset + amount])
+
+    @refusals
+    def xWrite(self, data, offset):
+        self._disk.write(self._path, self._inode, offset, data)
+
+    @refusals
+    def xTruncate(self, size):
+        self._disk.truncate(self._path, self._inode, size)
+
+    @refusals
+    def xSync(self, flags):
+        self._disk.sync(self._path, self._inode)
+        if self._sync_name:
+            self._disk.sync_folder(self._path.parent)
+            self._sync_name = False
+
+    def xFileSize(self):
+        return len(self._inode.seen)
+
+    def xClose(self):
+        pass
+
+    def xLock(self, level):
+        pass
+
+    def xUnlock(self, level):
+        pass
+
+    def xCheckReservedLock(self):
+        return False
+
+    def xFileControl(self, op, pointer):
+        return False
+
+    def xSectorSize(self):
+        return 4096
+
+    def xDeviceCharacteristics(self):
+        # No promise at all: no atomic writes, no ordered appends, no safe overwrite.
+        return 0
