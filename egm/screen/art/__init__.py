@@ -1,0 +1,1 @@
+"""Art drawn by code: paths, paints, ornaments and the symbols of the games. No picture files."""

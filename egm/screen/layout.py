@@ -1,0 +1,99 @@
+"""Where everything stands: one layout for landscape, one for portrait, in units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.screen.painter import Rect
+
+#: Keys of the deck, in the order of a button deck (left to right).
+DECK: Final = ("service", "help", "language", "volume", "cash_out", "bet_less", "bet_more", "bet_max", "play")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Rectangles of one orientation. ``left`` and ``right`` are the glasses beside (or above) the field."""
+
+    size: tuple[int, int]
+    marquee: Rect
+    field: Rect
+    left: Rect
+    right: Rect
+    message: Rect
+    bar: Rect
+    meters: Mapping[str, Rect]
+    deck: Rect
+    keys: Mapping[str, Rect]
+    sheet: Rect
+    drawer: Rect
+    tab: Rect
+
+    @property
+    def portrait(self) -> bool:
+        """Whether the picture is higher than wide."""
+        return self.size[1] > self.size[0]
+
+    @property
+    def stage(self) -> Rect:
+        """Everything above the meters: what a lock-up dims."""
+        return (0, 0, self.size[0], self.bar[1])
+
+
+def _row(x: float, y: float, height: float, gap: float, widths: Mapping[str, float]) -> dict[str, Rect]:
+    rects: dict[str, Rect] = {}
+    for name, width in widths.items():
+        rects[name] = (x, y, width, height)
+        x += width + gap
+    return rects
+
+
+LANDSCAPE: Final = Layout(
+    size=(1920, 1080),
+    marquee=(360, 8, 1200, 128),
+    field=(400, 168, 1120, 540),
+    left=(28, 150, 316, 588),
+    right=(1576, 150, 316, 588),
+    message=(372, 752, 1176, 56),
+    bar=(0, 816, 1920, 118),
+    meters=_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
+    deck=(0, 934, 1920, 146),
+    keys=_row(28, 952, 104, 16, {"service": 142, "help": 142, "language": 142, "volume": 142, "cash_out": 236,
+                                 "bet_less": 150, "bet_more": 150, "bet_max": 200, "play": 432}),
+    sheet=(160, 60, 1600, 730),
+    drawer=(1330, 0, 590, 816),
+    tab=(1880, 330, 40, 160),
+)
+
+PORTRAIT: Final = Layout(
+    size=(1080, 1920),
+    marquee=(40, 12, 1000, 150),
+    field=(70, 560, 940, 640),
+    left=(40, 180, 490, 320),
+    right=(550, 180, 490, 320),
+    message=(40, 1256, 1000, 64),
+    bar=(0, 1340, 1080, 250),
+    meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
+    deck=(0, 1600, 1080, 320),
+    keys={
+        **_row(24, 1612, 120, 16, {"service": 192, "help": 192, "language": 192, "volume": 192, "cash_out": 200}),
+        **_row(24, 1752, 144, 16, {"bet_less": 170, "bet_more": 170, "bet_max": 200, "play": 444}),
+    },
+    sheet=(40, 180, 1000, 1130),
+    drawer=(490, 0, 590, 1340),
+    tab=(1040, 500, 40, 160),
+)
+
+
+def grown(rect: Rect, by: float) -> Rect:
+    """The rectangle, larger by ``by`` on each side."""
+    return (rect[0] - by, rect[1] - by, rect[2] + 2 * by, rect[3] + 2 * by)
+
+
+def inside(rect: Rect, x: float, y: float) -> bool:
+    """Whether the point lies in the rectangle."""
+    return rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]
+
+
+def middle(rect: Rect) -> tuple[float, float]:
+    """The centre of the rectangle."""
+    return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)

@@ -1,0 +1,84 @@
+"""Motion as pure functions of time: easing, the travel of a reel, the roll-up of a win."""
+
+import math
+from dataclasses import dataclass
+
+from egm.screen.theme import Motion
+
+
+def clamp(share: float) -> float:
+    """The share held between 0 and 1."""
+    return max(0.0, min(1.0, share))
+
+
+def ease_out(share: float) -> float:
+    """Fast, then slowing."""
+    return 1 - (1 - clamp(share)) ** 3
+
+
+def ease_in_out(share: float) -> float:
+    """Slow, fast, slow."""
+    t = clamp(share)
+    return t * t * (3 - 2 * t)
+
+
+def pulse(now: float, hertz: float) -> float:
+    """A smooth light between 0 and 1."""
+    return 0.5 - 0.5 * math.cos(now * hertz * math.tau)
+
+
+@dataclass(frozen=True, slots=True)
+class ReelTravel:
+    """One reel's way from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
+
+    ``stop_at`` is when it arrives, seconds from the start of the game. Symbols move down, so the place on the
+    strip runs backwards, and the distance is a whole number of cells that ends exactly on ``target``.
+    """
+
+    start: int
+    target: int
+    length: int
+    stop_at: float
+
+    def cells(self, motion: Motion) -> int:
+        """The whole distance in cells: the fitting one nearest to full speed."""
+        wanted = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
+        base = (self.start - self.target) % self.length
+        return base + max(0, round((wanted - base) / self.length)) * self.length or self.length
+
+    def place(self, since: float, motion: Motion) -> float:
+        """The strip place (cells) at the top of the window, ``since`` seconds into the game."""
+        if since <= 0:
+            return float(self.start)
+        if since < motion.spin_up:
+            return self.start + _DRAW_BACK * math.sin(since / motion.spin_up * math.pi / 2)
+        running = self.stop_at - motion.spin_up
+        total = self.cells(motion) + _DRAW_BACK
+        speed = total / (running - _RUN_UP / 2)
+        t = since - motion.spin_up
+        if t < running:
+            gone = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
+            return self.start + _DRAW_BACK - gone
+        return self.target - self._overshoot((since - self.stop_at) / motion.settle)
+
+    def speed(self, since: float, motion: Motion) -> float:
+        """Cells per second, for the blur."""
+        step = 1 / 120
+        return abs(self.place(since + step, motion) - self.place(since, motion)) / step
+
+    @staticmethod
+    def _overshoot(share: float) -> float:
+        return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
+
+
+_RUN_UP = 0.28
+_DRAW_BACK = 0.28
+_OVERSHOOT = 0.30
+
+
+def rolled(amount: int, since: float, length: float) -> int:
+    """How much of ``amount`` a roll-up shows after ``since`` of ``length`` seconds; whole units, never past it."""
+    if length <= 0 or since >= length:
+        return amount
+    thousandths = int(ease_in_out(since / length) * 1000)
+    return amount * thousandths // 1000

@@ -1,0 +1,207 @@
+"""The painter: lays text, art and panels on one surface, in logical units, with a cache of what it has drawn.
+
+Every method takes places and sizes in the layout's units and multiplies by ``scale`` itself, so the picture is
+as crisp in a 1280 x 720 window as on a 4K screen. What is slow to draw is drawn once and kept, least recently
+used out first.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pygame
+
+from egm.screen.art.ink import Linear, Paint, painted
+from egm.screen.theme import Colour, Theme
+
+Rect = tuple[float, float, float, float]
+Align = Literal["left", "centre", "right"]
+
+PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
+_KEPT_BYTES: Final = 320 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How words look: face (a font role of the theme), size, paint, and an optional dark edge."""
+
+    face: str = "text"
+    size: str = "body"
+    paint: Paint | str = "text"
+    edge: float = 0.0
+    edge_colour: Colour = (0, 0, 0, 200)
+
+
+class Painter:
+    """Draws on ``surface`` (of ``scale`` pixels a unit) with ``theme``."""
+
+    def __init__(self, theme: Theme, scale: float = 1.0) -> None:
+        self.theme = theme
+        self.scale = scale
+        self.surface = pygame.Surface((1, 1))
+        self._kept: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
+        self._bytes = 0
+        self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
+
+    # ------------------------------------------------------------------ units and caches
+    def px(self, length: float) -> int:
+        """A length in pixels."""
+        return round(length * self.scale)
+
+    def box(self, rect: Rect) -> pygame.Rect:
+        """A rectangle in pixels; neighbours in units stay neighbours."""
+        left, top = self.px(rect[0]), self.px(rect[1])
+        return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
+
+    def kept(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
+        """The surface made for ``key``, made now if it is not kept."""
+        surface = self._kept.get(key)
+        if surface is None:
+            surface = self._kept[key] = make()
+            self._bytes += surface.get_width() * surface.get_height() * 4
+            while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
+                _, old = self._kept.popitem(last=False)
+                self._bytes -= old.get_width() * old.get_height() * 4
+        else:
+            self._kept.move_to_end(key)
+        return surface
+
+    def colour(self, paint: Paint | str) -> Paint:
+        """A paint, or the theme's colour of that name."""
+        return self.theme.colour(paint) if isinstance(paint, str) else paint
+
+    def flat(self, name: str, alpha: float = 1.0) -> Colour:
+        """A colour of the theme by name, its opacity scaled."""
+        r, g, b, a = self.theme.colour(name)
+        return (r, g, b, round(a * alpha))
+
+    # ------------------------------------------------------------------ words
+    def font(self, face: str, pixels: int) -> pygame.font.Font:
+        """A face of the theme at a height in pixels."""
+        key = (face, max(6, pixels))
+        if key not in self._fonts:
+            self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
+        return self._fonts[key]
+
+    def measure(self, words: str, style: Style) -> float:
+        """The width of the words, in units."""
+        return self.font(style.face, self.px(self.theme.sizes[style.size])).size(words)[0] / self.scale
+
+    def _fitted(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
+        """The font at the style's size, or smaller until the words fit ``width`` units."""
+        pixels = self.px(self.theme.sizes[style.size])
+        font = self.font(style.face, pixels)
+        if width is not None:
+            most = self.px(width)
+            while font.size(words)[0] > most and pixels > 8:
+                pixels -= max(1, pixels // 24)
+                font = self.font(style.face, pixels)
+        return font
+
+    def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
+        """The words as a premultiplied surface, at most ``width`` units wide."""
+        def make() -> pygame.Surface:
+            font = self._fitted(words, style, width)
+            paint = self.colour(style.paint)
+            mask = font.render(words or " ", True, (255, 255, 255)).premul_alpha()
+            colour = painted(mask.get_size(), paint)
+            letters = mask.copy()
+            letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            if style.edge <= 0:
+                return letters
+            radius = max(1, self.px(style.edge))
+            out = pygame.Surface((mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA)
+            for dx in range(-radius, radius + 1):
+                for dy in range(-radius, radius + 1):
+                    if dx * dx + dy * dy <= radius * radius + 1:
+                        out.blit(mask, (radius + dx, radius + dy), special_flags=pygame.BLEND_RGBA_MAX)
+            out.blit(painted(out.get_size(), style.edge_colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            out.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
+            return out
+
+        return self.kept(("words", words, style, None if width is None else self.px(width), self.scale), make)
+
+    def text(self, words: str, at: tuple[float, float], style: Style, *, align: Align = "centre",
+             width: float | None = None, alpha: float = 1.0) -> pygame.Rect:
+        """Write one line: ``at`` is its middle height, and its left, centre or right. Returns what it covers."""
+        surface = self.words(words, style, width)
+        x, y = self.px(at[0]), self.px(at[1])
+        left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
+        place = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
+        self.put(surface, place.topleft, alpha)
+        return place
+
+    def paragraph(self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3) -> float:
+        """Write words wrapped to the rectangle's width from its top. Returns the height used, in units."""
+        line_height = self.theme.sizes[style.size] * leading
+        x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
+        y = rect[1] + line_height / 2
+        for line in self.wrap(words, rect[2], style):
+            self.text(line, (x, y), style, align=align)
+            y += line_height
+        return y - line_height / 2 - rect[1]
+
+    def wrap(self, words: str, width: float, style: Style) -> list[str]:
+        """The words in lines of at most ``width`` units; a no-break space never ends a line."""
+        lines: list[str] = []
+        for block in words.split("\n"):
+            line = ""
+            for word in block.split(" "):
+                longer = f"{line} {word}" if line else word
+                if line and self.measure(longer, style) > width:
+                    lines.append(line)
+                    line = word
+                else:
+                    line = longer
+            lines.append(line)
+        return lines
+
+    # ------------------------------------------------------------------ pictures
+    def put(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
+        """Lay a premultiplied surface down at a place in pixels, with ``alpha`` of its opacity."""
+        if alpha >= 0.996:
+            self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
+        elif alpha > 0.004:
+            level = round(alpha * 255)
+            fainter = surface.copy()
+            fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
+            self.surface.blit(fainter, at, special_flags=PREMULTIPLIED)
+
+    def art(self, key: Hashable, rect: Rect, make: Callable[[tuple[int, int]], pygame.Surface], *, alpha: float = 1.0) -> None:
+        """Draw kept art into a rectangle; ``make`` gets the size in pixels."""
+        box = self.box(rect)
+        if box.width > 0 and box.height > 0:
+            self.put(self.kept(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
+
+    def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
+        """Fill a rectangle, its corners rounded, with a paint that may be transparent."""
+        box = self.box(rect)
+        colour = self.colour(paint)
+
+        def make() -> pygame.Surface:
+            surface = pygame.Surface(box.size, pygame.SRCALPHA)
+            over = 3
+            big = pygame.Surface((box.width * over, box.height * over), pygame.SRCALPHA) if radius else surface
+            if radius:
+                pygame.draw.rect(big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * over)
+                surface = pygame.transform.smoothscale(big, box.size)
+            else:
+                surface.fill((255, 255, 255, 255))
+            surface.blit(painted(box.size, colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            return surface
+
+        if box.width > 0 and box.height > 0:
+            self.put(self.kept(("shade", box.size, colour, radius), make), box.topleft)
+
+    def panel(self, rect: Rect, *, radius: float = 18, fill: Paint | str = "panel", edge: Paint | str = "panel_edge",
+              line: float = 2) -> None:
+        """A filled panel with an edge ``line`` units wide."""
+        self.shade(rect, edge, radius)
+        self.shade((rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line), fill, max(0, radius - line))
+
+
+def gold(theme: Theme) -> Linear:
+    """The theme's gold, as used for titles and rims."""
+    return Linear(((0.0, theme.colour("gold_light")), (0.45, theme.colour("gold")), (0.58, theme.colour("gold_deep")),
+                   (0.72, theme.colour("gold")), (1.0, theme.colour("gold_light"))))

@@ -1,0 +1,114 @@
+"""Words: one catalogue a language, and money, numbers and time in each language's form (Babel)."""
+
+import string
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from babel.dates import format_date, format_time
+from babel.numbers import format_currency, format_decimal
+
+CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
+#: Language of a catalogue -> the locale whose forms it uses.
+LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
+#: The language of a word no other catalogue must lack.
+FALLBACK: Final = "en"
+
+
+class CatalogueError(Exception):
+    """A catalogue cannot be read, or lacks a text: says which file and key."""
+
+
+def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """A catalogue's nested tables as dotted keys."""
+    texts: dict[str, str] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            texts |= flatten(value, f"{prefix}{key}.")
+        else:
+            texts[prefix + key] = str(value)
+    return texts
+
+
+def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
+    """The texts of a language by dotted key. Raises :class:`CatalogueError`."""
+    path = folder / f"{language}.toml"
+    try:
+        return flatten(tomllib.loads(path.read_text("utf-8")))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise CatalogueError(f"{path}: {error}") from error
+
+
+def placeholders(text: str) -> frozenset[str]:
+    """The names in braces of a text."""
+    return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+
+
+def language_of(code: str) -> str:
+    """The catalogue for a language code such as ``fr`` or ``fr_CA``."""
+    language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
+    return language if language in LOCALES else FALLBACK
+
+
+class Texts:
+    """One language's words and forms."""
+
+    def __init__(self, language: str, timezone: tzinfo | None = None, folder: Path = CATALOGUES) -> None:
+        self.language = language_of(language)
+        self.locale = LOCALES[self.language]
+        self._texts = read_catalogue(self.language, folder)
+        self._timezone = timezone
+        self._money: dict[tuple[int, str], str] = {}
+
+    def has(self, key: str) -> bool:
+        """Whether the catalogue has this text."""
+        return key in self._texts
+
+    def say(self, key: str, **values: object) -> str:
+        """The text with its values. Raises :class:`CatalogueError` where there is no such text or value."""
+        if key not in self._texts:
+            raise CatalogueError(f"{self.language}.toml: {key}: no such text")
+        text = self._texts[key]
+        try:
+            return text.format(**values) if values or "{" in text else text
+        except (KeyError, IndexError, ValueError) as error:
+            raise CatalogueError(f"{self.language}.toml: {key}: cannot be filled from {values}: {error}") from error
+
+    def local(self, names: Mapping[str, str], default: str = "") -> str:
+        """The text of this language among ``names`` (by language code), as games bring theirs."""
+        for code, words in names.items():
+            if language_of(code) == self.language:
+                return words
+        return next(iter(names.values()), default)
+
+    def money(self, amount_cents: int, currency: str) -> str:
+        """An amount of minor units in the currency's form here: ``$1,234.50``, ``1 234,50 $``."""
+        key = (amount_cents, currency)
+        if key not in self._money:
+            if len(self._money) > 4096:
+                self._money.clear()
+            self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=self.locale)
+        return self._money[key]
+
+    def number(self, value: int) -> str:
+        """A whole number with this language's group separators."""
+        return format_decimal(value, locale=self.locale)
+
+    def clock(self, time_utc: str) -> str:
+        """The time of day, in words a person uses, from an ISO 8601 UTC time."""
+        return format_time(self._moment(time_utc), "short", locale=self.locale)
+
+    def moment(self, time_utc: str) -> str:
+        """Date and time."""
+        when = self._moment(time_utc)
+        return f"{format_date(when, 'medium', locale=self.locale)}, {format_time(when, 'medium', locale=self.locale)}"
+
+    def _moment(self, time_utc: str) -> datetime:
+        try:
+            when = datetime.fromisoformat(time_utc.replace("Z", "+00:00"))
+        except ValueError as error:
+            raise CatalogueError(f"time {time_utc!r}: not ISO 8601: {error}") from error
+        return when.astimezone(self._timezone).replace(tzinfo=None)

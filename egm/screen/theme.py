@@ -1,0 +1,95 @@
+"""The theme: colours, type sizes and durations, read from ``theme.toml``."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+
+Colour = tuple[int, int, int, int]
+
+
+class ThemeError(Exception):
+    """The theme file lacks something or holds what is no colour, size or time: says which key."""
+
+
+def parse_colour(text: str) -> Colour:
+    """``#rrggbb`` or ``#rrggbbaa`` as four bytes. Raises :class:`ThemeError`."""
+    digits = text.removeprefix("#")
+    try:
+        values = bytes.fromhex(digits)
+    except ValueError:
+        values = b""
+    if not text.startswith("#") or len(values) not in {3, 4}:
+        raise ThemeError(f"{text!r} is no colour; write #rrggbb or #rrggbbaa")
+    return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
+
+
+def mix(one: Colour, other: Colour, share: float) -> Colour:
+    """The colour ``share`` of the way from ``one`` to ``other``."""
+    r, g, b, a = (round(x + (y - x) * share) for x, y in zip(one, other, strict=True))
+    return (r, g, b, a)
+
+
+def fade(colour: Colour, alpha: float) -> Colour:
+    """The colour with its opacity scaled by ``alpha`` (0 to 1)."""
+    return (colour[0], colour[1], colour[2], round(colour[3] * max(0.0, min(1.0, alpha))))
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Durations of the screen, seconds."""
+
+    spin_up: float
+    first_stop: float
+    stop_step: float
+    settle: float
+    cells_per_second: float
+    rollup_per_level: float
+    line_cycle: float
+    result_hold: float
+    flash_hz: float
+    overlay: float
+    drawer: float
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The theme as read: ``colours`` and ``sizes`` by name, ``fonts`` as files by role."""
+
+    fonts: Mapping[str, Path]
+    colours: Mapping[str, Colour]
+    sizes: Mapping[str, int]
+    motion: Motion
+    celebration_levels: tuple[int, ...]
+
+    def colour(self, name: str) -> Colour:
+        """A colour by its name in the theme. Raises :class:`ThemeError`."""
+        if name not in self.colours:
+            raise ThemeError(f"colours.{name}: the theme has no such colour")
+        return self.colours[name]
+
+    def celebration(self, win_credits: int, bet_credits: int) -> int:
+        """How loudly a win is celebrated: 0 (a loss, or less than was staked) to the last level."""
+        if win_credits <= 0:
+            return 0
+        times = [level for level, least in enumerate(self.celebration_levels)
+                 if win_credits >= least * bet_credits]
+        return max(times, default=0)
+
+
+def load_theme(path: Path = HERE / "theme.toml") -> Theme:
+    """Read the theme. Raises :class:`ThemeError` naming the file and the key."""
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        return Theme(
+            fonts={role: HERE / "fonts" / name for role, name in data["fonts"].items()},
+            colours={name: parse_colour(text) for name, text in data["colours"].items()},
+            sizes={name: int(size) for name, size in data["sizes"].items()},
+            motion=Motion(**{key: float(value) for key, value in data["motion"].items()}),
+            celebration_levels=tuple(data["celebration"]["levels"]),
+        )
+    except (OSError, KeyError, TypeError, ValueError, ThemeError) as error:
+        raise ThemeError(f"{path}: {error}") from error

@@ -1,0 +1,285 @@
+"""All that is drawn, as one frozen value, and how messages, touches and time turn it into the next.
+
+The functions here are the screen's whole behaviour: each takes a view and gives the next one, with the wishes
+to send. They read no clock and draw nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Hello, Intent, Message, Play, Snapshot
+from egm.screen.motion import clamp
+from egm.screen.theme import Motion, Theme
+
+
+class Page(StrEnum):
+    """What covers the field: nothing, or the help pages."""
+
+    NONE = "none"
+    HELP = "help"
+
+
+class Scene(StrEnum):
+    """What the picture is about; the most pressing one wins."""
+
+    BOOT = "boot"
+    LOST = "lost"
+    OUT = "out"
+    DOOR = "door"
+    TILT = "tilt"
+    HANDPAY = "handpay"
+    PAYING = "paying"
+    GAME = "game"
+    ATTRACT = "attract"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a touch, a key or a button means."""
+
+    name: str
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """An outcome being shown: when it began, when its roll-up was cut short, and whether its end was told."""
+
+    play: Play
+    began: float
+    before: Mapping[str, Any] | None = None
+    skipped: float | None = None
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The moments of a show, in seconds from its start."""
+
+    stops: tuple[float, ...]
+    spun: float
+    rolled: float
+    done: float
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The screen at one moment. ``now`` is monotonic seconds."""
+
+    now: float = 0.0
+    linked: bool = False
+    snapshot: Snapshot | None = None
+    games: Mapping[str, GameView] = field(default_factory=dict)
+    show: Show | None = None
+    decision: Decision | None = None
+    page: Page = Page.NONE
+    sheet: int = 0
+    with_bench: bool = False
+    drawer_since: float | None = None
+    drawer_until: float = -10.0
+    bench_said: BenchReply | None = None
+    bench_linked: bool = False
+    pressed: str = ""
+    pressed_at: float = -10.0
+    active_at: float = 0.0
+    scene_at: float = 0.0
+    notices_at: float = -10.0
+    credit_before: int = 0
+    credit_at: float = -10.0
+    volume: int = 2
+    reduced_motion: bool = False
+    picks: frozenset[int] = frozenset()
+
+    @property
+    def game(self) -> GameView | None:
+        """The game on the screen."""
+        if self.snapshot is None or self.snapshot.game_id is None:
+            return None
+        return self.games.get(self.snapshot.game_id)
+
+    @property
+    def scene(self) -> Scene:
+        """The scene to draw."""
+        snapshot = self.snapshot
+        if snapshot is None:
+            return Scene.BOOT
+        if not self.linked:
+            return Scene.LOST
+        named = {"boot": Scene.BOOT, "self_test": Scene.BOOT, "door_open": Scene.DOOR, "tilt": Scene.TILT,
+                 "handpay": Scene.HANDPAY, "paying": Scene.PAYING, "out_of_service": Scene.OUT}
+        if snapshot.state in named:
+            return named[snapshot.state]
+        quiet = snapshot.state == "idle" and snapshot.credit_cents == 0 and self.page is Page.NONE
+        return Scene.ATTRACT if quiet and self.now - self.active_at > ATTRACT_AFTER else Scene.GAME
+
+    @property
+    def drawer(self) -> bool:
+        """Whether the drawer of simulated peripherals is open."""
+        return self.drawer_since is not None
+
+    def accepts(self, name: str) -> bool:
+        """Whether the machine would hear this wish now: the lamp of its key."""
+        return self.linked and self.snapshot is not None and name in self.snapshot.accepts
+
+
+#: Seconds without a touch, a credit or a game before the attract scene.
+ATTRACT_AFTER = 20.0
+
+
+def timeline(show: Show, reels: int, motion: Motion, level: int) -> Timeline:
+    """When each reel stops, when the roll-up ends, and when the game may be closed."""
+    stops = tuple(motion.first_stop + i * motion.stop_step for i in range(max(1, reels)))
+    spun = stops[-1] + motion.settle * 0.6
+    length = 0.45 + motion.rollup_per_level * level if show.play.win_cents > 0 else 0.0
+    rolled = spun + length
+    if show.skipped is not None:
+        rolled = min(rolled, max(spun, show.skipped - show.began))
+    return Timeline(stops, spun, rolled, rolled + motion.result_hold, level)
+
+
+def reels_of(view: View) -> int:
+    """How many stops the show of this view has: its reels; a family without reels has one."""
+    game = view.games.get(view.show.play.game_id) if view.show else view.game
+    return len(game.presentation.get("strips", ())) if game else 1
+
+
+def times(view: View, theme: Theme) -> Timeline | None:
+    """The timeline of the view's show."""
+    if view.show is None:
+        return None
+    play = view.show.play
+    return timeline(view.show, reels_of(view), theme.motion, theme.celebration(play.win_credits, play.bet_credits))
+
+
+def playing(view: View, theme: Theme) -> bool:
+    """Whether a show is still running."""
+    line = times(view, theme)
+    return line is not None and view.show is not None and view.now - view.show.began < line.rolled
+
+
+# ---------------------------------------------------------------------- what happened
+def heard(view: View, message: Message) -> View:
+    """The view after a message of the machine."""
+    if isinstance(message, Hello):
+        return replace(view, linked=True, games={game.id: game for game in message.games})
+    if isinstance(message, Play):
+        if view.show is not None and view.show.play.play_id == message.play_id:
+            return replace(view, show=replace(view.show, told=False, play=message))
+        before = view.snapshot.last_display if view.snapshot else None
+        if view.show is not None:
+            before = view.show.play.display
+        return replace(view, show=Show(message, view.now, before), page=Page.NONE, active_at=view.now)
+    if isinstance(message, Decision):
+        return replace(view, decision=message)
+    if isinstance(message, BenchReply):
+        return replace(view, bench_said=message, bench_linked=True)
+    if isinstance(message, Snapshot):
+        return _snapshot(view, message)
+    return view
+
+
+def _snapshot(view: View, snapshot: Snapshot) -> View:
+    old = view.snapshot
+    changed = replace(view, snapshot=snapshot, linked=True)
+    if old is None or old.state != snapshot.state:
+        changed = replace(changed, scene_at=view.now)
+    if old is not None and old.credit_cents != snapshot.credit_cents:
+        changed = replace(changed, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
+    if snapshot.notices and (old is None or old.notices != snapshot.notices):
+        changed = replace(changed, notices_at=view.now)
+    if snapshot.state != "playing" and view.decision is not None:
+        changed = replace(changed, decision=None)
+    if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service"}:
+        changed = replace(changed, page=Page.NONE)
+    return changed
+
+
+def lost(view: View) -> View:
+    """The view after the machine's end closed."""
+    return replace(view, linked=False, scene_at=view.now)
+
+
+def ticked(view: View, now: float, theme: Theme) -> tuple[View, tuple[Intent, ...]]:
+    """The view at a later moment; tells the machine, once, that a game has been shown."""
+    view = replace(view, now=now)
+    line = times(view, theme)
+    show = view.show
+    if show is None or line is None or show.told or now - show.began < line.done:
+        return view, ()
+    if view.snapshot is None or view.snapshot.state not in {"playing"}:
+        return view, ()
+    return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)
+
+
+# ---------------------------------------------------------------------- what a person did
+def bets(view: View) -> tuple[int, ...]:
+    """The bets the game offers, in credits."""
+    return view.game.bet_options if view.game else ()
+
+
+def _bet(view: View, step: int) -> tuple[Intent, ...]:
+    options = bets(view)
+    if view.snapshot is None or not options:
+        return ()
+    current = view.snapshot.bet_credits
+    index = options.index(current) if current in options else 0
+    index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
+    return (Intent(name="bet", value=options[index]),)
+
+
+def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Intent | BenchCommand, ...]]:
+    """The view after an action, with what is to be sent: wishes to the machine, commands to the bench."""
+    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now)
+    name = action.name
+    if name == "play" and view.show is not None and view.show.skipped is None and playing(view, theme):
+        line = times(view, theme)
+        if line is not None and view.now - view.show.began >= line.spun:
+            return replace(view, show=replace(view.show, skipped=view.now)), ()
+    simple: dict[str, tuple[Intent, ...]] = {
+        "play": (Intent(name="play"),), "cash_out": (Intent(name="cash_out"),), "service": (Intent(name="service"),),
+        "bet_less": _bet(view, -1), "bet_more": _bet(view, 1), "bet_max": _bet(view, 0),
+    }
+    if name in simple:
+        return replace(view, page=Page.NONE), simple[name]
+    if name == "language":
+        return view, _next_language(view)
+    if name == "choose":
+        return view, (Intent(name="choose", value=action.value),)
+    if name == "bench" and isinstance(action.value, BenchCommand):
+        return view, (action.value,)
+    return _local(view, name), ()
+
+
+def _next_language(view: View) -> tuple[Intent, ...]:
+    if view.snapshot is None or len(view.snapshot.languages) < 2:
+        return ()
+    codes = view.snapshot.languages
+    current = codes.index(view.snapshot.language) if view.snapshot.language in codes else -1
+    return (Intent(name="language", value=codes[(current + 1) % len(codes)]),)
+
+
+def _local(view: View, name: str) -> View:
+    """What the screen does by itself: pages, volume, the drawer."""
+    if name == "help":
+        return replace(view, page=Page.NONE if view.page is Page.HELP else Page.HELP, sheet=0)
+    if name == "close":
+        return replace(view, page=Page.NONE)
+    if name in {"next", "back"}:
+        return replace(view, sheet=view.sheet + (1 if name == "next" else -1))
+    if name == "volume":
+        return replace(view, volume=(view.volume + 1) % 4)
+    if name == "drawer" and view.with_bench:
+        if view.drawer:
+            return replace(view, drawer_since=None, drawer_until=view.now)
+        return replace(view, drawer_since=view.now)
+    return view
+
+
+def drawer_share(view: View, motion: Motion) -> float:
+    """How far the drawer is out, 0 to 1."""
+    if view.drawer_since is not None:
+        return clamp((view.now - view.drawer_since) / motion.drawer)
+    return 1 - clamp((view.now - view.drawer_until) / motion.drawer)
