@@ -1,6 +1,7 @@
 """The theme: colours, type sizes and durations, read from ``theme.toml``."""
 
 import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,25 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """How one game looks: the hall behind, the light in it, the paper of its reels, its metal and accent."""
+
+    name: str
+    sky: tuple[Colour, Colour, Colour]
+    glow: Colour
+    ray: Colour
+    paper: tuple[Colour, Colour, Colour]
+    rim: str
+    accent: Colour
+
+
+def _read_look(name: str, data: Mapping[str, Any]) -> Look:
+    sky, paper = ([parse_colour(c) for c in data[key]] for key in ("sky", "paper"))
+    return Look(name, (sky[0], sky[1], sky[2]), parse_colour(data["glow"]), parse_colour(data["ray"]),
+                (paper[0], paper[1], paper[2]), str(data["rim"]), parse_colour(data["accent"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Theme:
     """The theme as read: ``colours`` and ``sizes`` by name, ``fonts`` as files by role."""
 
@@ -64,6 +84,15 @@ class Theme:
     sizes: Mapping[str, int]
     motion: Motion
     celebration_levels: tuple[int, ...]
+    looks: Mapping[str, Look]
+
+    def look(self, game_id: str, family: str) -> Look:
+        """The look of a game: by its identifier, else its family, else one chosen by its name for good."""
+        for key in (game_id, family):
+            if key in self.looks:
+                return self.looks[key]
+        names = sorted(self.looks)
+        return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
 
     def colour(self, name: str) -> Colour:
         """A colour by its name in the theme. Raises :class:`ThemeError`."""
@@ -90,6 +119,7 @@ def load_theme(path: Path = HERE / "theme.toml") -> Theme:
             sizes={name: int(size) for name, size in data["sizes"].items()},
             motion=Motion(**{key: float(value) for key, value in data["motion"].items()}),
             celebration_levels=tuple(data["celebration"]["levels"]),
+            looks={name: _read_look(name, look) for name, look in data["looks"].items()},
         )
-    except (OSError, KeyError, TypeError, ValueError, ThemeError) as error:
+    except (OSError, KeyError, TypeError, ValueError, IndexError, ThemeError) as error:
         raise ThemeError(f"{path}: {error}") from error

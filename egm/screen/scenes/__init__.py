@@ -1,0 +1,1 @@
+"""The scenes: each draws one part of the picture from the view, and changes nothing."""

@@ -1,0 +1,187 @@
+"""The meters and the keys: always on the screen, in every scene."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Paint
+from egm.screen.art.paths import Path, arc, box, ellipse
+from egm.screen.layout import DECK
+from egm.screen.motion import clamp, rolled
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import Stage
+from egm.screen.theme import Colour, mix
+from egm.screen.view import Page, playing, times
+
+_ROLL: Final = 0.45
+
+_CAP: Final[dict[str, tuple[str, str]]] = {
+    "service": ("amber", "gold_dark"), "help": ("steel", "steel_deep"), "language": ("steel", "steel_deep"),
+    "volume": ("steel", "steel_deep"), "cash_out": ("ruby", "ruby_deep"), "bet_less": ("sapphire", "sapphire_deep"),
+    "bet_more": ("sapphire", "sapphire_deep"), "bet_max": ("sapphire", "sapphire_deep"), "play": ("emerald", "emerald_deep"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The sums the meters show at this moment. Rolling is display only: the stored values changed at once."""
+
+    credit_cents: int
+    bet_credits: int
+    win_cents: int
+
+
+def figures(stage: Stage) -> Figures:
+    """What the meters show: the credit rolls to its new value; the win rolls up during its show."""
+    view, snapshot = stage.view, stage.view.snapshot
+    if snapshot is None:
+        return Figures(0, 0, 0)
+    share = clamp((view.now - view.credit_at) / _ROLL)
+    gone = int(share * 1000)
+    credit = snapshot.credit_cents
+    if gone < 1000 and credit > view.credit_before:
+        credit = view.credit_before + (credit - view.credit_before) * gone // 1000
+    win = snapshot.win_cents
+    line = times(view, stage.theme)
+    if view.show is not None and line is not None and snapshot.state == "playing":
+        since = view.now - view.show.began
+        win = 0 if since < line.spun else rolled(view.show.play.win_cents, since - line.spun, line.rolled - line.spun)
+    return Figures(credit, snapshot.bet_credits, win)
+
+
+def draw_meters(stage: Stage) -> None:
+    """CREDIT, BET and WIN, in currency and in credits."""
+    snapshot = stage.view.snapshot
+    shown = figures(stage)
+    unit = snapshot.denomination_cents if snapshot else 1
+    say = stage.texts.say
+    _meter(stage, "credit", say("meter.credit"), shown.credit_cents, shown.credit_cents // max(1, unit), "meter")
+    _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
+    _meter(stage, "win", say("meter.win"), shown.win_cents, shown.win_cents // max(1, unit), "win" if shown.win_cents else "steel")
+
+
+def _meter(stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str) -> None:
+    p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
+    p.text(label, (x + 24, y + 27), Style("strong", "caption", "text_dim"), align="left")
+    key = "meter.credits_one" if credits_ == 1 else "meter.credits"
+    p.text(stage.texts.say(key, count=stage.texts.number(credits_)), (x + 24, y + h - 28), Style("strong", "small", "text"), align="left", width=w * 0.38)
+    bright = stage.theme.colour(colour)
+    paint = Linear(((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15))))
+    p.text(stage.money(cents), (x + w - 24, y + h / 2 + 4), Style("numbers", "meter", paint), align="right", width=w * 0.58)
+
+
+def lit(stage: Stage, name: str) -> bool:
+    """Whether a key's lamp is on: it would be heard now."""
+    view = stage.view
+    if name in {"help", "volume"}:
+        return view.snapshot is not None
+    if name == "language":
+        return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
+    if name == "play" and playing(view, stage.theme):
+        line = times(view, stage.theme)
+        return line is not None and view.show is not None and view.now - view.show.began >= line.spun
+    if name.startswith("bet_"):
+        return view.accepts("bet") and not playing(view, stage.theme)
+    return view.accepts(name)
+
+
+def labels(stage: Stage, name: str) -> str:
+    """The words on a key."""
+    say = stage.texts.say
+    if name == "language":
+        return say("language.other")
+    if name == "help" and stage.view.page is Page.HELP:
+        return say("key.close")
+    if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
+        return say("key.skip")
+    return say(f"key.{name}")
+
+
+def draw_deck(stage: Stage) -> None:
+    """Every key with its lamp."""
+    for name in DECK:
+        _key(stage, name, stage.layout.keys[name])
+
+
+def _key(stage: Stage, name: str, rect: Rect) -> None:
+    view, p = stage.view, stage.painter
+    on = lit(stage, name)
+    down = view.pressed == name and view.now - view.pressed_at < 0.14
+    x, y, w, h = rect
+    bright, deep = (stage.theme.colour(c) for c in _CAP[name])
+    p.art(("key", name, on, down), rect, lambda size: _cap(size, (w, h), bright, deep, on=on, down=down))
+    if on and name == "play" and view.accepts("play") and not view.reduced_motion:
+        glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
+        p.art(("key glow", name), rect, lambda size: _sheen(size, (w, h)), alpha=0.55 * glow)
+    drop = 3 if down else 0
+    paint: Paint | str = "text" if on else (150, 143, 176, 255)
+    icon = name in {"service", "help", "language", "volume"}
+    words = labels(stage, name)
+    if name == "play":
+        p.text(words, (x + w / 2, y + h / 2 + drop), Style("heavy", "title", paint, 2, (0, 40, 16, 200)), width=w - 60)
+    elif icon:
+        p.art(("icon", name, on, view.volume if name == "volume" else 0), (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
+              lambda size: _icon(size, name, view.volume, on=on))
+        p.text(words, (x + w / 2, y + h - 25 + drop), Style("strong", "caption", paint), width=w - 18)
+    else:
+        p.text(words, (x + w / 2, y + h / 2 + drop), Style("heavy", "body", paint, 1.5, (0, 0, 0, 150)), width=w - 26)
+
+
+def _cap(size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool) -> pygame.Surface:
+    """A key cap: a dark seat, a coloured rim that carries the lamp, a domed face."""
+    w, h = units
+    ink = Ink(size, units)
+    black = (0, 0, 0, 255)
+    if not on:
+        bright, deep = mix(mix(bright, (70, 66, 88, 255), 0.72), black, 0.5), mix(deep, black, 0.55)
+    ink.fill(box(0, 0, w, h, 22), (4, 3, 9, 255))
+    ink.fill(box(2, 2, w - 4, h - 3, 21), Linear(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))))
+    lift = 4.0 if down else 0.0
+    face = box(7, 7 + lift, w - 14, h - 16, 17)
+    ink.fill(box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
+    ink.fill(face, Linear(((0, mix(bright, (255, 255, 255, 255), 0.3 if on else 0.06)), (0.16, bright), (0.62, mix(bright, deep, 0.6)), (1, deep))))
+    ink.clipped(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if on else 16))
+    if on:
+        ink.stroke(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
+    return ink.finish()
+
+
+def _sheen(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
+    ink = Ink(size, units)
+    w, h = units
+    ink.fill(box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
+    return ink.finish()
+
+
+def _icon(size: tuple[int, int], name: str, volume: int, *, on: bool) -> pygame.Surface:
+    """The sign on a small key: it tells keys apart without words or colour."""
+    ink = Ink(size)
+    colour: Colour = (255, 255, 255, 255) if on else (150, 143, 176, 255)
+    if name == "service":
+        ink.fill([p for p in ellipse(50, 70, 38, 44) if p[1] <= 70.5], colour)
+        ink.fill(box(6, 74, 88, 11, 5), colour)
+        ink.fill(ellipse(50, 22, 8), colour)
+    elif name == "help":
+        ink.fill(arc(50, 34, 27, -200, 70, 13), colour)
+        ink.fill(box(43.5, 52, 13, 16, 4), colour)
+        ink.fill(ellipse(50, 84, 9), colour)
+    elif name == "language":
+        ring: Path = arc(50, 50, 42, 0, 360, 7)
+        ink.fill(ring, colour)
+        ink.stroke(ellipse(50, 50, 18, 39), 5.5, colour)
+        ink.fill(box(10, 47, 80, 6), colour)
+        for y in (27, 67):
+            ink.fill(box(16, y, 68, 5.5), colour)
+    else:
+        ink.fill([(8, 38), (26, 38), (48, 16), (48, 84), (26, 62), (8, 62)], colour)
+        for i in range(3):
+            if i < volume:
+                ink.fill(arc(44, 50, 24 + i * 15, -42, 42, 7), colour)
+        if volume == 0:
+            ink.stroke([(62, 38), (86, 62)], 8, colour, closed=False)
+            ink.stroke([(86, 38), (62, 62)], 8, colour, closed=False)
+    return ink.finish()
+
+
