@@ -11,6 +11,7 @@ from typing import Any
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Hello, Intent, Message, Play, Snapshot
 from egm.screen.motion import clamp
+from egm.screen.outcome import Field, OutcomeError, Result, read_field, read_steps, stages_of
 from egm.screen.theme import Motion, Theme
 
 
@@ -45,20 +46,34 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being shown: when it began, when its roll-up was cut short, and whether its end was told."""
+    """An outcome being shown: when it began, when its roll-up was cut short, and whether its end was told.
+
+    ``before`` is what the reels stood at; ``steps`` is empty for a game that is not played on reels.
+    """
 
     play: Play
     began: float
-    before: Mapping[str, Any] | None = None
+    steps: tuple[Result, ...] = ()
+    before: Result | None = None
     skipped: float | None = None
     told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
-    """The moments of a show, in seconds from its start."""
+class StepTime:
+    """The moments of one step, in seconds from the start of the show: each reel's stop, all standing, over."""
 
+    begin: float
     stops: tuple[float, ...]
+    spun: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The moments of a show, in seconds from its start; ``spun`` is when the last step stands."""
+
+    steps: tuple[StepTime, ...]
     spun: float
     rolled: float
     done: float
@@ -73,6 +88,8 @@ class View:
     linked: bool = False
     snapshot: Snapshot | None = None
     games: Mapping[str, GameView] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
+    rest: Result | None = None
     show: Show | None = None
     decision: Decision | None = None
     page: Page = Page.NONE
@@ -129,21 +146,24 @@ class View:
 ATTRACT_AFTER = 20.0
 
 
-def timeline(show: Show, reels: int, motion: Motion, level: int) -> Timeline:
-    """When each reel stops, when the roll-up ends, and when the game may be closed."""
-    stops = tuple(motion.first_stop + i * motion.stop_step for i in range(max(1, reels)))
-    spun = stops[-1] + motion.settle * 0.6
+def timeline(show: Show, motion: Motion, level: int) -> Timeline:
+    """When each reel of each step stops, when the roll-up ends, and when the game may be closed."""
+    steps: list[StepTime] = []
+    begin = 0.0
+    count = max(1, len(show.steps))
+    for index in range(count):
+        reels = len(show.steps[index].window) if show.steps else 1
+        stops = tuple(begin + motion.first_stop + i * motion.stop_step for i in range(reels))
+        spun = stops[-1] + motion.settle * 0.6
+        pause = motion.line_cycle if show.steps and show.steps[index].credits else motion.result_hold
+        begin = spun + (pause if index < count - 1 else 0.0)
+        steps.append(StepTime(stops[0] - motion.first_stop, stops, spun, begin))
+    spun = steps[-1].spun
     length = 0.45 + motion.rollup_per_level * level if show.play.win_cents > 0 else 0.0
     rolled = spun + length
     if show.skipped is not None:
         rolled = min(rolled, max(spun, show.skipped - show.began))
-    return Timeline(stops, spun, rolled, rolled + motion.result_hold, level)
-
-
-def reels_of(view: View) -> int:
-    """How many stops the show of this view has: its reels; a family without reels has one."""
-    game = view.games.get(view.show.play.game_id) if view.show else view.game
-    return len(game.presentation.get("strips", ())) if game else 1
+    return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
 def times(view: View, theme: Theme) -> Timeline | None:
@@ -151,7 +171,7 @@ def times(view: View, theme: Theme) -> Timeline | None:
     if view.show is None:
         return None
     play = view.show.play
-    return timeline(view.show, reels_of(view), theme.motion, theme.celebration(play.win_credits, play.bet_credits))
+    return timeline(view.show, theme.motion, theme.celebration(play.win_credits, play.bet_credits))
 
 
 def playing(view: View, theme: Theme) -> bool:
@@ -162,16 +182,12 @@ def playing(view: View, theme: Theme) -> bool:
 
 # ---------------------------------------------------------------------- what happened
 def heard(view: View, message: Message) -> View:
-    """The view after a message of the machine."""
+    """The view after a message of the machine. Raises :class:`OutcomeError` for a display that fits no game."""
     if isinstance(message, Hello):
-        return replace(view, linked=True, games={game.id: game for game in message.games})
+        fields = {game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games}
+        return replace(view, linked=True, games={game.id: game for game in message.games}, fields=fields)
     if isinstance(message, Play):
-        if view.show is not None and view.show.play.play_id == message.play_id:
-            return replace(view, show=replace(view.show, told=False, play=message))
-        before = view.snapshot.last_display if view.snapshot else None
-        if view.show is not None:
-            before = view.show.play.display
-        return replace(view, show=Show(message, view.now, before), page=Page.NONE, active_at=view.now)
+        return _play(view, message)
     if isinstance(message, Decision):
         return replace(view, decision=message)
     if isinstance(message, BenchReply):
@@ -181,9 +197,38 @@ def heard(view: View, message: Message) -> View:
     return view
 
 
+def _play(view: View, play: Play) -> View:
+    if view.show is not None and view.show.play.play_id == play.play_id:
+        return replace(view, show=replace(view.show, told=False, play=play))
+    fields = view.fields.get(play.game_id, {})
+    steps = read_steps(fields, play.display) if fields else ()
+    show = Show(play, view.now, steps, standing(view))
+    return replace(view, show=show, page=Page.NONE, active_at=view.now)
+
+
+def standing(view: View) -> Result | None:
+    """What the reels stand at: the last step shown, else the machine's last display."""
+    if view.show is not None and view.show.steps and view.game and view.show.play.game_id == view.game.id:
+        return view.show.steps[-1]
+    return view.rest
+
+
+def _rest(view: View, snapshot: Snapshot) -> Result | None:
+    """The machine's last display as the reels would stand; None where there is none or it fits no field."""
+    fields = view.fields.get(snapshot.game_id or "", {})
+    if not fields or not snapshot.last_display:
+        return None
+    try:
+        return read_steps(fields, snapshot.last_display)[-1]
+    except OutcomeError:
+        return None  # another game's: the reels stand at their first stops
+
+
 def _snapshot(view: View, snapshot: Snapshot) -> View:
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True)
+    if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
+        changed = replace(changed, rest=_rest(view, snapshot))
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     if old is not None and old.credit_cents != snapshot.credit_cents:

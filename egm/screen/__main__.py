@@ -1,0 +1,55 @@
+"""Start the screen process: ``python -m egm.screen --state DIR --mode window|web|kmsdrm``."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+
+@click.command()
+@click.option("--state", type=click.Path(file_okay=False, path_type=Path), required=True, help="The machine's state folder.")
+@click.option("--mode", type=click.Choice(["window", "web", "kmsdrm"]), default="window", help="Where to show the picture.")
+@click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way out of it.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The browser's port on 127.0.0.1; 0 picks one.")
+@click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
+@click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
+@click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
+@click.option("--silent", is_flag=True, help="No sound.")
+def main(*, state: Path, mode: str, fullscreen: bool, port: int, bench: bool, portrait: bool, reduced_motion: bool, silent: bool) -> None:
+    """Show the machine of a state folder."""
+    if mode == "web":
+        os.environ["SDL_VIDEODRIVER"] = "dummy"
+    import pygame  # noqa: PLC0415 (SDL reads the environment set above)
+
+    from egm.screen.app import App, Surface, clients  # noqa: PLC0415
+    from egm.screen.sound import Sounds  # noqa: PLC0415
+    from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
+    from egm.screen.web import Web  # noqa: PLC0415
+    from egm.screen.window import Window, WindowError  # noqa: PLC0415
+
+    pygame.font.init()
+    try:
+        theme = load_theme()
+        surface: Surface
+        if mode == "web":
+            surface = Web(theme, port=port, portrait=portrait, address_file=state / "run" / "screen.url")
+            click.echo(f"Screen: {surface.address}")
+            sys.stdout.flush()
+        else:
+            surface = Window(theme, fullscreen=fullscreen, console=mode == "kmsdrm")
+    except (ThemeError, WindowError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    machine, drawer = clients(state, bench=bench)
+    app = App(theme=theme, surface=surface, machine=machine, bench=drawer, sounds=Sounds(wanted=not silent and mode != "web"),
+              reduced_motion=reduced_motion)
+    try:
+        app.run(30 if mode == "web" else 60)
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""The whole picture from a view, and the map of every place that can be touched: drawn and touched are one list."""
+
+from dataclasses import dataclass
+from datetime import tzinfo
+
+import pygame
+
+from egm.screen.layout import DECK, LANDSCAPE, Layout, inside
+from egm.screen.painter import Painter, Rect
+from egm.screen.scenes.attract import draw_attract, draw_celebration
+from egm.screen.scenes.deck import draw_deck, draw_meters
+from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
+from egm.screen.scenes.glass import draw_glasses, draw_status
+from egm.screen.scenes.help import draw_help, page_keys
+from egm.screen.scenes.lockup import draw_lockup
+from egm.screen.scenes.reels import draw_reels
+from egm.screen.scenes.stage import Stage, bulbs, chrome
+from egm.screen.text import Texts
+from egm.screen.theme import Theme
+from egm.screen.view import Action, Page, Scene, View, drawer_share, playing, times
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A place that can be touched and what it means."""
+
+    rect: Rect
+    action: Action
+
+
+class Picture:
+    """Draws views with one theme at one size; keeps only caches."""
+
+    def __init__(self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None) -> None:
+        self.theme = theme
+        self.layout = layout
+        self.painter = Painter(theme, scale)
+        self._timezone = timezone
+        self._texts: dict[str, Texts] = {}
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """The picture's size in pixels."""
+        return (self.painter.px(self.layout.size[0]), self.painter.px(self.layout.size[1]))
+
+    def texts(self, view: View) -> Texts:
+        """The words of the view's language."""
+        code = view.snapshot.language if view.snapshot else "en"
+        if code not in self._texts:
+            self._texts[code] = Texts(code, self._timezone)
+        return self._texts[code]
+
+    def draw(self, surface: pygame.Surface, view: View) -> None:
+        """Draw the view. Nothing but the surface changes."""
+        self.painter.surface = surface
+        stage = Stage(self.painter, self.texts(view), self.layout, view)
+        surface.blit(chrome(stage), (0, 0))
+        scene = view.scene
+        if view.snapshot is not None and scene is not Scene.BOOT:
+            draw_reels(stage)
+            draw_glasses(stage)
+            draw_status(stage)
+            bulbs(stage, self.layout.field, _mood(stage, scene))
+        if scene is Scene.ATTRACT:
+            draw_attract(stage)
+        elif scene is Scene.GAME:
+            draw_celebration(stage)
+        else:
+            draw_lockup(stage, scene)
+        if view.page is Page.HELP:
+            draw_help(stage)
+        draw_meters(stage)
+        draw_deck(stage)
+        draw_drawer(stage)
+
+    def touches(self, view: View) -> list[Touch]:
+        """Every place that can be touched, the topmost first."""
+        found: list[Touch] = []
+        if view.with_bench:
+            share = drawer_share(view, self.theme.motion)
+            found.append(Touch(tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share), Action("drawer")))
+            if view.drawer:
+                found += [Touch(c.rect, Action("bench", c.command)) for c in controls(self.layout.drawer, view, self.texts(view))]
+                found.append(Touch(self.layout.drawer, Action("")))
+        if view.page is Page.HELP:
+            found += [Touch(rect, Action(name)) for name, rect in page_keys(self.layout.sheet).items()]
+        found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
+        return found
+
+    def touched(self, view: View, x: float, y: float) -> Action | None:
+        """What a touch at a place in units means; None where there is nothing."""
+        for touch in self.touches(view):
+            if inside(touch.rect, x, y):
+                return touch.action if touch.action.name else None
+        return None
+
+
+def _mood(stage: Stage, scene: Scene) -> str:
+    """What the frame's lamps do."""
+    if scene is Scene.ATTRACT:
+        return "chase"
+    line, show = times(stage.view, stage.theme), stage.view.show
+    if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
+        since = stage.view.now - show.began
+        if line.spun <= since < line.rolled + 1.5:
+            return "win"
+    return "chase" if playing(stage.view, stage.theme) else "idle"

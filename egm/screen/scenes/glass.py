@@ -1,0 +1,204 @@
+"""The two glasses beside the field, the status line below it, the clock and the machine's identity."""
+
+from typing import Final
+
+from egm.link.messages import Notice
+from egm.screen.outcome import Field, Prize, WinView
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.reels import shown_win, symbol_art
+from egm.screen.scenes.stage import Stage, caption
+from egm.screen.text import Texts
+from egm.screen.view import Show, Timeline, standing, times
+
+_NOTICE_SECONDS: Final = 5.0
+
+
+def base_field(stage: Stage) -> Field | None:
+    """The first stage's field of the game on the screen, if it is played on reels."""
+    game = stage.view.game
+    fields = stage.view.fields.get(game.id, {}) if game else {}
+    return next(iter(fields.values()), None)
+
+
+def level_of(stage: Stage) -> int:
+    """How many times the lowest bet is staked: what the prizes of the table are multiplied by."""
+    game, snapshot = stage.view.game, stage.view.snapshot
+    if game is None or snapshot is None or not game.bet_options:
+        return 1
+    return max(1, snapshot.bet_credits // min(game.bet_options))
+
+
+def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
+    """A prize's name in the player's language."""
+    if symbol:
+        return texts.say("help.kind", count=count, name=texts.local(field.names.get(symbol, {}), symbol))
+    number, _, rest = name.partition(" ")
+    words = (rest or name).replace("-", " ").replace("_", " ")
+    key = f"prize.{(rest or name).replace('-', '_')}"
+    words = texts.say(key) if texts.has(key) else words.capitalize()
+    return texts.say("help.kind", count=number, name=words) if number.isdigit() and rest else words
+
+
+def draw_glasses(stage: Stage) -> None:
+    """The prizes of the current bet on both glasses: the high ones left, the rest right."""
+    field = base_field(stage)
+    if field is None or stage.view.snapshot is None:
+        return
+    prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
+    layout = stage.layout
+    rows = 6 if not layout.portrait else 4
+    top, rest = prizes[:rows], prizes[rows:rows * 2 - 1]
+    if len(prizes) <= rows:
+        half = (len(prizes) + 1) // 2
+        top, rest = prizes[:half], prizes[half:]
+    _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
+    lines = len(field.lines)
+    key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
+    _prizes(stage, field, rest, layout.right, stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"))
+    _small_print(stage, layout.right)
+
+
+def _prizes(stage: Stage, field: Field, prizes: list[Prize], rect: Rect, heading: str) -> None:
+    p, (x, y, w, h) = stage.painter, rect
+    caption(stage, heading, (x + 10, y + 12, w - 20, 40))
+    p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
+    room = h - 64 - 62
+    step = min(96.0, room / max(1, len(prizes)))
+    level = level_of(stage)
+    hit = _current_win(stage)
+    for i, prize in enumerate(prizes):
+        top = y + 62 + i * step
+        if hit is not None and hit.name == prize.name:
+            p.shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
+        _prize(stage, field, prize, (x + 18, top, w - 36, step - 4), level)
+
+
+def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, level: int) -> None:
+    p, (x, y, w, h) = stage.painter, rect
+    side = min(h - 6, 58.0, (w * 0.62) / max(1, prize.count or 1))
+    middle = y + h / 2
+    if prize.symbol:
+        size = (p.px(side), p.px(side))
+        art = symbol_art(stage, field, prize.symbol, size)
+        for i in range(prize.count):
+            p.put(art, (p.px(x + i * side), p.px(middle - side / 2)))
+    else:
+        p.text(prize_name(stage.texts, field, prize.count, prize.symbol, prize.name), (x + 4, middle),
+               Style("strong", "small", "text"), align="left", width=w * 0.62)
+    p.text(stage.texts.number(prize.credits * level), (x + w - 2, middle), Style("numbers", "lead", "meter"), align="right", width=w * 0.36)
+
+
+def _small_print(stage: Stage, rect: Rect) -> None:
+    game, snapshot = stage.view.game, stage.view.snapshot
+    if game is None or snapshot is None:
+        return
+    x, y, w, h = rect
+    p = stage.painter
+    p.shade((x + 24, y + h - 58, w - 48, 2), (*stage.look.accent[:3], 70))
+    p.text(stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents)), (x + w / 2, y + h - 34),
+           Style("strong", "caption", "text"), width=w - 30)
+    left = stage.layout.left
+    p.shade((left[0] + 24, left[1] + left[3] - 58, left[2] - 48, 2), (*stage.look.accent[:3], 70))
+    p.text(stage.texts.say("status.malfunction"), (left[0] + left[2] / 2, left[1] + left[3] - 34), Style("text", "caption", "text_dim"), width=left[2] - 30)
+
+
+def _current_win(stage: Stage) -> WinView | None:
+    """The win whose turn it is on the field."""
+    result = standing(stage.view)
+    snapshot = stage.view.snapshot
+    line, show = times(stage.view, stage.theme), stage.view.show
+    if result is None or snapshot is None:
+        return None
+    since = stage.view.now if show is None or line is None else stage.view.now - show.began - line.spun
+    wins = [win for win in result.wins if win.credits > 0 and win.positions]
+    if since < 0 or not wins or (snapshot.win_cents == 0 and snapshot.state != "playing"):
+        return None
+    turn = shown_win(since, len(wins), stage.theme.motion.line_cycle)
+    return None if turn is None else wins[turn]
+
+
+# ---------------------------------------------------------------------- the status line
+def notice_words(stage: Stage, notice: Notice) -> str:
+    """A notice of the machine in words."""
+    texts, code = stage.texts, notice.code
+    values = {key: stage.money(value) if key.endswith("_cents") and isinstance(value, int) else value for key, value in notice.values.items()}
+    values |= {key.removesuffix("_cents"): value for key, value in values.items()}
+    for key in (f"notice.{code}", f"status.{code}"):
+        if texts.has(key):
+            return texts.say(key, **{"amount": "", **values})
+    if code.startswith("refused"):
+        return texts.say("notice.refused_other")
+    fault = code.removeprefix("fault.")
+    return texts.say(f"tilt.text.{fault}" if texts.has(f"tilt.text.{fault}") else "tilt.text.other")
+
+
+def status(stage: Stage) -> tuple[str, str]:
+    """The status line's words and colour: a refusal first, then the game, then what to do."""
+    view, say = stage.view, stage.texts.say
+    snapshot = view.snapshot
+    if snapshot is None:
+        return say("boot.link"), "text"
+    fresh = [n for n in snapshot.notices if n.severity != "info"] or list(snapshot.notices)
+    if fresh and view.now - view.notices_at < _NOTICE_SECONDS:
+        return notice_words(stage, fresh[-1]), {"info": "info", "warning": "amber", "alarm": "alarm"}[fresh[-1].severity]
+    line = times(view, stage.theme)
+    if snapshot.state == "playing" and view.show is not None and line is not None:
+        return _game_status(stage, view.show, line)
+    win = _current_win(stage)
+    if snapshot.win_cents and win is not None:
+        return _win_words(stage, win), "win"
+    if snapshot.win_cents:
+        return say("status.win_total", amount=stage.money(snapshot.win_cents)), "win"
+    if view.accepts("play"):
+        return say("status.choose"), "text"
+    if snapshot.credit_cents == 0:
+        return say("status.insert"), "text"
+    return say("status.choose"), "text"
+
+
+def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
+    say, since = stage.texts.say, stage.view.now - show.began
+    if since < line.spun:
+        index = next((i for i, step in enumerate(line.steps) if since < step.end), 0)
+        if show.steps and show.steps[index].run > 1 and index:
+            return f"{say('feature.free_games')}  ·  {say('feature.free_left', left=index, total=len(show.steps) - 1)}", "amber"
+        return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
+    if show.play.win_cents:
+        return say("status.win_total", amount=stage.money(show.play.win_cents)), "win"
+    return say("status.no_win"), "text_dim"
+
+
+def _win_words(stage: Stage, win: WinView) -> str:
+    field = base_field(stage)
+    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+    amount = stage.money(win.credits * unit)
+    name = prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
+    if win.line is None:
+        return stage.texts.say("win.named", name=name, amount=amount)
+    return stage.texts.say("win.line_named", line=win.line, name=name, amount=amount)
+
+
+def draw_status(stage: Stage) -> None:
+    """The status line, the clock and the machine's identity."""
+    p, layout, view = stage.painter, stage.layout, stage.view
+    x, y, w, h = layout.message
+    words, colour = status(stage)
+    p.text(words, (x + w / 2, y + h / 2), Style("strong", "body", colour), width=w - 48)
+    snapshot = view.snapshot
+    if snapshot is None:
+        return
+    clock = stage.texts.clock(snapshot.time_utc)
+    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1334)
+    p.text(clock, where, Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)), align="right", width=310)
+    identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    place = (30, 40) if not layout.portrait else (24, 1334)
+    p.text(identity, place, Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)), align="left", width=318 if not layout.portrait else 700)
+    game = view.game
+    if game is not None and not layout.portrait:
+        p.text(stage.texts.say("panel.return", percent=percent(stage, game.return_percent)), (30, 72), Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)), align="left", width=318)
+
+
+def percent(stage: Stage, figure: str) -> str:
+    """A decimal figure with this language's decimal sign."""
+    plain = figure.rstrip("%").strip()
+    return plain.replace(".", ",") if stage.texts.language == "fr" else plain

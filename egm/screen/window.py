@@ -1,0 +1,86 @@
+"""The picture in a window, full screen, or on a bare console (KMSDRM)."""
+
+import os
+
+import pygame
+
+from egm.screen.app import Tap
+from egm.screen.controls import by_code
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.picture import Picture
+from egm.screen.theme import Theme
+from egm.screen.view import Action
+
+
+class WindowError(Exception):
+    """No window or console could be opened: says what SDL said."""
+
+
+class Window:
+    """A pygame display. A cabinet's full screen has no way out but the attendant's: closing is for windows."""
+
+    def __init__(self, theme: Theme, *, fullscreen: bool = False, console: bool = False, title: str = "Open EGM") -> None:
+        if console:
+            os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
+        self._kiosk = fullscreen or console
+        self._theme = theme
+        try:
+            pygame.display.init()
+            pygame.display.set_caption(title)
+            if self._kiosk:
+                self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN)
+                pygame.mouse.set_visible(not console)
+            else:
+                self._display = pygame.display.set_mode(self._comfortable(), pygame.RESIZABLE)
+        except pygame.error as error:
+            raise WindowError(f"no {'console' if console else 'window'} could be opened: {error}") from error
+        self._fit()
+
+    @staticmethod
+    def _comfortable() -> tuple[int, int]:
+        """The largest 16:9 window that leaves the desktop some room."""
+        wide, high = pygame.display.get_desktop_sizes()[0]
+        scale = min(wide * 0.9 / LANDSCAPE.size[0], high * 0.85 / LANDSCAPE.size[1], 1.0)
+        return max(640, round(LANDSCAPE.size[0] * scale)), max(360, round(LANDSCAPE.size[1] * scale))
+
+    def _fit(self) -> None:
+        """The picture as large as the display allows, in the middle, upright where the display is upright."""
+        wide, high = self._display.get_size()
+        layout = PORTRAIT if high > wide else LANDSCAPE
+        scale = min(wide / layout.size[0], high / layout.size[1])
+        self.picture = Picture(self._theme, scale=scale, layout=layout)
+        w, h = self.picture.pixels
+        place = pygame.Rect((wide - w) // 2, (high - h) // 2, w, h).clip(self._display.get_rect())
+        self._display.fill((0, 0, 0))
+        self._target = self._display.subsurface(place)
+        self._place = place
+
+    def inputs(self) -> list[Tap | Action] | None:
+        """Touches and keys; None when the window was closed."""
+        did: list[Tap | Action] = []
+        for event in pygame.event.get():
+            if event.type == pygame.QUIT and not self._kiosk:
+                return None
+            if event.type == pygame.VIDEORESIZE:
+                self._display = pygame.display.get_surface() or self._display
+                self._fit()
+            elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+                x, y = event.pos
+                did.append(Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height))
+            elif event.type == pygame.KEYDOWN:
+                action = by_code(event.key)
+                if action is not None:
+                    did.append(action)
+        return did
+
+    def frame(self) -> pygame.Surface | None:
+        """The part of the display the picture covers."""
+        return self._target
+
+    def show(self) -> None:
+        """Put the frame on the display."""
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Close the display."""
+        pygame.display.quit()
