@@ -41,7 +41,9 @@ def main(*, state: Path, mode: str, fullscreen: bool, port: int, bench: bool, po
         else:
             surface = Window(theme, fullscreen=fullscreen, console=mode == "kmsdrm")
     except (ThemeError, WindowError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        refusal = click.ClickException(str(error))
+        refusal.exit_code = 2  # told, and of no use to start again
+        raise refusal from error
     machine, drawer = clients(state, bench=bench)
     app = App(theme=theme, surface=surface, machine=machine, bench=drawer, sounds=Sounds(wanted=not silent and mode != "web"),
               reduced_motion=reduced_motion)

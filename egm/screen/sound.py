@@ -28,7 +28,7 @@ def _note(frequency: float, seconds: float, *, decay: float = 6.0, strength: flo
     return out
 
 
-def _mix(parts: list[tuple[float, list[float]]]) -> array.array[int]:
+def _mix(parts: list[tuple[float, list[float]]]) -> bytes:
     """Parts laid over each other from their starts, as 16-bit samples."""
     length = max(int(start * RATE) + len(part) for start, part in parts)
     total = [0.0] * length
@@ -36,18 +36,18 @@ def _mix(parts: list[tuple[float, list[float]]]) -> array.array[int]:
         offset = int(start * RATE)
         for i, value in enumerate(part):
             total[offset + i] += value
-    return array.array("h", (round(max(-1.0, min(1.0, value)) * 32000) for value in total))
+    return array.array("h", (round(max(-1.0, min(1.0, value)) * 32000) for value in total)).tobytes()
 
 
-def _click() -> array.array[int]:
+def _click() -> bytes:
     return _mix([(0, _note(1900, 0.04, decay=90, strength=0.3)), (0, _note(240, 0.06, decay=60, strength=0.3))])
 
 
-def _stop() -> array.array[int]:
+def _stop() -> bytes:
     return _mix([(0, _note(92, 0.22, decay=22, strength=0.7, bright=0.2)), (0, _note(1300, 0.03, decay=120, strength=0.2))])
 
 
-def _arpeggio(notes: list[float], step: float, strength: float = 0.3) -> array.array[int]:
+def _arpeggio(notes: list[float], step: float, strength: float = 0.3) -> bytes:
     return _mix([(i * step, _note(f, 0.7, strength=strength)) for i, f in enumerate(notes)])
 
 
@@ -55,7 +55,7 @@ _C: Final = 523.25
 _MAJOR: Final = [_C, _C * 1.2599, _C * 1.4983, _C * 2]
 
 
-def samples(name: str) -> array.array[int]:
+def samples(name: str) -> bytes:
     """The sound of a name as 16-bit mono samples at :data:`RATE`."""
     if name == "key":
         return _click()
@@ -100,7 +100,7 @@ class Sounds:
         if not self._on or level <= 0:
             return
         if name not in self._made:
-            self._made[name] = pygame.mixer.Sound(buffer=samples(name).tobytes())
+            self._made[name] = pygame.mixer.Sound(buffer=samples(name))
         sound = self._made[name]
         sound.set_volume(level)
         sound.play()

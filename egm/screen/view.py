@@ -6,6 +6,7 @@ to send. They read no clock and draw nothing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -104,6 +105,7 @@ class View:
     active_at: float = 0.0
     scene_at: float = 0.0
     notices_at: float = -10.0
+    heard_at: float = 0.0
     credit_before: int = 0
     credit_at: float = -10.0
     volume: int = 2
@@ -131,6 +133,14 @@ class View:
             return named[snapshot.state]
         quiet = snapshot.state == "idle" and snapshot.credit_cents == 0 and self.page is Page.NONE
         return Scene.ATTRACT if quiet and self.now - self.active_at > ATTRACT_AFTER else Scene.GAME
+
+    @property
+    def time_utc(self) -> str:
+        """The time of day, UTC, ISO 8601: the machine's last word and what has passed since."""
+        if self.snapshot is None:
+            return "1970-01-01T00:00:00+00:00"
+        said = datetime.fromisoformat(self.snapshot.time_utc)
+        return (said + timedelta(seconds=self.now - self.heard_at)).isoformat()
 
     @property
     def drawer(self) -> bool:
@@ -226,7 +236,7 @@ def _rest(view: View, snapshot: Snapshot) -> Result | None:
 
 def _snapshot(view: View, snapshot: Snapshot) -> View:
     old = view.snapshot
-    changed = replace(view, snapshot=snapshot, linked=True)
+    changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
         changed = replace(changed, rest=_rest(view, snapshot))
     if old is None or old.state != snapshot.state:

@@ -187,7 +187,7 @@ def draw_status(stage: Stage) -> None:
     snapshot = view.snapshot
     if snapshot is None:
         return
-    clock = stage.texts.clock(snapshot.time_utc)
+    clock = stage.texts.clock(view.time_utc)
     where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1334)
     p.text(clock, where, Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)), align="right", width=310)
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)

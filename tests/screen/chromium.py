@@ -1,0 +1,95 @@
+"""A real headless Chromium, driven over its debugging protocol: pages, taps, keys, pictures."""
+
+import base64
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+from websockets.sync.client import connect
+
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--window-size=1280,720", "--hide-scrollbars",
+)
+
+
+def executable() -> str | None:
+    """Where Chromium is, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Browser:
+    """One browser with one page."""
+
+    def __init__(self, profile: Path) -> None:
+        path = executable()
+        assert path is not None
+        self._log = (profile / "chromium.log").open("wb")
+        self._process = subprocess.Popen([path, *_FLAGS, f"--user-data-dir={profile / 'data'}", "about:blank"], stdout=self._log, stderr=self._log)
+        port_file = profile / "data" / "DevToolsActivePort"
+        self.wait_until(lambda: port_file.exists() and len(port_file.read_text().split()) == 2, "the browser's port")
+        port = port_file.read_text().split()[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
+            pages = json.load(answer)
+        target = next(page for page in pages if page["type"] == "page")["webSocketDebuggerUrl"]
+        self._link = connect(target, max_size=64 * 1024 * 1024)
+        self._number = 0
+
+    @staticmethod
+    def wait_until(holds, what: str, seconds: float = 40.0):
+        """Look until something holds; what it returned. Fails with a name after a generous time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = holds()
+            if found:
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"waited {seconds} s for {what}")
+
+    def call(self, method: str, **params):
+        """One command and its answer."""
+        self._number += 1
+        self._link.send(json.dumps({"id": self._number, "method": method, "params": params}))
+        while True:
+            answer = json.loads(self._link.recv(timeout=40))
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def evaluate(self, script: str):
+        """The value of a script in the page."""
+        return self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)["result"].get("value")
+
+    def open(self, address: str) -> None:
+        """Go to an address."""
+        self.call("Page.navigate", url=address)
+
+    def frames(self) -> int:
+        """How many frames the page has shown."""
+        return int(self.evaluate("Number((document.getElementById('screen') || {dataset: {}}).dataset.frames || 0)") or 0)
+
+    def tap(self, x: float, y: float) -> None:
+        """A tap at a place in the picture's units (1920 x 1080; the window is 1280 x 720)."""
+        box = json.loads(self.evaluate("JSON.stringify((({x,y,width,height}) => ({x,y,width,height}))(document.getElementById('screen').getBoundingClientRect()))"))
+        at = {"x": box["x"] + x / 1920 * box["width"], "y": box["y"] + y / 1080 * box["height"], "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type="mousePressed", **at)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
+
+    def key(self, code: str, key: str) -> None:
+        """A key pressed and let go."""
+        self.call("Input.dispatchKeyEvent", type="keyDown", code=code, key=key)
+        self.call("Input.dispatchKeyEvent", type="keyUp", code=code, key=key)
+
+    def picture(self, path: Path) -> None:
+        """A picture of the page."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def close(self) -> None:
+        """End the browser."""
+        self._link.close()
+        self._process.terminate()
+        self._process.wait(timeout=20)
+        self._log.close()
