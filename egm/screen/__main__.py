@@ -9,16 +9,44 @@ import click
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 
+class Refusal(click.ClickException):
+    """Told, and of no use to start again."""
+
+    exit_code = 2
+
+
 @click.command()
-@click.option("--state", type=click.Path(file_okay=False, path_type=Path), required=True, help="The machine's state folder.")
-@click.option("--mode", type=click.Choice(["window", "web", "kmsdrm"]), default="window", help="Where to show the picture.")
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="The machine's state folder.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["window", "web", "kmsdrm"]),
+    default="window",
+    help="Where to show the picture.",
+)
 @click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way out of it.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The browser's port on 127.0.0.1; 0 picks one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="The browser's port on 127.0.0.1; 0 picks one."
+)
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
 @click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
-def main(*, state: Path, mode: str, fullscreen: bool, port: int, bench: bool, portrait: bool, reduced_motion: bool, silent: bool) -> None:
+def main(
+    *,
+    state: Path,
+    mode: str,
+    fullscreen: bool,
+    port: int,
+    bench: bool,
+    portrait: bool,
+    reduced_motion: bool,
+    silent: bool,
+) -> None:
     """Show the machine of a state folder."""
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
@@ -41,12 +69,16 @@ def main(*, state: Path, mode: str, fullscreen: bool, port: int, bench: bool, po
         else:
             surface = Window(theme, fullscreen=fullscreen, console=mode == "kmsdrm")
     except (ThemeError, WindowError, OSError) as error:
-        refusal = click.ClickException(str(error))
-        refusal.exit_code = 2  # told, and of no use to start again
-        raise refusal from error
+        raise Refusal(str(error)) from error
     machine, drawer = clients(state, bench=bench)
-    app = App(theme=theme, surface=surface, machine=machine, bench=drawer, sounds=Sounds(wanted=not silent and mode != "web"),
-              reduced_motion=reduced_motion)
+    app = App(
+        theme=theme,
+        surface=surface,
+        machine=machine,
+        bench=drawer,
+        sounds=Sounds(theme, wanted=not silent and mode != "web"),
+        reduced_motion=reduced_motion,
+    )
     try:
         app.run(30 if mode == "web" else 60)
     except KeyboardInterrupt:

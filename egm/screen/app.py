@@ -1,4 +1,4 @@
-"""The frame loop: hear the machine, take touches, let time pass, show the picture. It alone holds the view."""
+"""The frame loop: hear the machine, take touches, pass time, show the picture. Only it holds the view."""
 
 import sys
 import time
@@ -9,15 +9,17 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.link.client import Client, Heard
-from egm.link.messages import BenchCommand, Intent
+from egm.link.client import Client
+from egm.link.messages import BenchCommand, BenchReply, Intent
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
 from egm.screen.sound import Sounds
 from egm.screen.theme import Theme
-from egm.screen.view import Action, View, heard, lost, pressed, ticked
+from egm.screen.view import Action, View, heard, heard_bench, lost, pressed, ticked
 
 FRAMES_PER_SECOND: Final = 60
+#: How often an open drawer asks the bench for the state of its devices.
+BENCH_SECONDS: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,24 @@ class Surface(Protocol):
 
 def complain(words: str) -> None:
     """Say on the error stream what the screen could not use; the machine's log keeps it."""
-    print(f"screen: {words}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"screen: {words}\n")
+    sys.stderr.flush()
 
 
 class App:
     """One screen process. ``clock`` gives monotonic seconds."""
 
-    def __init__(self, *, theme: Theme, surface: Surface, machine: Client, bench: Client | None, sounds: Sounds,
-                 clock: Callable[[], float] = time.monotonic, reduced_motion: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        theme: Theme,
+        surface: Surface,
+        machine: Client,
+        bench: Client | None,
+        sounds: Sounds,
+        clock: Callable[[], float] = time.monotonic,
+        reduced_motion: bool = False,
+    ) -> None:
         now = clock()
         self.theme = theme
         self.surface = surface
@@ -70,6 +82,7 @@ class App:
         self.bench = bench
         self.sounds = sounds
         self.clock = clock
+        self._ask_bench_at = 0.0
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
     def step(self) -> bool:
@@ -82,7 +95,9 @@ class App:
         if did is None:
             return False
         for one in did:
-            action = self.surface.picture.touched(self.view, *self._units(one)) if isinstance(one, Tap) else one
+            action = (
+                self.surface.picture.touched(self.view, *self._units(one)) if isinstance(one, Tap) else one
+            )
             if action is not None:
                 self.act(action)
         self.view, wishes = ticked(self.view, now, self.theme)
@@ -110,22 +125,28 @@ class App:
                 client.send(message)
 
     def _hear(self, now: float) -> None:
-        self._take(self.machine.poll(now), from_bench=False)
-        if self.bench is not None:
-            self._take(self.bench.poll(now), from_bench=True)
-
-    def _take(self, news: Heard, *, from_bench: bool) -> None:
+        news = self.machine.poll(now)
         for message in news.messages:
             try:
                 self.view = heard(self.view, message)
             except OutcomeError as error:
                 complain(str(error))
-        if from_bench and (news.up or news.down):
-            self.view = replace(self.view, bench_linked=not news.down)
-        if news.down and not from_bench:
+        if news.down:
             self.view = lost(self.view)
-        if news.error:
-            complain(f"{'bench' if from_bench else 'machine'}: {news.error}")
+            complain(f"machine: {news.error}")
+        if self.bench is not None:
+            self._hear_bench(self.bench, now)
+
+    def _hear_bench(self, bench: Client, now: float) -> None:
+        news = bench.poll(now)
+        for message in news.messages:
+            if isinstance(message, BenchReply):
+                self.view = heard_bench(self.view, message)
+        if news.up or news.down:
+            self.view = replace(self.view, bench_linked=not news.down)
+        if self.view.drawer and now >= self._ask_bench_at:
+            self._ask_bench_at = now + BENCH_SECONDS
+            bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
         """Frames until the surface is closed."""

@@ -57,8 +57,23 @@ LANDSCAPE: Final = Layout(
     bar=(0, 816, 1920, 118),
     meters=_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
     deck=(0, 934, 1920, 146),
-    keys=_row(28, 952, 104, 16, {"service": 142, "help": 142, "language": 142, "volume": 142, "cash_out": 236,
-                                 "bet_less": 150, "bet_more": 150, "bet_max": 200, "play": 432}),
+    keys=_row(
+        28,
+        952,
+        104,
+        16,
+        {
+            "service": 142,
+            "help": 142,
+            "language": 142,
+            "volume": 142,
+            "cash_out": 236,
+            "bet_less": 150,
+            "bet_more": 150,
+            "bet_max": 200,
+            "play": 432,
+        },
+    ),
     sheet=(160, 60, 1600, 730),
     drawer=(1330, 0, 590, 816),
     tab=(1880, 330, 40, 160),
@@ -75,7 +90,9 @@ PORTRAIT: Final = Layout(
     meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
     deck=(0, 1600, 1080, 320),
     keys={
-        **_row(24, 1612, 120, 16, {"service": 192, "help": 192, "language": 192, "volume": 192, "cash_out": 200}),
+        **_row(
+            24, 1612, 120, 16, {"service": 192, "help": 192, "language": 192, "volume": 192, "cash_out": 200}
+        ),
         **_row(24, 1752, 144, 16, {"bet_less": 170, "bet_more": 170, "bet_max": 200, "play": 444}),
     },
     sheet=(40, 180, 1000, 1130),

@@ -77,7 +77,7 @@ _OVERSHOOT = 0.30
 
 
 def rolled(amount: int, since: float, length: float) -> int:
-    """How much of ``amount`` a roll-up shows after ``since`` of ``length`` seconds; whole units, never past it."""
+    """What a roll-up to ``amount`` shows after ``since`` of ``length`` seconds; whole units."""
     if length <= 0 or since >= length:
         return amount
     thousandths = int(ease_in_out(since / length) * 1000)

@@ -46,7 +46,7 @@ class Prize:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A reel field's fixed data: strips, heights, symbol names by language, lines as rows per reel, prizes."""
+    """A reel field's fixed data: strips, heights, symbols' names, lines as rows per reel, prizes."""
 
     strips: tuple[tuple[str, ...], ...]
     heights: tuple[int, ...]
@@ -101,14 +101,21 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         lines = tuple(tuple(int(row) for row in line) for line in place.get("lines") or ())
         prizes = tuple(
             Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]))
-            for pay in data.get("pays", ()) if isinstance(pay, Mapping)
+            for pay in data.get("pays", ())
+            if isinstance(pay, Mapping)
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
-    return Field(strips, heights, {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)}, lines, prizes)
+    return Field(
+        strips,
+        heights,
+        {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)},
+        lines,
+        prizes,
+    )
 
 
 def stages_of(game: GameView) -> tuple[str, ...]:
@@ -117,9 +124,13 @@ def stages_of(game: GameView) -> tuple[str, ...]:
 
 
 def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """The stop where the strip shows the window: the one hinted at if it fits, else the nearest; -1 for none."""
+    """Where the strip shows the window: at the stop hinted at if that fits, else the nearest; -1: nowhere."""
     count = len(strip)
-    fits = [i for i in range(count) if all(strip[(i + row) % count] == symbol for row, symbol in enumerate(window))]
+    fits = [
+        i
+        for i in range(count)
+        if all(strip[(i + row) % count] == symbol for row, symbol in enumerate(window))
+    ]
     return min(fits, key=lambda i: min((i - hint) % count, (hint - i) % count), default=-1)
 
 
@@ -134,13 +145,17 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
     if len(stops) != field.reels or [len(c) for c in window] != list(field.heights):
-        raise OutcomeError(f"display: window {[len(c) for c in window]} does not fit reels {list(field.heights)}")
+        raise OutcomeError(
+            f"display: window {[len(c) for c in window]} does not fit reels {list(field.heights)}"
+        )
     for win in wins:
         for reel, row in win.positions:
             if not (0 <= reel < field.reels and 0 <= row < field.heights[reel]):
                 raise OutcomeError(f"display: win position {reel},{row} is outside the window")
     found = tuple(_locate(*three) for three in zip(field.strips, window, stops, strict=True))
-    return Result(tuple(tuple(c) for c in window), found, wins, credits_, str(display.get("stage", BASE)), run, left)
+    return Result(
+        tuple(tuple(c) for c in window), found, wins, credits_, str(display.get("stage", BASE)), run, left
+    )
 
 
 def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple[Result, ...]:
@@ -164,5 +179,7 @@ def _read_win(win: Mapping[str, Any], field: Field) -> WinView:
         positions=tuple((int(reel), int(row)) for reel, row in win.get("positions", ())),
         credits=int(win.get("credits", 0)),
         line=None if line is None else int(line),
-        name=name, count=count, symbol=symbol,
+        name=name,
+        count=count,
+        symbol=symbol,
     )

@@ -1,8 +1,8 @@
 """The painter: lays text, art and panels on one surface, in logical units, with a cache of what it has drawn.
 
-Every method takes places and sizes in the layout's units and multiplies by ``scale`` itself, so the picture is
-as crisp in a 1280 x 720 window as on a 4K screen. What is slow to draw is drawn once and kept, least recently
-used out first.
+Every method takes places and sizes in the layout's units and multiplies by ``scale`` itself, so the picture
+is as crisp in a small window as on a 4K screen. What is slow to draw is drawn once and kept, the least
+recently used out first.
 """
 
 from collections import OrderedDict
@@ -101,6 +101,7 @@ class Painter:
 
     def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
         """The words as a premultiplied surface, at most ``width`` units wide."""
+
         def make() -> pygame.Surface:
             font = self._fitted(words, style, width)
             paint = self.colour(style.paint)
@@ -111,7 +112,9 @@ class Painter:
             if style.edge <= 0:
                 return letters
             radius = max(1, self.px(style.edge))
-            out = pygame.Surface((mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA)
+            out = pygame.Surface(
+                (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
+            )
             for dx in range(-radius, radius + 1):
                 for dy in range(-radius, radius + 1):
                     if dx * dx + dy * dy <= radius * radius + 1:
@@ -122,9 +125,17 @@ class Painter:
 
         return self.kept(("words", words, style, None if width is None else self.px(width), self.scale), make)
 
-    def text(self, words: str, at: tuple[float, float], style: Style, *, align: Align = "centre",
-             width: float | None = None, alpha: float = 1.0) -> pygame.Rect:
-        """Write one line: ``at`` is its middle height, and its left, centre or right. Returns what it covers."""
+    def text(
+        self,
+        words: str,
+        at: tuple[float, float],
+        style: Style,
+        *,
+        align: Align = "centre",
+        width: float | None = None,
+        alpha: float = 1.0,
+    ) -> pygame.Rect:
+        """Write one line: ``at`` is its middle height and its left, centre or right. Returns its box."""
         surface = self.words(words, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
@@ -132,7 +143,9 @@ class Painter:
         self.put(surface, place.topleft, alpha)
         return place
 
-    def paragraph(self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3) -> float:
+    def paragraph(
+        self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
+    ) -> float:
         """Write words wrapped to the rectangle's width from its top. Returns the height used, in units."""
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
@@ -168,7 +181,14 @@ class Painter:
             fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
             self.surface.blit(fainter, at, special_flags=PREMULTIPLIED)
 
-    def art(self, key: Hashable, rect: Rect, make: Callable[[tuple[int, int]], pygame.Surface], *, alpha: float = 1.0) -> None:
+    def art(
+        self,
+        key: Hashable,
+        rect: Rect,
+        make: Callable[[tuple[int, int]], pygame.Surface],
+        *,
+        alpha: float = 1.0,
+    ) -> None:
         """Draw kept art into a rectangle; ``make`` gets the size in pixels."""
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
@@ -182,9 +202,13 @@ class Painter:
         def make() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
             over = 3
-            big = pygame.Surface((box.width * over, box.height * over), pygame.SRCALPHA) if radius else surface
+            big = (
+                pygame.Surface((box.width * over, box.height * over), pygame.SRCALPHA) if radius else surface
+            )
             if radius:
-                pygame.draw.rect(big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * over)
+                pygame.draw.rect(
+                    big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * over
+                )
                 surface = pygame.transform.smoothscale(big, box.size)
             else:
                 surface.fill((255, 255, 255, 255))
@@ -194,14 +218,32 @@ class Painter:
         if box.width > 0 and box.height > 0:
             self.put(self.kept(("shade", box.size, colour, radius), make), box.topleft)
 
-    def panel(self, rect: Rect, *, radius: float = 18, fill: Paint | str = "panel", edge: Paint | str = "panel_edge",
-              line: float = 2) -> None:
+    def panel(
+        self,
+        rect: Rect,
+        *,
+        radius: float = 18,
+        fill: Paint | str = "panel",
+        edge: Paint | str = "panel_edge",
+        line: float = 2,
+    ) -> None:
         """A filled panel with an edge ``line`` units wide."""
         self.shade(rect, edge, radius)
-        self.shade((rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line), fill, max(0, radius - line))
+        self.shade(
+            (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),
+            fill,
+            max(0, radius - line),
+        )
 
 
 def gold(theme: Theme) -> Linear:
     """The theme's gold, as used for titles and rims."""
-    return Linear(((0.0, theme.colour("gold_light")), (0.45, theme.colour("gold")), (0.58, theme.colour("gold_deep")),
-                   (0.72, theme.colour("gold")), (1.0, theme.colour("gold_light"))))
+    return Linear(
+        (
+            (0.0, theme.colour("gold_light")),
+            (0.45, theme.colour("gold")),
+            (0.58, theme.colour("gold_deep")),
+            (0.72, theme.colour("gold")),
+            (1.0, theme.colour("gold_light")),
+        )
+    )

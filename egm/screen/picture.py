@@ -1,4 +1,4 @@
-"""The whole picture from a view, and the map of every place that can be touched: drawn and touched are one list."""
+"""The whole picture from a view, and the map of every place that can be touched."""
 
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -31,7 +31,9 @@ class Touch:
 class Picture:
     """Draws views with one theme at one size; keeps only caches."""
 
-    def __init__(self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None) -> None:
+    def __init__(
+        self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None
+    ) -> None:
         self.theme = theme
         self.layout = layout
         self.painter = Painter(theme, scale)
@@ -78,9 +80,17 @@ class Picture:
         found: list[Touch] = []
         if view.with_bench:
             share = drawer_share(view, self.theme.motion)
-            found.append(Touch(tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share), Action("drawer")))
+            found.append(
+                Touch(
+                    tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.drawer else share),
+                    Action("drawer"),
+                )
+            )
             if view.drawer:
-                found += [Touch(c.rect, Action("bench", c.command)) for c in controls(self.layout.drawer, view, self.texts(view))]
+                found += [
+                    Touch(c.rect, Action("bench", c.commands))
+                    for c in controls(self.layout.drawer, view, self.texts(view))
+                ]
                 found.append(Touch(self.layout.drawer, Action("")))
         if view.page is Page.HELP:
             found += [Touch(rect, Action(name)) for name, rect in page_keys(self.layout.sheet).items()]

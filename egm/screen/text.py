@@ -75,7 +75,9 @@ class Texts:
         try:
             return text.format(**values) if values or "{" in text else text
         except (KeyError, IndexError, ValueError) as error:
-            raise CatalogueError(f"{self.language}.toml: {key}: cannot be filled from {values}: {error}") from error
+            raise CatalogueError(
+                f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"
+            ) from error
 
     def local(self, names: Mapping[str, str], default: str = "") -> str:
         """The text of this language among ``names`` (by language code), as games bring theirs."""
@@ -104,11 +106,12 @@ class Texts:
     def moment(self, time_utc: str) -> str:
         """Date and time."""
         when = self._moment(time_utc)
-        return f"{format_date(when, 'medium', locale=self.locale)}, {format_time(when, 'medium', locale=self.locale)}"
+        day = format_date(when, "medium", locale=self.locale)
+        return f"{day}, {format_time(when, 'medium', locale=self.locale)}"
 
     def _moment(self, time_utc: str) -> datetime:
         try:
-            when = datetime.fromisoformat(time_utc.replace("Z", "+00:00"))
+            when = datetime.fromisoformat(time_utc)
         except ValueError as error:
             raise CatalogueError(f"time {time_utc!r}: not ISO 8601: {error}") from error
         return when.astimezone(self._timezone).replace(tzinfo=None)

@@ -71,8 +71,15 @@ class Look:
 
 def _read_look(name: str, data: Mapping[str, Any]) -> Look:
     sky, paper = ([parse_colour(c) for c in data[key]] for key in ("sky", "paper"))
-    return Look(name, (sky[0], sky[1], sky[2]), parse_colour(data["glow"]), parse_colour(data["ray"]),
-                (paper[0], paper[1], paper[2]), str(data["rim"]), parse_colour(data["accent"]))
+    return Look(
+        name,
+        (sky[0], sky[1], sky[2]),
+        parse_colour(data["glow"]),
+        parse_colour(data["ray"]),
+        (paper[0], paper[1], paper[2]),
+        str(data["rim"]),
+        parse_colour(data["accent"]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +111,9 @@ class Theme:
         """How loudly a win is celebrated: 0 (a loss, or less than was staked) to the last level."""
         if win_credits <= 0:
             return 0
-        times = [level for level, least in enumerate(self.celebration_levels)
-                 if win_credits >= least * bet_credits]
+        times = [
+            level for level, least in enumerate(self.celebration_levels) if win_credits >= least * bet_credits
+        ]
         return max(times, default=0)
 
 

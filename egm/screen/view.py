@@ -10,7 +10,17 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Hello, Intent, Message, Play, Snapshot
+from egm.link.messages import (
+    BenchCommand,
+    BenchReply,
+    Decision,
+    GameView,
+    Hello,
+    Intent,
+    Message,
+    Play,
+    Snapshot,
+)
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, OutcomeError, Result, read_field, read_steps, stages_of
 from egm.screen.theme import Motion, Theme
@@ -47,7 +57,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being shown: when it began, when its roll-up was cut short, and whether its end was told.
+    """An outcome being shown: when it began, if its roll-up was cut short, and if its end was told.
 
     ``before`` is what the reels stood at; ``steps`` is empty for a game that is not played on reels.
     """
@@ -62,7 +72,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The moments of one step, in seconds from the start of the show: each reel's stop, all standing, over."""
+    """The moments of one step, in seconds from the show's start: each reel's stop, all standing, over."""
 
     begin: float
     stops: tuple[float, ...]
@@ -98,6 +108,7 @@ class View:
     with_bench: bool = False
     drawer_since: float | None = None
     drawer_until: float = -10.0
+    bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     bench_said: BenchReply | None = None
     bench_linked: bool = False
     pressed: str = ""
@@ -127,8 +138,15 @@ class View:
             return Scene.BOOT
         if not self.linked:
             return Scene.LOST
-        named = {"boot": Scene.BOOT, "self_test": Scene.BOOT, "door_open": Scene.DOOR, "tilt": Scene.TILT,
-                 "handpay": Scene.HANDPAY, "paying": Scene.PAYING, "out_of_service": Scene.OUT}
+        named = {
+            "boot": Scene.BOOT,
+            "self_test": Scene.BOOT,
+            "door_open": Scene.DOOR,
+            "tilt": Scene.TILT,
+            "handpay": Scene.HANDPAY,
+            "paying": Scene.PAYING,
+            "out_of_service": Scene.OUT,
+        }
         if snapshot.state in named:
             return named[snapshot.state]
         quiet = snapshot.state == "idle" and snapshot.credit_cents == 0 and self.page is Page.NONE
@@ -152,6 +170,8 @@ class View:
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
+#: A notice that comes this soon after a touch answers it, even if it says what the last one said.
+ANSWER_SECONDS = 1.0
 #: Seconds without a touch, a credit or a game before the attract scene.
 ATTRACT_AFTER = 20.0
 
@@ -192,19 +212,26 @@ def playing(view: View, theme: Theme) -> bool:
 
 # ---------------------------------------------------------------------- what happened
 def heard(view: View, message: Message) -> View:
-    """The view after a message of the machine. Raises :class:`OutcomeError` for a display that fits no game."""
+    """The view after a machine's message. Raises :class:`OutcomeError` for a display that fits no game."""
     if isinstance(message, Hello):
-        fields = {game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games}
+        fields = {
+            game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
+        }
         return replace(view, linked=True, games={game.id: game for game in message.games}, fields=fields)
     if isinstance(message, Play):
         return _play(view, message)
     if isinstance(message, Decision):
         return replace(view, decision=message)
-    if isinstance(message, BenchReply):
-        return replace(view, bench_said=message, bench_linked=True)
     if isinstance(message, Snapshot):
         return _snapshot(view, message)
     return view
+
+
+def heard_bench(view: View, reply: BenchReply) -> View:
+    """The view after the bench answered: the state of every device, or what one hand did."""
+    if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
+        return replace(view, bench=reply.state)
+    return replace(view, bench_said=reply)
 
 
 def _play(view: View, play: Play) -> View:
@@ -243,7 +270,8 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
         changed = replace(changed, scene_at=view.now)
     if old is not None and old.credit_cents != snapshot.credit_cents:
         changed = replace(changed, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
-    if snapshot.notices and (old is None or old.notices != snapshot.notices):
+    news = old is None or old.notices != snapshot.notices
+    if snapshot.notices and (news or view.now - view.pressed_at < ANSWER_SECONDS):
         changed = replace(changed, notices_at=view.now)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
@@ -264,7 +292,7 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, tuple[Intent, ..
     show = view.show
     if show is None or line is None or show.told or now - show.began < line.done:
         return view, ()
-    if view.snapshot is None or view.snapshot.state not in {"playing"}:
+    if view.snapshot is None or view.snapshot.state != "playing":
         return view, ()
     return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)
 
@@ -293,19 +321,28 @@ def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Inten
         line = times(view, theme)
         if line is not None and view.now - view.show.began >= line.spun:
             return replace(view, show=replace(view.show, skipped=view.now)), ()
-    simple: dict[str, tuple[Intent, ...]] = {
-        "play": (Intent(name="play"),), "cash_out": (Intent(name="cash_out"),), "service": (Intent(name="service"),),
-        "bet_less": _bet(view, -1), "bet_more": _bet(view, 1), "bet_max": _bet(view, 0),
-    }
-    if name in simple:
-        return replace(view, page=Page.NONE), simple[name]
-    if name == "language":
-        return view, _next_language(view)
-    if name == "choose":
-        return view, (Intent(name="choose", value=action.value),)
-    if name == "bench" and isinstance(action.value, BenchCommand):
-        return view, (action.value,)
-    return _local(view, name), ()
+    if name == "bench":
+        return view, tuple(action.value)
+    wishes = _wishes(view, action)
+    if wishes is None:
+        return _local(view, name), ()
+    return view if name == "language" else replace(view, page=Page.NONE), wishes
+
+
+def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
+    """What an action asks of the machine; None for what is the screen's own business."""
+    return {
+        "play": (Intent(name="play"),),
+        "choose": (
+            Intent(name="choose", value=action.value if isinstance(action.value, int | str) else None),
+        ),
+        "cash_out": (Intent(name="cash_out"),),
+        "service": (Intent(name="service"),),
+        "bet_less": _bet(view, -1),
+        "bet_more": _bet(view, 1),
+        "bet_max": _bet(view, 0),
+        "language": _next_language(view),
+    }.get(action.name)
 
 
 def _next_language(view: View) -> tuple[Intent, ...]:
@@ -318,19 +355,23 @@ def _next_language(view: View) -> tuple[Intent, ...]:
 
 def _local(view: View, name: str) -> View:
     """What the screen does by itself: pages, volume, the drawer."""
-    if name == "help":
-        return replace(view, page=Page.NONE if view.page is Page.HELP else Page.HELP, sheet=0)
-    if name == "close":
-        return replace(view, page=Page.NONE)
-    if name in {"next", "back"}:
-        return replace(view, sheet=view.sheet + (1 if name == "next" else -1))
-    if name == "volume":
-        return replace(view, volume=(view.volume + 1) % 4)
-    if name == "drawer" and view.with_bench:
-        if view.drawer:
-            return replace(view, drawer_since=None, drawer_until=view.now)
-        return replace(view, drawer_since=view.now)
-    return view
+    opened = view.page is Page.HELP
+    return {
+        "help": lambda: replace(view, page=Page.NONE if opened else Page.HELP, sheet=0),
+        "close": lambda: replace(view, page=Page.NONE),
+        "next": lambda: replace(view, sheet=view.sheet + 1),
+        "back": lambda: replace(view, sheet=view.sheet - 1),
+        "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
+        "drawer": lambda: _slide_drawer(view),
+    }.get(name, lambda: view)()
+
+
+def _slide_drawer(view: View) -> View:
+    if not view.with_bench:
+        return view
+    if view.drawer:
+        return replace(view, drawer_since=None, drawer_until=view.now)
+    return replace(view, drawer_since=view.now)
 
 
 def drawer_share(view: View, motion: Motion) -> float:

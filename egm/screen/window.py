@@ -17,9 +17,11 @@ class WindowError(Exception):
 
 
 class Window:
-    """A pygame display. A cabinet's full screen has no way out but the attendant's: closing is for windows."""
+    """A pygame display. A cabinet's full screen cannot be closed by a player: closing is for windows."""
 
-    def __init__(self, theme: Theme, *, fullscreen: bool = False, console: bool = False, title: str = "Open EGM") -> None:
+    def __init__(
+        self, theme: Theme, *, fullscreen: bool = False, console: bool = False, title: str = "Open EGM"
+    ) -> None:
         if console:
             os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
         self._kiosk = fullscreen or console
@@ -66,7 +68,9 @@ class Window:
                 self._fit()
             elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
                 x, y = event.pos
-                did.append(Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height))
+                did.append(
+                    Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
+                )
             elif event.type == pygame.KEYDOWN:
                 action = by_code(event.key)
                 if action is not None:

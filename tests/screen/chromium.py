@@ -11,8 +11,17 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--window-size=1280,720", "--hide-scrollbars",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-port=0",
+    "--window-size=1280,720",
+    "--hide-scrollbars",
 )
 
 
@@ -28,9 +37,15 @@ class Browser:
         path = executable()
         assert path is not None
         self._log = (profile / "chromium.log").open("wb")
-        self._process = subprocess.Popen([path, *_FLAGS, f"--user-data-dir={profile / 'data'}", "about:blank"], stdout=self._log, stderr=self._log)
+        self._process = subprocess.Popen(
+            [path, *_FLAGS, f"--user-data-dir={profile / 'data'}", "about:blank"],
+            stdout=self._log,
+            stderr=self._log,
+        )
         port_file = profile / "data" / "DevToolsActivePort"
-        self.wait_until(lambda: port_file.exists() and len(port_file.read_text().split()) == 2, "the browser's port")
+        self.wait_until(
+            lambda: port_file.exists() and len(port_file.read_text().split()) == 2, "the browser's port"
+        )
         port = port_file.read_text().split()[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
             pages = json.load(answer)
@@ -61,7 +76,9 @@ class Browser:
 
     def evaluate(self, script: str):
         """The value of a script in the page."""
-        return self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)["result"].get("value")
+        return self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)[
+            "result"
+        ].get("value")
 
     def open(self, address: str) -> None:
         """Go to an address."""
@@ -69,12 +86,22 @@ class Browser:
 
     def frames(self) -> int:
         """How many frames the page has shown."""
-        return int(self.evaluate("Number((document.getElementById('screen') || {dataset: {}}).dataset.frames || 0)") or 0)
+        return int(
+            self.evaluate("Number((document.getElementById('screen') || {dataset: {}}).dataset.frames || 0)")
+            or 0
+        )
 
     def tap(self, x: float, y: float) -> None:
         """A tap at a place in the picture's units (1920 x 1080; the window is 1280 x 720)."""
-        box = json.loads(self.evaluate("JSON.stringify((({x,y,width,height}) => ({x,y,width,height}))(document.getElementById('screen').getBoundingClientRect()))"))
-        at = {"x": box["x"] + x / 1920 * box["width"], "y": box["y"] + y / 1080 * box["height"], "button": "left", "clickCount": 1}
+        box = json.loads(
+            self.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
+        )
+        at = {
+            "x": box["x"] + x / 1920 * box["width"],
+            "y": box["y"] + y / 1080 * box["height"],
+            "button": "left",
+            "clickCount": 1,
+        }
         self.call("Input.dispatchMouseEvent", type="mousePressed", **at)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
 

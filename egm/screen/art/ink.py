@@ -7,10 +7,11 @@ Every surface of art is *premultiplied*: scaling never darkens an edge, and the 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pygame
 
-from egm.screen.art.paths import Path
+from egm.screen.art.paths import Point
 from egm.screen.theme import Colour
 
 #: Art is drawn this many times larger than asked for, each way.
@@ -66,7 +67,9 @@ def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
-            strip.set_at((i, 0) if paint.sideways else (0, i), _premultiplied(ramp(paint.stops, i / (_RAMP - 1))))
+            strip.set_at(
+                (i, 0) if paint.sideways else (0, i), _premultiplied(ramp(paint.stops, i / (_RAMP - 1)))
+            )
         return pygame.transform.smoothscale(strip, size)
     return _radial(size, paint)
 
@@ -85,26 +88,28 @@ def _radial(size: tuple[int, int], paint: Radial) -> pygame.Surface:
 class Ink:
     """A canvas of ``units`` (wide, high) that becomes a surface of ``size`` pixels."""
 
-    def __init__(self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0),
-                 oversample: int = OVERSAMPLE) -> None:
+    def __init__(
+        self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
+    ) -> None:
         self.size = (max(1, size[0]), max(1, size[1]))
         self.over = oversample
         self.kx = self.size[0] * oversample / units[0]
         self.ky = self.size[1] * oversample / units[1]
         self.surface = pygame.Surface((self.size[0] * oversample, self.size[1] * oversample), pygame.SRCALPHA)
 
-    def _pixels(self, path: Path) -> list[tuple[float, float]]:
+    def _pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * self.kx, y * self.ky) for x, y in path]
 
-    def _put(self, mask: pygame.Surface, at: tuple[int, int], paint: Paint,
-             box: pygame.Rect | None = None) -> None:
+    def _put(
+        self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
+    ) -> None:
         """Colour a white premultiplied mask and lay it down at ``at``; ``box`` is what the paint spans."""
         span = box or mask.get_rect()
         colour = painted(span.size, paint)
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
-    def fill(self, path: Path, paint: Paint) -> None:
+    def fill(self, path: Sequence[Point], paint: Paint) -> None:
         """Fill the outline; a gradient spans the outline's box."""
         points = self._pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
@@ -114,7 +119,7 @@ class Ink:
         pygame.draw.polygon(mask, (255, 255, 255, 255), [(x - left, y - top) for x, y in points])
         self._put(mask, (left, top), paint)
 
-    def stroke(self, path: Path, width: float, paint: Paint, *, closed: bool = True) -> None:
+    def stroke(self, path: Sequence[Point], width: float, paint: Paint, *, closed: bool = True) -> None:
         """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
         points = self._pixels(path)
         radius = max(0.5, width * self.kx / 2)
@@ -124,17 +129,21 @@ class Ink:
         mask = pygame.Surface((right - left, low - top), pygame.SRCALPHA)
         white = (255, 255, 255, 255)
         local = [(x - left, y - top) for x, y in points]
-        pairs = zip(local, local[1:] + local[:1], strict=True) if closed else zip(local, local[1:], strict=False)
+        pairs = pairwise([*local, local[0]] if closed else local)
         for (ax, ay), (bx, by) in pairs:
             pygame.draw.circle(mask, white, (ax, ay), radius)
             length = math.hypot(bx - ax, by - ay)
             if length > 0:
                 nx, ny = -(by - ay) / length * radius, (bx - ax) / length * radius
-                pygame.draw.polygon(mask, white, [(ax + nx, ay + ny), (bx + nx, by + ny), (bx - nx, by - ny), (ax - nx, ay - ny)])
+                pygame.draw.polygon(
+                    mask,
+                    white,
+                    [(ax + nx, ay + ny), (bx + nx, by + ny), (bx - nx, by - ny), (ax - nx, ay - ny)],
+                )
         pygame.draw.circle(mask, white, local[-1], radius)
         self._put(mask, (left, top), paint)
 
-    def clipped(self, shape: Path, path: Path, paint: Paint) -> None:
+    def clipped(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
         """Fill ``path`` only where it lies inside ``shape``: a highlight, a band, a facet."""
         layer = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
         pygame.draw.polygon(layer, (255, 255, 255, 255), self._pixels(path))
@@ -146,39 +155,64 @@ class Ink:
             cut = layer.subsurface(box).copy()
             self._put(cut, box.topleft, paint)
 
-    def glow(self, path: Path, spread: float, colour: Colour, dy: float = 0.0) -> None:
+    def glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
         """A soft light (or, dark, a shadow) of the outline, ``spread`` units wide, under what comes next."""
         shrink = 4
-        small = pygame.Surface((max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
-                               pygame.SRCALPHA)
+        small = pygame.Surface(
+            (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
+            pygame.SRCALPHA,
+        )
         points = [(x * self.kx / shrink, (y + dy) * self.ky / shrink) for x, y in path]
         pygame.draw.polygon(small, _premultiplied(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
         soft = pygame.transform.gaussian_blur(small, radius)
-        self.surface.blit(pygame.transform.smoothscale(soft, self.surface.get_size()), (0, 0),
-                          special_flags=pygame.BLEND_PREMULTIPLIED)
+        self.surface.blit(
+            pygame.transform.smoothscale(soft, self.surface.get_size()),
+            (0, 0),
+            special_flags=pygame.BLEND_PREMULTIPLIED,
+        )
 
-    def text(self, font_file: str, words: str, centre: tuple[float, float], height: float, paint: Paint,
-             *, edge: float = 0.0, edge_paint: Paint = (0, 0, 0, 255), width: float | None = None) -> None:
-        """Letters ``height`` units high about ``centre``, at most ``width`` wide, with an outline of ``edge`` units."""
+    def text(
+        self,
+        font_file: str,
+        words: str,
+        centre: tuple[float, float],
+        height: float,
+        paint: Paint,
+        *,
+        edge: float = 0.0,
+        edge_paint: Paint = (0, 0, 0, 255),
+        width: float | None = None,
+    ) -> None:
+        """Letters ``height`` units high about ``centre``, at most ``width`` wide, outlined by ``edge``."""
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(words, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
         most = mask.get_width() if width is None else round(width * self.kx)
         if mask.get_width() > most:
-            mask = pygame.transform.smoothscale(mask, (most, round(mask.get_height() * most / mask.get_width())))
-        at = (round(centre[0] * self.kx - mask.get_width() / 2), round(centre[1] * self.ky - mask.get_height() / 2))
+            mask = pygame.transform.smoothscale(
+                mask, (most, round(mask.get_height() * most / mask.get_width()))
+            )
+        at = (
+            round(centre[0] * self.kx - mask.get_width() / 2),
+            round(centre[1] * self.ky - mask.get_height() / 2),
+        )
         if edge > 0:
             self._text_edge(mask, at, round(edge * self.kx), edge_paint)
         self._put(mask, at, paint)
 
     def _text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
-        grown = pygame.Surface((mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA)
+        grown = pygame.Surface(
+            (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
+        )
         for step in range(24):
             angle = step * math.tau / 24
             for reach in (radius, radius * 0.5):
-                grown.blit(mask, (radius + reach * math.cos(angle), radius + reach * math.sin(angle)),
-                           special_flags=pygame.BLEND_RGBA_MAX)
+                grown.blit(
+                    mask,
+                    (radius + reach * math.cos(angle), radius + reach * math.sin(angle)),
+                    special_flags=pygame.BLEND_RGBA_MAX,
+                )
         self._put(grown, (at[0] - radius, at[1] - radius), paint)
 
     def finish(self) -> pygame.Surface:

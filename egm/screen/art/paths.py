@@ -14,7 +14,9 @@ def cubic(a: Point, b: Point, c: Point, d: Point, steps: int = 18) -> Path:
         t = step / steps
         u = 1 - t
         wa, wb, wc, wd = u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t
-        path.append((wa * a[0] + wb * b[0] + wc * c[0] + wd * d[0], wa * a[1] + wb * b[1] + wc * c[1] + wd * d[1]))
+        path.append(
+            (wa * a[0] + wb * b[0] + wc * c[0] + wd * d[0], wa * a[1] + wb * b[1] + wc * c[1] + wd * d[1])
+        )
     return path
 
 
@@ -32,7 +34,9 @@ def outline(start: Point, *curves: tuple[Point, Point, Point]) -> Path:
 def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
     """An ellipse, turned by ``turn`` degrees."""
     ry = rx if ry is None else ry
-    points = [(cx + rx * math.cos(i * math.tau / 72), cy + ry * math.sin(i * math.tau / 72)) for i in range(72)]
+    points = [
+        (cx + rx * math.cos(i * math.tau / 72), cy + ry * math.sin(i * math.tau / 72)) for i in range(72)
+    ]
     return rotate(points, turn, (cx, cy)) if turn else points
 
 
@@ -49,8 +53,10 @@ def star(cx: float, cy: float, outer: float, inner: float, points: int = 5, turn
 def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
     """A regular polygon."""
     return [
-        (cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
-         cy + radius * math.sin(math.radians(turn + i * 360 / sides)))
+        (
+            cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
+            cy + radius * math.sin(math.radians(turn + i * 360 / sides)),
+        )
         for i in range(sides)
     ]
 
@@ -61,9 +67,16 @@ def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)
     path: Path = []
-    for cx, cy, start in ((x + w - r, y + r, -90), (x + w - r, y + h - r, 0), (x + r, y + h - r, 90), (x + r, y + r, 180)):
-        path += [(cx + r * math.cos(math.radians(start + k * 9)), cy + r * math.sin(math.radians(start + k * 9)))
-                 for k in range(11)]
+    for cx, cy, start in (
+        (x + w - r, y + r, -90),
+        (x + w - r, y + h - r, 0),
+        (x + r, y + h - r, 90),
+        (x + r, y + r, 180),
+    ):
+        path += [
+            (cx + r * math.cos(math.radians(start + k * 9)), cy + r * math.sin(math.radians(start + k * 9)))
+            for k in range(11)
+        ]
     return path
 
 
@@ -72,7 +85,9 @@ def arc(cx: float, cy: float, radius: float, start: float, end: float, thickness
     count = max(8, int(abs(end - start) / 4))
     angles = [math.radians(start + (end - start) * i / count) for i in range(count + 1)]
     outer = [(cx + radius * math.cos(a), cy + radius * math.sin(a)) for a in angles]
-    inner = [(cx + (radius - thickness) * math.cos(a), cy + (radius - thickness) * math.sin(a)) for a in angles]
+    inner = [
+        (cx + (radius - thickness) * math.cos(a), cy + (radius - thickness) * math.sin(a)) for a in angles
+    ]
     return outer + inner[::-1]
 
 
@@ -81,7 +96,9 @@ def move(path: Iterable[Point], dx: float, dy: float) -> Path:
     return [(x + dx, y + dy) for x, y in path]
 
 
-def scale(path: Iterable[Point], factor: float, centre: Point = (50, 50), factor_y: float | None = None) -> Path:
+def scale(
+    path: Iterable[Point], factor: float, centre: Point = (50, 50), factor_y: float | None = None
+) -> Path:
     """The path grown about ``centre``."""
     fy = factor if factor_y is None else factor_y
     return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * fy) for x, y in path]
@@ -91,7 +108,10 @@ def rotate(path: Iterable[Point], degrees: float, centre: Point = (50, 50)) -> P
     """The path turned clockwise about ``centre``."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return [
-        (centre[0] + (x - centre[0]) * c - (y - centre[1]) * s, centre[1] + (x - centre[0]) * s + (y - centre[1]) * c)
+        (
+            centre[0] + (x - centre[0]) * c - (y - centre[1]) * s,
+            centre[1] + (x - centre[0]) * s + (y - centre[1]) * c,
+        )
         for x, y in path
     ]
 

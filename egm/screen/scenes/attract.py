@@ -24,10 +24,28 @@ def draw_attract(stage: Stage) -> None:
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
     height = 210.0
     top = y + h / 2 - height / 2
-    band = Linear(((0, (0, 0, 0, 0)), (0.12, (8, 4, 18, 215)), (0.5, (18, 10, 36, 235)), (0.88, (8, 4, 18, 215)), (1, (0, 0, 0, 0))))
+    band = Linear(
+        (
+            (0, (0, 0, 0, 0)),
+            (0.12, (8, 4, 18, 215)),
+            (0.5, (18, 10, 36, 235)),
+            (0.88, (8, 4, 18, 215)),
+            (1, (0, 0, 0, 0)),
+        )
+    )
     p.shade((x, top, w, height), band)
-    p.text(stage.texts.say("attract.welcome"), (x + w / 2, top + 74), Style("display", "marquee", gold(stage.theme), 3, (20, 6, 0, 220)), width=w - 60)
-    p.text(stage.texts.say("attract.insert"), (x + w / 2, top + 152 + 3 * beat), Style("strong", "lead", "text", 2), width=w - 60)
+    p.text(
+        stage.texts.say("attract.welcome"),
+        (x + w / 2, top + 74),
+        Style("display", "marquee", gold(stage.theme), 3, (20, 6, 0, 220)),
+        width=w - 60,
+    )
+    p.text(
+        stage.texts.say("attract.insert"),
+        (x + w / 2, top + 152 + 3 * beat),
+        Style("strong", "lead", "text", 2),
+        width=w - 60,
+    )
 
 
 def draw_celebration(stage: Stage) -> None:
@@ -46,13 +64,47 @@ def draw_celebration(stage: Stage) -> None:
     leave = 1 - clamp((since - length) / 1.2)
     if line.level >= 3 and not view.reduced_motion:
         _rays(stage, (cx, cy), arrive * leave)
-    band = Linear(((0, (0, 0, 0, 0)), (0.2, (10, 4, 20, 200)), (0.5, (26, 10, 44, 225)), (0.8, (10, 4, 20, 200)), (1, (0, 0, 0, 0))))
+    high = 300.0 if line.level >= 3 else 132.0
+    top = cy - high / 2 if line.level >= 3 else y + h - high - 6
     if leave > 0.6:
-        p.shade((x, cy - 150, w, 300), band)
-        drop = 30 * (1 - arrive)
-        p.text(stage.texts.say(f"win.level_{line.level}"), (cx, cy - 62 - drop), Style("display", "marquee", gold(stage.theme), 3, (30, 8, 0, 230)), width=w - 80)
-        amount = rolled(view.show.play.win_cents, since, length)
-        p.text(stage.money(amount), (cx, cy + 58), Style("numbers", "hero", Linear(((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))), 3, (30, 8, 0, 230)), width=w - 80)
+        band = Linear(
+            (
+                (0, (0, 0, 0, 0)),
+                (0.2, (10, 4, 20, 210)),
+                (0.5, (26, 10, 44, 235)),
+                (0.8, (10, 4, 20, 210)),
+                (1, (0, 0, 0, 0)),
+            )
+        )
+        p.shade((x, top, w, high), band)
+        name, sum_ = (
+            stage.texts.say(f"win.level_{line.level}"),
+            stage.money(rolled(view.show.play.win_cents, since, length)),
+        )
+        glow = Linear(
+            ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
+        )
+        if line.level >= 3:
+            p.text(
+                name,
+                (cx, top + 88 - 30 * (1 - arrive)),
+                Style("display", "marquee", gold(stage.theme), 3, (30, 8, 0, 230)),
+                width=w - 80,
+            )
+            p.text(sum_, (cx, top + 208), Style("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80)
+        else:
+            p.text(
+                name,
+                (x + w * 0.3, top + high / 2),
+                Style("display", "title", gold(stage.theme), 3, (30, 8, 0, 230)),
+                width=w * 0.5,
+            )
+            p.text(
+                sum_,
+                (x + w * 0.72, top + high / 2),
+                Style("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
+                width=w * 0.4,
+            )
     if not view.reduced_motion:
         _fountain(stage, since, _COINS[line.level], length + 1.0)
 
@@ -66,12 +118,24 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
         ink = Ink(size, (100, 100), 1)
         for i in range(12):
             a = math.radians(i * 30 + step)
-            ink.fill([(50, 50), (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)), (50 + 50 * math.cos(a + 0.2), 50 + 50 * math.sin(a + 0.2))], fade(stage.look.accent, 0.16))
+            ink.fill(
+                [
+                    (50, 50),
+                    (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)),
+                    (50 + 50 * math.cos(a + 0.2), 50 + 50 * math.sin(a + 0.2)),
+                ],
+                fade(stage.look.accent, 0.16),
+            )
         return ink.finish()
 
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box(stage.layout.field))
-    p.art(("rays", step, stage.look.name), (centre[0] - side / 2, centre[1] - side / 2, side, side), make, alpha=strength)
+    p.art(
+        ("rays", step, stage.look.name),
+        (centre[0] - side / 2, centre[1] - side / 2, side, side),
+        make,
+        alpha=strength,
+    )
     p.surface.set_clip(clip)
 
 
@@ -93,7 +157,7 @@ def _fountain(stage: Stage, since: float, count: int, length: float) -> None:
         frame = round(turn * 6)
         side = 62.0
         width = max(8.0, side * frame / 6)
-        p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), lambda size: _coin(size))
+        p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), _coin)
 
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:

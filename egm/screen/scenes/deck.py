@@ -18,9 +18,15 @@ from egm.screen.view import Page, playing, times
 _ROLL: Final = 0.45
 
 _CAP: Final[dict[str, tuple[str, str]]] = {
-    "service": ("amber", "gold_dark"), "help": ("steel", "steel_deep"), "language": ("steel", "steel_deep"),
-    "volume": ("steel", "steel_deep"), "cash_out": ("ruby", "ruby_deep"), "bet_less": ("sapphire", "sapphire_deep"),
-    "bet_more": ("sapphire", "sapphire_deep"), "bet_max": ("sapphire", "sapphire_deep"), "play": ("emerald", "emerald_deep"),
+    "service": ("amber", "gold_dark"),
+    "help": ("steel", "steel_deep"),
+    "language": ("steel", "steel_deep"),
+    "volume": ("steel", "steel_deep"),
+    "cash_out": ("ruby", "ruby_deep"),
+    "bet_less": ("sapphire", "sapphire_deep"),
+    "bet_more": ("sapphire", "sapphire_deep"),
+    "bet_max": ("sapphire", "sapphire_deep"),
+    "play": ("emerald", "emerald_deep"),
 }
 
 
@@ -47,7 +53,11 @@ def figures(stage: Stage) -> Figures:
     line = times(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since = view.now - view.show.began
-        win = 0 if since < line.spun else rolled(view.show.play.win_cents, since - line.spun, line.rolled - line.spun)
+        win = (
+            0
+            if since < line.spun
+            else rolled(view.show.play.win_cents, since - line.spun, line.rolled - line.spun)
+        )
     return Figures(credit, snapshot.bet_credits, win)
 
 
@@ -57,19 +67,42 @@ def draw_meters(stage: Stage) -> None:
     shown = figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
-    _meter(stage, "credit", say("meter.credit"), shown.credit_cents, shown.credit_cents // max(1, unit), "meter")
+    _meter(
+        stage, "credit", say("meter.credit"), shown.credit_cents, shown.credit_cents // max(1, unit), "meter"
+    )
     _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
-    _meter(stage, "win", say("meter.win"), shown.win_cents, shown.win_cents // max(1, unit), "win" if shown.win_cents else "steel")
+    _meter(
+        stage,
+        "win",
+        say("meter.win"),
+        shown.win_cents,
+        shown.win_cents // max(1, unit),
+        "win" if shown.win_cents else "steel",
+    )
 
 
 def _meter(stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str) -> None:
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     p.text(label, (x + 24, y + 27), Style("strong", "caption", "text_dim"), align="left")
     key = "meter.credits_one" if credits_ == 1 else "meter.credits"
-    p.text(stage.texts.say(key, count=stage.texts.number(credits_)), (x + 24, y + h - 28), Style("strong", "small", "text"), align="left", width=w * 0.38)
+    p.text(
+        stage.texts.say(key, count=stage.texts.number(credits_)),
+        (x + 24, y + h - 28),
+        Style("strong", "small", "text"),
+        align="left",
+        width=w * 0.38,
+    )
     bright = stage.theme.colour(colour)
-    paint = Linear(((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15))))
-    p.text(stage.money(cents), (x + w - 24, y + h / 2 + 4), Style("numbers", "meter", paint), align="right", width=w * 0.58)
+    paint = Linear(
+        ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
+    )
+    p.text(
+        stage.money(cents),
+        (x + w - 24, y + h / 2 + 4),
+        Style("numbers", "meter", paint),
+        align="right",
+        width=w * 0.58,
+    )
 
 
 def lit(stage: Stage, name: str) -> bool:
@@ -120,16 +153,31 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
     icon = name in {"service", "help", "language", "volume"}
     words = labels(stage, name)
     if name == "play":
-        p.text(words, (x + w / 2, y + h / 2 + drop), Style("heavy", "title", paint, 2, (0, 40, 16, 200)), width=w - 60)
+        p.text(
+            words,
+            (x + w / 2, y + h / 2 + drop),
+            Style("heavy", "title", paint, 2, (0, 40, 16, 200)),
+            width=w - 60,
+        )
     elif icon:
-        p.art(("icon", name, on, view.volume if name == "volume" else 0), (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
-              lambda size: _icon(size, name, view.volume, on=on))
+        p.art(
+            ("icon", name, on, view.volume if name == "volume" else 0),
+            (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
+            lambda size: _icon(size, name, view.volume, on=on),
+        )
         p.text(words, (x + w / 2, y + h - 25 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
-        p.text(words, (x + w / 2, y + h / 2 + drop), Style("heavy", "body", paint, 1.5, (0, 0, 0, 150)), width=w - 26)
+        p.text(
+            words,
+            (x + w / 2, y + h / 2 + drop),
+            Style("heavy", "body", paint, 1.5, (0, 0, 0, 150)),
+            width=w - 26,
+        )
 
 
-def _cap(size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool) -> pygame.Surface:
+def _cap(
+    size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool
+) -> pygame.Surface:
     """A key cap: a dark seat, a coloured rim that carries the lamp, a domed face."""
     w, h = units
     ink = Ink(size, units)
@@ -137,11 +185,24 @@ def _cap(size: tuple[int, int], units: tuple[float, float], bright: Colour, deep
     if not on:
         bright, deep = mix(mix(bright, (70, 66, 88, 255), 0.72), black, 0.5), mix(deep, black, 0.55)
     ink.fill(box(0, 0, w, h, 22), (4, 3, 9, 255))
-    ink.fill(box(2, 2, w - 4, h - 3, 21), Linear(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))))
+    ink.fill(
+        box(2, 2, w - 4, h - 3, 21),
+        Linear(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))),
+    )
     lift = 4.0 if down else 0.0
     face = box(7, 7 + lift, w - 14, h - 16, 17)
     ink.fill(box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
-    ink.fill(face, Linear(((0, mix(bright, (255, 255, 255, 255), 0.3 if on else 0.06)), (0.16, bright), (0.62, mix(bright, deep, 0.6)), (1, deep))))
+    ink.fill(
+        face,
+        Linear(
+            (
+                (0, mix(bright, (255, 255, 255, 255), 0.3 if on else 0.06)),
+                (0.16, bright),
+                (0.62, mix(bright, deep, 0.6)),
+                (1, deep),
+            )
+        ),
+    )
     ink.clipped(face, ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if on else 16))
     if on:
         ink.stroke(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
@@ -183,5 +244,3 @@ def _icon(size: tuple[int, int], name: str, volume: int, *, on: bool) -> pygame.
             ink.stroke([(62, 38), (86, 62)], 8, colour, closed=False)
             ink.stroke([(86, 38), (62, 62)], 8, colour, closed=False)
     return ink.finish()
-
-

@@ -11,52 +11,97 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.help import draw_button
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
+from egm.screen.theme import mix
 from egm.screen.view import View, drawer_share
 
 BILLS_CENTS: Final = (100, 500, 1000, 2000, 5000, 10000)
-DOORS: Final = ("main", "logic", "drop", "cashbox")
-ACCEPTOR: Final = "bill-acceptor"
-BOARD: Final = "io-board"
+DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+KEY: Final = "attendant"
+_TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
+#: Headings and their heights from the drawer's top.
+_HEADINGS: Final = (("bills", 116), ("doors", 296), ("keys", 576), ("faults", 680))
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control of the drawer: where it is, what it says, what it tells the bench."""
+    """One control of the drawer: where it is, what it says, what it tells the bench, and whether it is on."""
 
     rect: Rect
     words: str
-    command: BenchCommand
+    commands: tuple[BenchCommand, ...]
+    on: bool = False
 
 
-def _rows(rect: Rect) -> tuple[float, float]:
-    return rect[0] + 36, rect[2] - 72
+def _device(view: View, told_by: str) -> str | None:
+    """The first device of the bench whose state has this word."""
+    return next((name for name, state in view.bench.items() if told_by in state), None)
 
 
 def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
-    """Every control of the drawer when it is fully out."""
-    left, width = _rows(rect)
-    top = rect[1]
-    snapshot = view.snapshot
-    currency = snapshot.currency if snapshot else "USD"
+    """Every control of the drawer when it is fully out, for the devices the bench has."""
+    left, width, top = rect[0] + 36, rect[2] - 72, rect[1]
+    currency = view.snapshot.currency if view.snapshot else "USD"
     found: list[Control] = []
 
     def place(index: int, columns: int, y: float, height: float) -> Rect:
         one = (width - 12 * (columns - 1)) / columns
-        return (left + (index % columns) * (one + 12), top + y + (index // columns) * (height + 12), one, height)
+        return (
+            left + (index % columns) * (one + 12),
+            top + y + (index // columns) * (height + 10),
+            one,
+            height,
+        )
 
-    for i, cents in enumerate(BILLS_CENTS):
-        found.append(Control(place(i, 3, 142, 72), texts.money(cents, currency),
-                             BenchCommand(device=ACCEPTOR, action="insert", values={"amount_cents": cents})))
-    opened = snapshot.doors_open if snapshot else ()
-    for i, door in enumerate(DOORS):
-        is_open = door in opened
-        state = texts.say("drawer.open" if is_open else "drawer.closed")
-        found.append(Control(place(i, 2, 358, 62), f"{texts.say(f'door.{door}')} : {state}" if texts.language == "fr" else f"{texts.say(f'door.{door}')}: {state}",
-                             BenchCommand(device=BOARD, action="door", values={"name": door, "open": not is_open})))
-    found.append(Control((left, top + 552, width, 62), texts.say("drawer.reset_key"),
-                         BenchCommand(device=BOARD, action="key", values={"name": "reset"})))
-    for i, action in enumerate(("jam", "clear")):
-        found.append(Control(place(i, 2, 676, 58), texts.say(f"drawer.{action}"), BenchCommand(device=ACCEPTOR, action=action)))
+    acceptor, board = _device(view, "inside_cents"), _device(view, "doors_open")
+    if acceptor is not None:
+        found += [
+            Control(
+                place(i, 3, 138, 58),
+                texts.money(cents, currency),
+                (BenchCommand(device=acceptor, action="insert", values={"amount_cents": cents}),),
+            )
+            for i, cents in enumerate(BILLS_CENTS)
+        ]
+    if board is not None:
+        opened = view.bench[board]["doors_open"]
+        found += [
+            Control(
+                place(i, 2, 318, 52),
+                texts.say(f"door.{door}"),
+                (
+                    BenchCommand(
+                        device=board, action="door", values={"name": door, "open": door not in opened}
+                    ),
+                ),
+                door in opened,
+            )
+            for i, door in enumerate(DOORS)
+        ]
+        turn = tuple(
+            BenchCommand(device=board, action="key", values={"name": KEY, "on": on}) for on in (True, False)
+        )
+        found.append(Control(place(0, 1, 598, 56), texts.say("drawer.reset_key"), turn))
+    if acceptor is not None:
+        powered = bool(view.bench[acceptor].get("powered", True))
+        jammed = view.bench[acceptor].get("status") == "jammed"
+        power = "power_off" if powered else "power_on"
+        jam = "clear" if jammed else "jam"
+        found.append(
+            Control(
+                place(0, 2, 702, 56),
+                texts.say(f"drawer.{jam}"),
+                (BenchCommand(device=acceptor, action=jam),),
+                jammed,
+            )
+        )
+        found.append(
+            Control(
+                place(1, 2, 702, 56),
+                texts.say(f"drawer.{power}"),
+                (BenchCommand(device=acceptor, action=power),),
+                not powered,
+            )
+        )
     return found
 
 
@@ -69,23 +114,66 @@ def draw_drawer(stage: Stage) -> None:
     share = drawer_share(view, stage.theme.motion)
     slide = layout.drawer[2] * (1 - share)
     tab = tab_rect(stage.layout.tab, layout.drawer, share)
-    p.panel((tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255))
-    p.text("»" if view.drawer else "«", (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2), Style("heavy", "lead", "text"))
+    p.panel(
+        (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
+    )
+    p.text(
+        "»" if view.drawer else "«",
+        (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2),
+        Style("heavy", "lead", "text"),
+    )
     if share <= 0:
         return
     x, y, w, h = layout.drawer
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
-    p.text(say("drawer.title"), (x + 36, y + 50), Style("heavy", "lead", "text"), align="left", width=w - 80)
-    for words, top in (("bills", 114), ("doors", 330), ("keys", 524), ("faults", 648)):
-        p.text(say(f"drawer.{words}"), (x + 36, y + top), Style("strong", "caption", "text_dim"), align="left", width=w - 72)
+    p.text(say("drawer.title"), (x + 36, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 200)
+    for words, top in _HEADINGS:
+        p.text(
+            say(f"drawer.{words}"),
+            (x + 36, y + top),
+            Style("strong", "caption", "text_dim"),
+            align="left",
+            width=w - 72,
+        )
     for control in controls((x, y, w, h), view, stage.texts):
-        draw_button(stage, control.rect, control.words, on=view.bench_linked)
+        draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.on)
+    _tower(stage, (x + w - 150, y + 16, 114, 62))
     if not view.bench_linked:
-        p.text(say("drawer.closed_bench"), (x + 36, y + 84), Style("text", "caption", "amber"), align="left", width=w - 72)
+        p.text(
+            say("drawer.closed_bench"),
+            (x + 36, y + 86),
+            Style("text", "caption", "amber"),
+            align="left",
+            width=w - 72,
+        )
     elif view.bench_said is not None and view.bench_said.text:
         key = "drawer.done" if view.bench_said.ok else "drawer.refused"
-        p.text(say(key, text=view.bench_said.text), (x + 36, y + 84), Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"), align="left", width=w - 72)
+        p.text(
+            say(key, text=view.bench_said.text),
+            (x + 36, y + 86),
+            Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"),
+            align="left",
+            width=w - 72,
+        )
+
+
+def _tower(stage: Stage, rect: Rect) -> None:
+    """The tower light: upper and lower lamp, and the bell, as the board says they are lit."""
+    board = _device(stage.view, "doors_open")
+    tower = stage.view.bench[board].get("tower", []) if board is not None else []
+    x, y, w, h = rect
+    for i, (name, colour) in enumerate(_TOWER):
+        on = name in tower
+        body = stage.theme.colour(colour) if on else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
+        stage.painter.panel(
+            (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge=(140, 134, 170, 255)
+        )
+        stage.painter.text(
+            name[:1].upper(),
+            (x + (i + 0.5) * w / 4, y + h / 2),
+            Style("heavy", "caption", (255, 255, 255, 255) if on else (120, 116, 140, 255)),
+        )
 
 
 def tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.link.messages import Notice
+from egm.link.messages import Notice, Snapshot
 from egm.screen.outcome import Field, Prize, WinView
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.reels import shown_win, symbol_art
@@ -11,6 +11,7 @@ from egm.screen.text import Texts
 from egm.screen.view import Show, Timeline, standing, times
 
 _NOTICE_SECONDS: Final = 5.0
+_TURN_SECONDS: Final = 3.0
 
 
 def base_field(stage: Stage) -> Field | None:
@@ -47,14 +48,20 @@ def draw_glasses(stage: Stage) -> None:
     prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
     layout = stage.layout
     rows = 6 if not layout.portrait else 4
-    top, rest = prizes[:rows], prizes[rows:rows * 2 - 1]
+    top, rest = prizes[:rows], prizes[rows : rows * 2 - 1]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, rest = prizes[:half], prizes[half:]
     _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
     lines = len(field.lines)
     key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
-    _prizes(stage, field, rest, layout.right, stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"))
+    _prizes(
+        stage,
+        field,
+        rest,
+        layout.right,
+        stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
+    )
     _small_print(stage, layout.right)
 
 
@@ -83,9 +90,20 @@ def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, level: int) -> 
         for i in range(prize.count):
             p.put(art, (p.px(x + i * side), p.px(middle - side / 2)))
     else:
-        p.text(prize_name(stage.texts, field, prize.count, prize.symbol, prize.name), (x + 4, middle),
-               Style("strong", "small", "text"), align="left", width=w * 0.62)
-    p.text(stage.texts.number(prize.credits * level), (x + w - 2, middle), Style("numbers", "lead", "meter"), align="right", width=w * 0.36)
+        p.text(
+            prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
+            (x + 4, middle),
+            Style("strong", "small", "text"),
+            align="left",
+            width=w * 0.62,
+        )
+    p.text(
+        stage.texts.number(prize.credits * level),
+        (x + w - 2, middle),
+        Style("numbers", "lead", "meter"),
+        align="right",
+        width=w * 0.36,
+    )
 
 
 def _small_print(stage: Stage, rect: Rect) -> None:
@@ -95,11 +113,20 @@ def _small_print(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     p = stage.painter
     p.shade((x + 24, y + h - 58, w - 48, 2), (*stage.look.accent[:3], 70))
-    p.text(stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents)), (x + w / 2, y + h - 34),
-           Style("strong", "caption", "text"), width=w - 30)
+    p.text(
+        stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents)),
+        (x + w / 2, y + h - 34),
+        Style("strong", "caption", "text"),
+        width=w - 30,
+    )
     left = stage.layout.left
     p.shade((left[0] + 24, left[1] + left[3] - 58, left[2] - 48, 2), (*stage.look.accent[:3], 70))
-    p.text(stage.texts.say("status.malfunction"), (left[0] + left[2] / 2, left[1] + left[3] - 34), Style("text", "caption", "text_dim"), width=left[2] - 30)
+    p.text(
+        stage.texts.say("status.malfunction"),
+        (left[0] + left[2] / 2, left[1] + left[3] - 34),
+        Style("text", "caption", "text_dim"),
+        width=left[2] - 30,
+    )
 
 
 def _current_win(stage: Stage) -> WinView | None:
@@ -121,7 +148,10 @@ def _current_win(stage: Stage) -> WinView | None:
 def notice_words(stage: Stage, notice: Notice) -> str:
     """A notice of the machine in words."""
     texts, code = stage.texts, notice.code
-    values = {key: stage.money(value) if key.endswith("_cents") and isinstance(value, int) else value for key, value in notice.values.items()}
+    values = {
+        key: stage.money(value) if key.endswith("_cents") and isinstance(value, int) else value
+        for key, value in notice.values.items()
+    }
     values |= {key.removesuffix("_cents"): value for key, value in values.items()}
     for key in (f"notice.{code}", f"status.{code}"):
         if texts.has(key):
@@ -133,35 +163,46 @@ def notice_words(stage: Stage, notice: Notice) -> str:
 
 
 def status(stage: Stage) -> tuple[str, str]:
-    """The status line's words and colour: a refusal first, then the game, then what to do."""
-    view, say = stage.view, stage.texts.say
+    """The status line's words and colour: a fresh notice first, then the game, then what to do."""
+    view = stage.view
     snapshot = view.snapshot
     if snapshot is None:
-        return say("boot.link"), "text"
-    fresh = [n for n in snapshot.notices if n.severity != "info"] or list(snapshot.notices)
-    if fresh and view.now - view.notices_at < _NOTICE_SECONDS:
-        return notice_words(stage, fresh[-1]), {"info": "info", "warning": "amber", "alarm": "alarm"}[fresh[-1].severity]
+        return stage.texts.say("boot.link"), "text"
+    if snapshot.notices and view.now - view.notices_at < _NOTICE_SECONDS:
+        return _notice_status(stage, snapshot.notices[0])
     line = times(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _game_status(stage, view.show, line)
-    win = _current_win(stage)
+    lasting = [notice for notice in snapshot.notices if not notice.code.startswith("refused")]
+    if lasting and int(view.now / _TURN_SECONDS) % 2:
+        return _notice_status(stage, lasting[int(view.now / _TURN_SECONDS / 2) % len(lasting)])
+    return _idle_status(stage, snapshot)
+
+
+def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+    colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
+    return notice_words(stage, notice), colours[notice.severity]
+
+
+def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
+    say, win = stage.texts.say, _current_win(stage)
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
         return say("status.win_total", amount=stage.money(snapshot.win_cents)), "win"
-    if view.accepts("play"):
-        return say("status.choose"), "text"
-    if snapshot.credit_cents == 0:
-        return say("status.insert"), "text"
-    return say("status.choose"), "text"
+    return say("status.insert" if snapshot.credit_cents == 0 else "status.choose"), "text"
 
 
 def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.spun:
         index = next((i for i, step in enumerate(line.steps) if since < step.end), 0)
-        if show.steps and show.steps[index].run > 1 and index:
-            return f"{say('feature.free_games')}  ·  {say('feature.free_left', left=index, total=len(show.steps) - 1)}", "amber"
+        total = len(show.steps) - 1
+        if total and index:
+            return (
+                f"{say('feature.free_games')}  ·  {say('feature.free_left', left=index, total=total)}",
+                "amber",
+            )
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if show.play.win_cents:
         return say("status.win_total", amount=stage.money(show.play.win_cents)), "win"
@@ -189,13 +230,31 @@ def draw_status(stage: Stage) -> None:
         return
     clock = stage.texts.clock(view.time_utc)
     where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1334)
-    p.text(clock, where, Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)), align="right", width=310)
+    p.text(
+        clock,
+        where,
+        Style("strong", "lead" if not layout.portrait else "caption", "text", 2, (0, 0, 0, 140)),
+        align="right",
+        width=310,
+    )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     place = (30, 40) if not layout.portrait else (24, 1334)
-    p.text(identity, place, Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)), align="left", width=318 if not layout.portrait else 700)
+    p.text(
+        identity,
+        place,
+        Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
+        align="left",
+        width=318 if not layout.portrait else 700,
+    )
     game = view.game
     if game is not None and not layout.portrait:
-        p.text(stage.texts.say("panel.return", percent=percent(stage, game.return_percent)), (30, 72), Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)), align="left", width=318)
+        p.text(
+            stage.texts.say("panel.return", percent=percent(stage, game.return_percent)),
+            (30, 72),
+            Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
+            align="left",
+            width=318,
+        )
 
 
 def percent(stage: Stage, figure: str) -> str:

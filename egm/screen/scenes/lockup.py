@@ -4,10 +4,12 @@ Each says what happened, what to do, and who may end it; the credit stays visibl
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import pygame
 
+from egm.link.messages import Handpay, Tilt
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
@@ -18,69 +20,119 @@ from egm.screen.view import Scene
 
 #: Colour and sign of each scene; the sign's shape tells them apart without colour.
 _SIGNS: Final = {
-    Scene.BOOT: ("info", "clock"), Scene.LOST: ("info", "clock"), Scene.PAYING: ("emerald", "note"),
-    Scene.HANDPAY: ("gold", "note"), Scene.DOOR: ("alarm", "door"), Scene.TILT: ("amber", "warning"), Scene.OUT: ("steel", "stop"),
+    Scene.BOOT: ("info", "clock"),
+    Scene.LOST: ("info", "clock"),
+    Scene.PAYING: ("emerald", "note"),
+    Scene.HANDPAY: ("gold", "note"),
+    Scene.DOOR: ("alarm", "door"),
+    Scene.TILT: ("amber", "warning"),
+    Scene.OUT: ("steel", "stop"),
 }
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
     """Dim what is behind and show the scene's panel, arriving from above."""
-    share = 1.0 if stage.view.reduced_motion else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
+    share = (
+        1.0
+        if stage.view.reduced_motion
+        else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
+    )
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    lines = _words(stage, scene)
+    words = words_of(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = 560.0
     x = (stage.layout.size[0] - width) / 2
     y = (stage.layout.stage[3] - height) / 2 - 40 * (1 - share)
-    _plate(stage, (x, y, width, height), scene, lines)
+    _plate(stage, (x, y, width, height), scene, words)
 
 
-def _words(stage: Stage, scene: Scene) -> tuple[str, str, list[str], str]:
-    """Title, the large line under it (may be empty), the explanation, and who ends it."""
-    view, say = stage.view, stage.texts.say
-    snapshot = view.snapshot
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a lock-up says: its title, one large line, the explanation, and who ends it; empty: none."""
+
+    title: str
+    large: str = ""
+    lines: tuple[str, ...] = ()
+    who: str = ""
+
+
+def words_of(stage: Stage, scene: Scene) -> Words:
+    """The words of a lock-up scene."""
+    say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
-        kind = snapshot.handpay.kind
-        return (say(f"handpay.title_{kind}"), stage.money(snapshot.handpay.amount_cents),
-                [say(f"handpay.say_{kind}"), say("handpay.wait")], say("handpay.attendant"))
-    if scene is Scene.DOOR and snapshot is not None:
-        doors = [say(f"door.{d}") if stage.texts.has(f"door.{d}") else say("door.other", name=d) for d in snapshot.doors_open]
-        return say("door.title"), "  ·  ".join(doors), [say("door.say")], say("door.attendant")
+        return _handpay(stage, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
-        tilt = snapshot.tilts[-1]
-        key = f"tilt.text.{tilt.code}"
-        name = say(key) if stage.texts.has(key) else say("tilt.text.other")
-        return (say("tilt.title"), name, [say("tilt.say"), f"{say('tilt.code', code=tilt.code)}  ·  {say('tilt.since', time=stage.texts.moment(tilt.since))}"],
-                say(f"tilt.cleared_{tilt.cleared_by}"))
-    if scene is Scene.PAYING and snapshot is not None:
-        return say("status.cashing_out"), stage.money(snapshot.credit_cents), [], ""
-    if scene is Scene.OUT:
-        return say("out.title"), "", [say("out.say")], say("out.attendant")
-    if scene is Scene.LOST:
-        return say("lost.title"), "", [say("lost.say")], ""
-    return say("boot.title"), "", [say("boot.self_test") if snapshot is not None else say("boot.link")], ""
+        return _tilt(stage, snapshot.tilts[-1])
+    doors = "  ·  ".join(_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
+    credit = stage.money(snapshot.credit_cents) if snapshot else ""
+    starting = say("boot.link" if snapshot is None else "boot.self_test")
+    return {
+        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
+        Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
+        Scene.PAYING: Words(say("status.cashing_out"), credit),
+        Scene.OUT: Words(say("out.title"), "", (say("out.say"),), say("out.attendant")),
+        Scene.LOST: Words(say("lost.title"), "", (say("lost.say"),)),
+    }.get(scene, Words(say("boot.title"), "", (starting,)))
 
 
-def _plate(stage: Stage, rect: Rect, scene: Scene, words: tuple[str, str, list[str], str]) -> None:
+def _handpay(stage: Stage, handpay: Handpay) -> Words:
+    say, kind = stage.texts.say, handpay.kind
+    lines = (say(f"handpay.say_{kind}"), say("handpay.wait"))
+    return Words(
+        say(f"handpay.title_{kind}"), stage.money(handpay.amount_cents), lines, say("handpay.attendant")
+    )
+
+
+def _door(stage: Stage, door: str) -> str:
+    key = f"door.{door}"
+    return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
+
+
+def _tilt(stage: Stage, tilt: Tilt) -> Words:
+    say, key = stage.texts.say, f"tilt.text.{tilt.code}"
+    name = say(key) if stage.texts.has(key) else say("tilt.text.other")
+    facts = f"{say('tilt.code', code=tilt.code)}  ·  {say('tilt.since', time=stage.texts.moment(tilt.since))}"
+    return Words(say("tilt.title"), name, (say("tilt.say"), facts), say(f"tilt.cleared_{tilt.cleared_by}"))
+
+
+def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _panel(size, (w, h), colour))
     sign = 132.0
-    p.art(("sign", scene), (x + w / 2 - sign / 2, y - sign * 0.42, sign, sign), lambda size: _sign(size, _SIGNS[scene][1], colour))
-    title, large, lines, who = words
+    p.art(
+        ("sign", scene),
+        (x + w / 2 - sign / 2, y - sign * 0.42, sign, sign),
+        lambda size: _sign(size, _SIGNS[scene][1], colour),
+    )
+    title, large, lines, who = words.title, words.large, words.lines, words.who
     top = y + 148
     p.text(title, (x + w / 2, top), Style("heavy", "title", "text"), width=w - 100)
     top += 62
     if large:
         money = scene in {Scene.HANDPAY, Scene.PAYING}
-        style = Style("numbers", "hero", "meter") if money else Style("heavy", "title", mix(colour, (255, 255, 255, 255), 0.35))
+        style = (
+            Style("numbers", "hero", "meter")
+            if money
+            else Style("heavy", "title", mix(colour, (255, 255, 255, 255), 0.35))
+        )
         p.text(large, (x + w / 2, top + (52 if money else 28)), style, width=w - 120)
         top += 126 if money else 84
     for line in lines:
-        top += p.paragraph(line, (x + 80, top, w - 160, 200), Style("text", "body", "text"), align="centre", leading=1.35) + 4
+        top += (
+            p.paragraph(
+                line, (x + 80, top, w - 160, 200), Style("text", "body", "text"), align="centre", leading=1.35
+            )
+            + 4
+        )
     if who:
         p.shade((x + 10, y + h - 92, w - 20, 80), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
-        p.text(who, (x + w / 2, y + h - 52), Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6)), width=w - 80)
+        p.text(
+            who,
+            (x + w / 2, y + h - 52),
+            Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6)),
+            width=w - 80,
+        )
     elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING}:
         _beads(stage, (x, y, w, h), colour)
 
@@ -90,21 +142,33 @@ def _beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     x, y, w, h = rect
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
-        def bead(size: tuple[int, int], on: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (binds the loop's value)
+
+        def bead(size: tuple[int, int], on: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
             ink = Ink(size)
             ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if on else 0.7))
             return ink.finish()
+
         size = 26.0
-        stage.painter.art(("bead", i == lit, colour), (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size), bead)
+        stage.painter.art(
+            ("bead", i == lit, colour), (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size), bead
+        )
 
 
 def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) -> pygame.Surface:
     w, h = units
     ink = Ink(size, units, 2)
     ink.fill(box(0, 0, w, h, 34), (0, 0, 0, 200))
-    ink.fill(box(3, 3, w - 6, h - 6, 32), Linear(((0, mix(colour, (255, 255, 255, 255), 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))))
-    ink.fill(box(9, 9, w - 18, h - 18, 27), Linear(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))))
-    ink.clipped(box(9, 9, w - 18, h - 18, 27), ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5), (255, 255, 255, 14))
+    ink.fill(
+        box(3, 3, w - 6, h - 6, 32),
+        Linear(((0, mix(colour, (255, 255, 255, 255), 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
+    )
+    ink.fill(
+        box(9, 9, w - 18, h - 18, 27),
+        Linear(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))),
+    )
+    ink.clipped(
+        box(9, 9, w - 18, h - 18, 27), ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5), (255, 255, 255, 14)
+    )
     return ink.finish()
 
 
@@ -112,11 +176,15 @@ def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     ink = Ink(size)
     dark = mix(colour, BLACK, 0.78)
     body: Callable[[float], list[tuple[float, float]]] = {
-        "warning": lambda r: polygon(50, 56, r * 1.12, 3), "stop": lambda r: polygon(50, 50, r, 8, -67.5),
+        "warning": lambda r: polygon(50, 56, r * 1.12, 3),
+        "stop": lambda r: polygon(50, 50, r, 8, -67.5),
         "door": lambda r: box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(kind, lambda r: ellipse(50, 50, r))
     ink.fill(body(49), (0, 0, 0, 255))
-    ink.fill(body(45.5), Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))))
+    ink.fill(
+        body(45.5),
+        Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))),
+    )
     if kind == "warning":
         ink.fill([(44.5, 34), (55.5, 34), (53, 64), (47, 64)], dark)
         ink.fill(ellipse(50, 74, 6), dark)

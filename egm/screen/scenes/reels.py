@@ -19,8 +19,23 @@ from egm.screen.view import Timeline, standing, times
 _GAP: Final = 10.0
 _BLUR_SPEED: Final = 8.0
 #: Colours of the lines, told apart by number as well.
-LINE_COLOURS: Final = tuple(map(parse_colour, (
-    "#ffd23f", "#ff5d5d", "#4fd1ff", "#7dff8a", "#ff8af0", "#ffa04f", "#b59bff", "#5dffd8", "#f4ff6b", "#ff6b9d")))
+LINE_COLOURS: Final = tuple(
+    map(
+        parse_colour,
+        (
+            "#ffd23f",
+            "#ff5d5d",
+            "#4fd1ff",
+            "#7dff8a",
+            "#ff8af0",
+            "#ffa04f",
+            "#b59bff",
+            "#5dffd8",
+            "#f4ff6b",
+            "#ff6b9d",
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,11 @@ def draw_reels(stage: Stage) -> None:
 def _still(stage: Stage, field: Field, result: Result | None) -> None:
     grid = Grid(stage.layout.field, field.heights)
     for reel in range(field.reels):
-        column = result.window[reel] if result else tuple(_at(field.strips[reel], row) for row in range(field.heights[reel]))
+        column = (
+            result.window[reel]
+            if result
+            else tuple(_at(field.strips[reel], row) for row in range(field.heights[reel]))
+        )
         for row, symbol in enumerate(column):
             _cell(stage, grid, field, reel, row, symbol)
         _glaze(stage, grid, reel)
@@ -87,7 +106,15 @@ def _at(strip: tuple[str, ...], place: int) -> str:
     return strip[place % len(strip)]
 
 
-def _running(stage: Stage, field: Field, result: Result, before: Result | None, line: Timeline, index: int, since: float) -> None:
+def _running(
+    stage: Stage,
+    field: Field,
+    result: Result,
+    before: Result | None,
+    line: Timeline,
+    index: int,
+    since: float,
+) -> None:
     grid, motion, step = Grid(stage.layout.field, field.heights), stage.theme.motion, line.steps[index]
     for reel in range(field.reels):
         strip, start, target = _strip(field, result, before, reel)
@@ -103,10 +130,12 @@ def _running(stage: Stage, field: Field, result: Result, before: Result | None, 
         _glaze(stage, grid, reel)
 
 
-def _strip(field: Field, result: Result, before: Result | None, reel: int) -> tuple[tuple[str, ...], int, int]:
+def _strip(
+    field: Field, result: Result, before: Result | None, reel: int
+) -> tuple[tuple[str, ...], int, int]:
     """The strip a reel runs on, where it starts and where it ends.
 
-    Where the true strip cannot show the window, the reel runs in from the strip with its window laid before it.
+    Where the true strip cannot show the window, the reel runs in from the strip with its window laid first.
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = before.stops[reel] if before is not None and len(before.stops) == field.reels else 0
@@ -120,7 +149,22 @@ def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pyga
     """The face of a reel: the same all the way down, so that cells join without a seam."""
     left, middle, right = colours
     surface = pygame.Surface(size)
-    surface.blit(painted(size, Linear(((0, left), (0.12, mix(left, middle, 0.7)), (0.5, middle), (0.88, mix(right, middle, 0.7)), (1, right)), sideways=True)), (0, 0))
+    surface.blit(
+        painted(
+            size,
+            Linear(
+                (
+                    (0, left),
+                    (0.12, mix(left, middle, 0.7)),
+                    (0.5, middle),
+                    (0.88, mix(right, middle, 0.7)),
+                    (1, right),
+                ),
+                sideways=True,
+            ),
+        ),
+        (0, 0),
+    )
     return surface
 
 
@@ -130,7 +174,9 @@ def symbol_art(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -
     return stage.painter.kept(("symbol", symbol, name, size), lambda: draw_symbol(symbol, name, size))
 
 
-def _cell(stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False) -> None:
+def _cell(
+    stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol: str, *, blurred: bool = False
+) -> None:
     p, look = stage.painter, stage.look
     area = p.box(grid.cell(reel, row))
     whole = p.box(grid.cell(reel, 0))
@@ -142,14 +188,20 @@ def _cell(stage: Stage, grid: Grid, field: Field, reel: int, row: float, symbol:
         if not is_blank(symbol):
             art = symbol_art(stage, field, symbol, (side, side))
             at = ((size[0] - side) // 2, (size[1] - side) // 2)
-            surface.blit(_cast(art, dark=sum(look.paper[1][:3]) < 300), (at[0] + max(2, side // 40), at[1] + max(3, side // 28)), special_flags=PREMULTIPLIED)
+            surface.blit(
+                _cast(art, dark=sum(look.paper[1][:3]) < 300),
+                (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
+                special_flags=PREMULTIPLIED,
+            )
             surface.blit(art, at, special_flags=PREMULTIPLIED)
         if blurred:
             low = pygame.transform.smoothscale(surface, (size[0], max(2, size[1] // 14)))
             surface = pygame.transform.smoothscale(low, size)
         return surface
 
-    p.surface.blit(p.kept(("cell", symbol, size, look.name, blurred, stage.texts.language), make), (area.left, area.top))
+    p.surface.blit(
+        p.kept(("cell", symbol, size, look.name, blurred, stage.texts.language), make), (area.left, area.top)
+    )
 
 
 def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
@@ -162,11 +214,31 @@ def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
 
 def _glaze(stage: Stage, grid: Grid, reel: int) -> None:
     """The roundness of a reel behind glass: dark above and below, a faint light across."""
+
     def make(size: tuple[int, int]) -> pygame.Surface:
         dark: Colour = (10, 4, 20, 255)
-        surface = painted(size, Linear(((0, fade(dark, 0.72)), (0.1, fade(dark, 0.42)), (0.24, fade(dark, 0.12)), (0.36, fade(dark, 0)),
-                                        (0.64, fade(dark, 0)), (0.78, fade(dark, 0.12)), (0.9, fade(dark, 0.42)), (1, fade(dark, 0.78)))))
-        edge = painted((size[0], size[1]), Linear(((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))), sideways=True))
+        surface = painted(
+            size,
+            Linear(
+                (
+                    (0, fade(dark, 0.72)),
+                    (0.1, fade(dark, 0.42)),
+                    (0.24, fade(dark, 0.12)),
+                    (0.36, fade(dark, 0)),
+                    (0.64, fade(dark, 0)),
+                    (0.78, fade(dark, 0.12)),
+                    (0.9, fade(dark, 0.42)),
+                    (1, fade(dark, 0.78)),
+                )
+            ),
+        )
+        edge = painted(
+            (size[0], size[1]),
+            Linear(
+                ((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))),
+                sideways=True,
+            ),
+        )
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
@@ -192,7 +264,15 @@ def draw_wins(stage: Stage, field: Field, result: Result, since: float) -> None:
     beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in now if (reel, row) in win.positions)
-        _winner(stage, field, grid, result.window[reel][row], (reel, row), beat, _colour(owner, result.wins.index(owner)))
+        _winner(
+            stage,
+            field,
+            grid,
+            result.window[reel][row],
+            (reel, row),
+            beat,
+            _colour(owner, result.wins.index(owner)),
+        )
     for win in now:
         _badge(stage, grid, win, result.wins.index(win))
 
@@ -209,7 +289,9 @@ def _colour(win: WinView, index: int) -> Colour:
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 
-def _winner(stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour) -> None:
+def _winner(
+    stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
+) -> None:
     """A winning symbol: its cell lit and framed, the symbol itself breathing."""
     p = stage.painter
     rect = grid.cell(*place)
@@ -218,7 +300,12 @@ def _winner(stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[in
 
     def frame(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (w, h), 2)
-        ink.fill(box(0, 0, w, h, 12), Radial(((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6))
+        ink.fill(
+            box(0, 0, w, h, 12),
+            Radial(
+                ((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6
+            ),
+        )
         ink.stroke(box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
         ink.stroke(box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
         return ink.finish()
@@ -227,7 +314,10 @@ def _winner(stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[in
     side = min(w, h) * (0.9 + 0.1 * step / 6)
     if not is_blank(symbol):
         size = (p.px(side), p.px(side))
-        p.put(symbol_art(stage, field, symbol, size), (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
+        p.put(
+            symbol_art(stage, field, symbol, size),
+            (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2),
+        )
 
 
 def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
@@ -239,7 +329,11 @@ def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
         cells = [grid.cell(reel, row) for reel, row in sorted(win.positions)]
     points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
     if win.line is not None and points:
-        points = [(grid.field[0] + 4, points[0][1]), *points, (grid.field[0] + grid.field[2] - 4, points[-1][1])]
+        points = [
+            (grid.field[0] + 4, points[0][1]),
+            *points,
+            (grid.field[0] + grid.field[2] - 4, points[-1][1]),
+        ]
     return points
 
 
@@ -282,5 +376,12 @@ def _badge(stage: Stage, grid: Grid, win: WinView, index: int) -> None:
     x, y, w, h = grid.cell(*win.positions[-1])
     words = stage.texts.number(win.credits)
     width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)
-    p.panel((x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3)
-    p.text(words, (x + w / 2, y + h - 36), Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)), width=width - 14)
+    p.panel(
+        (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
+    )
+    p.text(
+        words,
+        (x + w / 2, y + h - 36),
+        Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
+        width=width - 14,
+    )

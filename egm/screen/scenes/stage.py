@@ -1,4 +1,4 @@
-"""What a scene is given to draw with, and the machine's unmoving picture: hall, marquee, frame, wells, deck."""
+"""What a scene is given to draw with, and the unmoving picture: hall, marquee, frame, wells, deck."""
 
 import math
 from collections.abc import Callable
@@ -53,44 +53,91 @@ class Stage:
 def metal(theme: Theme, rim: str) -> Linear:
     """The gradient of a rim: gold or silver."""
     if rim == "silver":
-        return Linear(((0, (250, 252, 255, 255)), (0.35, (168, 180, 204, 255)), (0.55, (84, 94, 120, 255)),
-                       (0.75, (190, 200, 222, 255)), (1, (70, 78, 100, 255))))
-    return Linear(((0, theme.colour("gold_light")), (0.35, theme.colour("gold")), (0.55, theme.colour("gold_deep")),
-                   (0.75, theme.colour("gold")), (1, theme.colour("gold_dark"))))
+        return Linear(
+            (
+                (0, (250, 252, 255, 255)),
+                (0.35, (168, 180, 204, 255)),
+                (0.55, (84, 94, 120, 255)),
+                (0.75, (190, 200, 222, 255)),
+                (1, (70, 78, 100, 255)),
+            )
+        )
+    return Linear(
+        (
+            (0, theme.colour("gold_light")),
+            (0.35, theme.colour("gold")),
+            (0.55, theme.colour("gold_deep")),
+            (0.75, theme.colour("gold")),
+            (1, theme.colour("gold_dark")),
+        )
+    )
 
 
-def rim_panel(size: tuple[int, int], scale: float, theme: Theme, look: Look, *, radius: float, rim: float,
-              fill: Linear | Radial | Colour) -> pygame.Surface:
+def rim_panel(
+    size: tuple[int, int],
+    scale: float,
+    theme: Theme,
+    look: Look,
+    *,
+    radius: float,
+    rim: float,
+    fill: Linear | Radial | Colour,
+) -> pygame.Surface:
     """A plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
     w, h = size[0] / scale, size[1] / scale
     ink = Ink(size, (w, h), 2)
     ink.fill(box(0, 0, w, h, radius), fade(BLACK, 0.75))
     ink.fill(box(1.5, 1.5, w - 3, h - 3, radius - 1.5), metal(theme, look.rim))
     inner = rim * 0.55
-    ink.fill(box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
-             Linear(tuple((1 - place, colour) for place, colour in reversed(metal(theme, look.rim).stops))))
+    ink.fill(
+        box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
+        Linear(tuple((1 - place, colour) for place, colour in reversed(metal(theme, look.rim).stops))),
+    )
     ink.fill(box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2), fade(BLACK, 0.8))
     ink.fill(box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
     return ink.finish()
 
 
 def _hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
-    """The hall behind the machine: a sky, a sunburst from the field's centre, lights out of focus, a vignette."""
+    """The hall behind the machine: sky, a sunburst from the field's centre, lights out of focus, vignette."""
     width, height = size
     surface = pygame.Surface(size)
     surface.blit(painted(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))), (0, 0))
-    glow = painted((round(width * 1.1), round(height * 1.1)),
-                   Radial(((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))), (0.5, 0.5), 0.5))
-    surface.blit(glow, (centre[0] - glow.get_width() / 2, centre[1] - glow.get_height() / 2), special_flags=PREMULTIPLIED)
+    glow = painted(
+        (round(width * 1.1), round(height * 1.1)),
+        Radial(
+            ((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))),
+            (0.5, 0.5),
+            0.5,
+        ),
+    )
+    surface.blit(
+        glow,
+        (centre[0] - glow.get_width() / 2, centre[1] - glow.get_height() / 2),
+        special_flags=PREMULTIPLIED,
+    )
     small = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
     cx, cy, reach = centre[0] / 2, centre[1] / 2, width
     for i in range(40):
         a, b = math.tau * i / 40, math.tau * (i + 0.5) / 40
-        pygame.draw.polygon(small, (*(c * 22 // 255 for c in look.ray[:3]), 22),
-                            [(cx, cy), (cx + reach * math.cos(a), cy + reach * math.sin(a)), (cx + reach * math.cos(b), cy + reach * math.sin(b))])
-    surface.blit(pygame.transform.smoothscale(pygame.transform.box_blur(small, 2), size), (0, 0), special_flags=PREMULTIPLIED)
+        pygame.draw.polygon(
+            small,
+            (*(c * 22 // 255 for c in look.ray[:3]), 22),
+            [
+                (cx, cy),
+                (cx + reach * math.cos(a), cy + reach * math.sin(a)),
+                (cx + reach * math.cos(b), cy + reach * math.sin(b)),
+            ],
+        )
+    surface.blit(
+        pygame.transform.smoothscale(pygame.transform.box_blur(small, 2), size),
+        (0, 0),
+        special_flags=PREMULTIPLIED,
+    )
     _bokeh(surface, look)
-    shade = painted(size, Radial(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72))
+    shade = painted(
+        size, Radial(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72)
+    )
     surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED)
     return surface
 
@@ -103,7 +150,14 @@ def _bokeh(surface: pygame.Surface, look: Look) -> None:
         radius = max(3, round((8 + i * 37 % 34) * width / 1920))
         strength = (8 + i * 53 % 22) / 255
         colour = mix(look.glow, look.ray, (i % 5) / 4)
-        disc = painted((radius * 2, radius * 2), Radial(((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))), (0.5, 0.5), 0.5))
+        disc = painted(
+            (radius * 2, radius * 2),
+            Radial(
+                ((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))),
+                (0.5, 0.5),
+                0.5,
+            ),
+        )
         surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED)
 
 
@@ -116,12 +170,38 @@ def _marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     ink.glow(shape, 26, fade(look.glow, 0.5))
     ink.fill(shape, metal(stage.theme, look.rim))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
-    ink.fill(inner, Radial(((0, mix(look.sky[1], look.glow, 0.45)), (0.6, mix(look.sky[1], BLACK, 0.2)), (1, mix(look.sky[2], BLACK, 0.3))), (0.5, 0.35), 0.62))
+    ink.fill(
+        inner,
+        Radial(
+            (
+                (0, mix(look.sky[1], look.glow, 0.45)),
+                (0.6, mix(look.sky[1], BLACK, 0.2)),
+                (1, mix(look.sky[2], BLACK, 0.3)),
+            ),
+            (0.5, 0.35),
+            0.62,
+        ),
+    )
     ink.clipped(inner, ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
-    letters = Linear(((0, stage.theme.colour("gold_light")), (0.42, stage.theme.colour("gold")), (0.55, stage.theme.colour("gold_deep")),
-                      (0.7, stage.theme.colour("gold")), (1, stage.theme.colour("gold_light"))))
-    ink.text(str(stage.theme.fonts["display"]), title, (w / 2, h / 2), h * 0.78, letters, edge=4,
-             edge_paint=mix(look.sky[2], BLACK, 0.5), width=w - 200)
+    letters = Linear(
+        (
+            (0, stage.theme.colour("gold_light")),
+            (0.42, stage.theme.colour("gold")),
+            (0.55, stage.theme.colour("gold_deep")),
+            (0.7, stage.theme.colour("gold")),
+            (1, stage.theme.colour("gold_light")),
+        )
+    )
+    ink.text(
+        str(stage.theme.fonts["display"]),
+        title,
+        (w / 2, h / 2),
+        h * 0.78,
+        letters,
+        edge=4,
+        edge_paint=mix(look.sky[2], BLACK, 0.5),
+        width=w - 200,
+    )
     surface.blit(ink.finish(), area.topleft, special_flags=PREMULTIPLIED)
 
 
@@ -140,15 +220,29 @@ def chrome(stage: Stage) -> pygame.Surface:
         field = p.box(layout.field)
         surface = _hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
         _marquee(stage, surface, title)
-        glass = Linear(((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92))))
+        glass = Linear(
+            ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
+        )
         for rect in (layout.left, layout.right):
             area = p.box(rect)
-            surface.blit(rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass), area.topleft, special_flags=PREMULTIPLIED)
+            surface.blit(
+                rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
+                area.topleft,
+                special_flags=PREMULTIPLIED,
+            )
         area = p.box(grown(layout.field, FRAME))
-        surface.blit(rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)), area.topleft, special_flags=PREMULTIPLIED)
+        surface.blit(
+            rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
+            area.topleft,
+            special_flags=PREMULTIPLIED,
+        )
         area = p.box(layout.message)
         plate = Linear(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
-        surface.blit(rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate), area.topleft, special_flags=PREMULTIPLIED)
+        surface.blit(
+            rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
+            area.topleft,
+            special_flags=PREMULTIPLIED,
+        )
         _shelf(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
@@ -160,7 +254,15 @@ def _shelf(stage: Stage, surface: pygame.Surface) -> None:
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.bar[1], layout.size[1]
     area = p.box((0, top, layout.size[0], bottom - top))
-    metal_plate = Linear(((0, (58, 50, 82, 255)), (0.03, (30, 24, 48, 255)), (0.42, (18, 14, 32, 255)), (0.46, (40, 33, 62, 255)), (1, (12, 9, 22, 255))))
+    metal_plate = Linear(
+        (
+            (0, (58, 50, 82, 255)),
+            (0.03, (30, 24, 48, 255)),
+            (0.42, (18, 14, 32, 255)),
+            (0.46, (40, 33, 62, 255)),
+            (1, (12, 9, 22, 255)),
+        )
+    )
     surface.blit(painted(area.size, metal_plate), area.topleft)
     rule = p.box((0, top - 3, layout.size[0], 4))
     surface.blit(painted(rule.size, metal(p.theme, look.rim)), rule.topleft)
@@ -174,7 +276,7 @@ FRAME = 30.0
 
 
 def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
-    """The lamps of the frame: ``idle`` breathes, ``chase`` runs round, ``win`` flashes all together, slowly."""
+    """The lamps of the frame: ``idle`` breathes, ``chase`` runs round, ``win`` flashes, slowly."""
     p, now = stage.painter, stage.view.now
     side = 22.0
 
@@ -184,10 +286,25 @@ def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
             share = level / 3
             body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
             if level:
-                ink.fill(ellipse(50, 50, 50), Radial(((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))), (0.5, 0.5), 0.5))
+                ink.fill(
+                    ellipse(50, 50, 50),
+                    Radial(
+                        ((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
+                        (0.5, 0.5),
+                        0.5,
+                    ),
+                )
             ink.fill(ellipse(50, 50, 25), (70, 40, 8, 255))
-            ink.fill(ellipse(50, 50, 22), Radial(((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))), (0.4, 0.35), 0.8))
+            ink.fill(
+                ellipse(50, 50, 22),
+                Radial(
+                    ((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))),
+                    (0.4, 0.35),
+                    0.8,
+                ),
+            )
             return ink.finish()
+
         return make
 
     places = _round(grown(rect, FRAME / 2 - 1), 46)
