@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from egm.devices.cctalk import talk as cctalk
+from egm.devices.cctalk.twins import CctalkBillTwin, CctalkCoinTwin, CctalkHopperTwin
 from egm.devices.ebds import driver as ebds
 from egm.devices.ebds.twin import EbdsTwin
 from egm.devices.id003 import driver as id003
@@ -37,6 +39,9 @@ class Entry:
 #: Protocol name (as in cabinet files) -> entry.
 PROTOCOLS: Final[Mapping[str, Entry]] = {
     "id003": Entry("bill_acceptor", id003.LINE, Id003Twin),
+    "cctalk_bill": Entry("bill_acceptor", cctalk.LINE, CctalkBillTwin),
+    "cctalk_coin": Entry("coin_acceptor", cctalk.LINE, CctalkCoinTwin),
+    "cctalk_hopper": Entry("hopper", cctalk.LINE, CctalkHopperTwin),
     "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
 }
@@ -45,4 +50,6 @@ PROTOCOLS: Final[Mapping[str, Entry]] = {
 DEFAULT_BENCH: Final[Mapping[str, str]] = {
     "bill": "id003",
     "io": "ioboard",
+    "coin": "cctalk_coin",
+    "hopper": "cctalk_hopper",
 }

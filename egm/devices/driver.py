@@ -104,9 +104,13 @@ class LineDriver(ABC, Generic[M]):
         for item in items:
             if isinstance(item, ProtocolError):
                 self._emit(LineError(device=self._name, text=str(item)))
-            else:
+            elif self._is_for_us(item):
                 messages.append(item)
         return messages
+
+    def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
+        """Whether a message is an answer at all: on a bus everybody hears everything."""
+        return True
 
     async def _pause(self) -> None:
         """Wait for the next cycle; a new wish cuts the wait short."""

@@ -31,7 +31,6 @@ class FaultCode(StrEnum):
     DIVERTER = "diverter"
     # hopper
     HOPPER_EMPTY = "hopper_empty"
-    HOPPER_LID_OPEN = "hopper_lid_open"
     HOPPER_RUNAWAY = "hopper_runaway"
     # printer
     PAPER_OUT = "paper_out"

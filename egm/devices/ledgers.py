@@ -5,11 +5,16 @@ changes it **returns only when the change is durable**. If a method raises, the 
 ``run`` ends with that error: a machine that cannot remember must not go on.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from egm.devices.interface import Content, PrintState, TicketJob
+
+
+class LedgerOrderError(Exception):
+    """A ledger was told a step out of order: says which step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
@@ -56,7 +61,7 @@ class CoinLedger(Protocol):
     """Coins have no escrow; their acceptor numbers its events, and the ledger keeps the last number seen."""
 
     def position(self) -> int | None:
-        """The device's event counter up to which coins are recorded; None before the first."""
+        """How far the acceptor's events are recorded (its meaning is the driver's); None before the first."""
 
     def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
         """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction."""
@@ -64,11 +69,12 @@ class CoinLedger(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutRecord:
-    """A hopper payout that is not finished: ``before`` is the hopper's event counter when it was ordered."""
+    """A hopper payout that is not finished, and the hopper's two counters when it was ordered."""
 
     payout_id: str
     coins: int
-    before: int
+    events_before: int
+    count_before: int
 
 
 class PayoutLedger(Protocol):
@@ -85,6 +91,18 @@ class PayoutLedger(Protocol):
 
 
 # ---------------------------------------------------------------- tickets out
+#: Which states may follow which. A ticket whose bar code is done is money: it can be taken, not fail.
+AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
+    PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
+    PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED}),
+    PrintState.BARCODE_DONE: frozenset({PrintState.TAKEN}),
+    PrintState.TAKEN: frozenset(),
+    PrintState.FAILED: frozenset(),
+}
+#: The states that end a ticket.
+CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintRecord:
     """A ticket whose printing is not finished."""
@@ -104,57 +122,3 @@ class PrintLedger(Protocol):
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record its next state. BARCODE_DONE makes it money; TAKEN and FAILED close it."""
-
-
-# ---------------------------------------------------------------- memory that does not last
-class TransientEscrowLedger:
-    """An escrow ledger in memory, for benches and service terminals that drive an acceptor without a machine.
-
-    ``credited`` lists, in order, what it was told to credit.
-    """
-
-    def __init__(self) -> None:
-        self._record: EscrowRecord | None = None
-        self.credited: list[Content] = []
-        self.refused: list[str] = []
-
-    def pending(self) -> EscrowRecord | None:
-        """See :class:`EscrowLedger`."""
-        return self._record
-
-    def _open(self, phase: EscrowPhase) -> EscrowRecord:
-        if self._record is None or self._record.phase is not phase:
-            raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
-        return self._record
-
-    def stack_ordered(self, content: Content, mark: int) -> None:
-        """See :class:`EscrowLedger`."""
-        if self._record is not None:
-            raise LedgerOrderError(f"a stacking is still open: {self._record}")
-        self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
-
-    def vended(self) -> None:
-        """See :class:`EscrowLedger`."""
-        record = self._open(EscrowPhase.ORDERED)
-        self.credited.append(record.content)
-        self._record = replace(record, phase=EscrowPhase.VENDED)
-
-    def vend_confirmed(self) -> None:
-        """See :class:`EscrowLedger`."""
-        self._open(EscrowPhase.VENDED)
-        self._record = None
-
-    def not_stacked(self, why: str) -> None:
-        """See :class:`EscrowLedger`."""
-        self._open(EscrowPhase.ORDERED)
-        self._record = None
-        self.refused.append(why)
-
-    def set_mark(self, mark: int) -> None:
-        """See :class:`EscrowLedger`."""
-        if self._record is not None:
-            self._record = replace(self._record, mark=mark)
-
-
-class LedgerOrderError(Exception):
-    """A ledger was told a step out of order: says which step, and what is open."""

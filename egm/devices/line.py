@@ -8,6 +8,7 @@ again when it is back.
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -121,11 +122,9 @@ class SerialLine:
         """
         self._fileno()
         if not self._received and self._lost is None:
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._arrived.wait()
-            except TimeoutError:
-                return b""
         if not self._received and self._lost is not None:
             raise LineLostError(self.path, self._lost)
         data = bytes(self._received)

@@ -1,0 +1,200 @@
+"""The ccTalk bill validator's driver.
+
+The validator reports events, numbered, the last five kept, and does not wait to be acknowledged. The place up
+to which they are handled is kept with the open escrow record (its ``mark``, see
+:mod:`egm.devices.cctalk.events`), so a machine that was killed reads the very events it missed. A validator
+that loses power forgets its events, not its life-time accept counter: before an ordered stacking is closed
+without credit, that counter is asked, and if it has moved the bill is in the box.
+
+An order that was recorded and perhaps not sent is sent again: the validator answers "escrow empty" when the
+bill is already on its way.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.cctalk import codec
+from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
+from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
+from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.framing import ProtocolError
+from egm.devices.interface import Barcode, Content, EventSink, FaultCode, Note, Rejected
+from egm.devices.ledgers import EscrowLedger
+from egm.devices.line import SerialLine
+
+_HOLD_SECONDS: Final = 4.0
+#: A validator has dealt with what it found inside by so long after a reset.
+_RESTART_SECONDS: Final = 6.0
+#: Escrow and stacker on.
+_MODE: Final = b"\x03"
+
+_FAULTS: Final[Mapping[int, FaultCode]] = {
+    BillEvent.JAM_TRANSPORT: FaultCode.JAM,
+    BillEvent.JAM_STACKER: FaultCode.STACKER_JAM,
+    BillEvent.STACKER_JAMMED: FaultCode.STACKER_JAM,
+    BillEvent.PULLED_BACK: FaultCode.CHEAT,
+    BillEvent.TAMPER: FaultCode.CHEAT,
+    BillEvent.FRAUD_OPTO: FaultCode.CHEAT,
+    BillEvent.FRAUD_STRING: FaultCode.CHEAT,
+    BillEvent.STACKER_REMOVED: FaultCode.STACKER_REMOVED,
+    BillEvent.STACKER_FULL: FaultCode.STACKER_FULL,
+    BillEvent.STACKER_FAULTY: FaultCode.FAILURE,
+}
+_REJECTIONS: Final[Mapping[int, str]] = {
+    BillEvent.INVALID_VALIDATION: "not recognised",
+    BillEvent.INVALID_TRANSPORT: "transport problem",
+    BillEvent.INHIBITED_SERIAL: "inhibited denomination",
+    BillEvent.INHIBITED_SWITCH: "inhibited denomination",
+}
+
+
+class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
+    """A :class:`~egm.devices.interface.BillAcceptor` that speaks ccTalk."""
+
+    address = codec.BILL_ADDRESS
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        ledger: EscrowLedger,
+        notes: Mapping[int, int] = codec.BILLS,
+    ) -> None:
+        super().__init__(
+            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+        )
+        self._mark: int | None = None
+        self._applied: dict[Header, bytes] = {}
+        self._identified = False
+        self._present: dict[FaultCode, str] = {}
+        self._restarted_at: float | None = None
+        self._next_hold = 0.0
+        self._renew_at = 0.0
+
+    def _device_unknown(self) -> None:
+        self._mark = self._escrow.mark
+        self._identified = False
+        self._restarted_at = None
+        self._renew_at = 0.0
+
+    # ------------------------------------------------------------ the cycle
+    async def _cycle(self) -> None:
+        try:
+            answer = await self._ask(Header.READ_BILL_EVENTS)
+            if answer is not None and await self._take(codec.read_events(answer)):
+                await self._route()
+                await self._apply()
+                self._identified = self._identified or await self._identify()
+        except ProtocolError as error:
+            self._refused(error)
+        await self._pause()
+
+    async def _take(self, events: Events) -> bool:
+        """Handle what is new; False when the validator fell silent over it or was just then busy."""
+        if self._mark is None or self._escrow.is_ordered() or not unchanged(self._mark, events):
+            instant = await self._at_once(Header.READ_BILL_EVENTS)
+            if instant is None:
+                return False
+            events, accepted = instant
+        else:
+            accepted = accepted_up_to(self._mark)
+        if self._mark is None:
+            self._mark = mark_of(events, accepted)
+        news = news_since(self._mark, events)
+        stacked = accepted_since(self._mark, accepted) > 0
+        if news.restarted:
+            self._applied.clear()
+            self._present.clear()
+            self._restarted_at = asyncio.get_running_loop().time()
+        clear = self._settled_after_restart(events)
+        for pair in news.pairs:
+            clear = self._event(pair) or clear
+        if stacked and self._escrow.is_ordered():
+            self._box_has_it()
+        self._show_faults(self._present)
+        newest = events.pairs[0]
+        if _in_escrow(newest) and events.counter:
+            if not self._escrow.is_ordered():
+                self._offered(await self._content(newest), bytes((newest.a, newest.b)))
+        elif clear:
+            self._clear("the validator's events show it empty")
+        self._mark = mark_of(events, accepted)
+        self._escrow.set_mark(self._mark)
+        return True
+
+    def _settled_after_restart(self, events: Events) -> bool:
+        """Whether a validator without events since its reset has had the time to deal with a bill inside."""
+        now = asyncio.get_running_loop().time()
+        if events.counter:
+            return False
+        if self._restarted_at is None:
+            self._restarted_at = now
+        return now - self._restarted_at > _RESTART_SECONDS
+
+    def _event(self, pair: Pair) -> bool:
+        """Handle one event; whether it shows the path clear."""
+        code = pair.b
+        if pair.a or code == BillEvent.UNKNOWN_STACKED:
+            self._present.pop(FaultCode.JAM, None)
+            if pair.a and code == codec.IN_ESCROW:
+                return False
+            self._box_has_it()
+            return True
+        if code in _FAULTS:
+            self._present[_FAULTS[code]] = ""
+        elif code == BillEvent.STACKER_INSERTED:
+            self._present.pop(FaultCode.STACKER_REMOVED, None)
+        elif code == BillEvent.STACKER_OK:
+            self._present.clear()
+        elif code in _REJECTIONS:
+            self._emit(Rejected(device=self.name, reason=_REJECTIONS[code]))
+            return True
+        elif code == BillEvent.RETURNED:
+            self._present.pop(FaultCode.CHEAT, None)
+            self._escrow.moving(to_box=False)
+            return True
+        return False
+
+    async def _content(self, pair: Pair) -> Content | None:
+        if pair.a:
+            cents = self._notes.get(pair.a)
+            return None if cents is None else Note(cents)
+        digits = codec.read_text(await self._ask(Header.READ_BARCODE) or b"")
+        return Barcode(digits) if digits.isdigit() else None
+
+    # ------------------------------------------------------------ what to tell it
+    async def _route(self) -> None:
+        answer = self._answer(self._mark or 0)
+        now = asyncio.get_running_loop().time()
+        if answer is Answer.STACK or self._escrow.is_ordered():
+            await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
+        elif answer is Answer.RETURN:
+            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+        elif answer is Answer.HOLD and now >= self._next_hold:
+            self._next_hold = now + _HOLD_SECONDS
+            await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
+
+    async def _apply(self) -> None:
+        mask = sum(1 << kind - 1 for kind, cents in self._notes.items() if cents in self._denominations)
+        wished = {
+            Header.OPERATING_MODE: _MODE,
+            Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
+            Header.MASTER_INHIBIT: bytes((self._wanted,)),
+        }
+        if asyncio.get_running_loop().time() >= self._renew_at:  # lest it lost them unnoticed
+            self._applied.clear()
+        for header, data in wished.items():
+            if self._applied.get(header) == data:
+                continue
+            self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
+            if not await self._tell(header, data):
+                return
+            self._applied[header] = data
+        self._show_ready(accepting=self._wanted)
+
+
+def _in_escrow(pair: Pair) -> bool:
+    return pair.b == codec.IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE

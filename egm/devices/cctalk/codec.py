@@ -1,0 +1,241 @@
+"""ccTalk in bytes: frames, headers, and the layouts of the answers used here. Pure.
+
+Frame: ``destination n source header data[n] checksum``; all bytes add up to 0 modulo 256. There is no start
+byte: a receiver that lost its place finds it again by the silence between messages. The line is 9600 8N1, one
+wire, so a host hears its own bytes first; the host's address is 1. An answer's header is 0; one without data
+is an acknowledgement.
+
+Known answer: simple poll to address 2 is ``02 00 01 FE FF``.
+
+Confidence: frame, common headers, coin and note events are seen in several independent public
+implementations; the hopper's headers, sorter paths, the layout of the accept counter (three bytes) and what
+is said of bar codes are general knowledge only. The CRC and encrypted variants are not implemented.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from egm.devices.framing import Cut, ProtocolError
+
+PROTOCOL: Final = "cctalk"
+HOST: Final = 1
+COIN_ADDRESS: Final = 2
+HOPPER_ADDRESS: Final = 3
+BILL_ADDRESS: Final = 40
+_OVERHEAD: Final = 5
+#: Pairs in an answer to a credit or bill event poll.
+_EVENTS: Final = 5
+
+
+class Header(IntEnum):
+    """What a message is about."""
+
+    REPLY = 0
+    RESET = 1
+    READ_BARCODE = 129
+    OPERATING_MODE = 153
+    ROUTE_BILL = 154
+    READ_BILL_EVENTS = 159
+    TEST_HOPPER = 163
+    ENABLE_HOPPER = 164
+    HOPPER_STATUS = 166
+    DISPENSE = 167
+    DISPENSE_COUNT = 168
+    EMERGENCY_STOP = 172
+    SORTER_PATH = 210
+    HIGH_LOW = 217
+    MASTER_INHIBIT = 228
+    READ_CREDITS = 229
+    INHIBIT_MASK = 231
+    ACCEPT_COUNT = 225
+    SERIAL = 242
+    PRODUCT = 244
+    MANUFACTURER = 246
+    SIMPLE_POLL = 254
+
+
+class Route(IntEnum):
+    """What to do with the bill in escrow, and how the validator refuses."""
+
+    RETURN = 0
+    STACK = 1
+    EXTEND = 255
+    EMPTY = 254  # answer: nothing is in escrow
+    FAILED = 255  # answer
+
+
+#: The byte that arms a hopper.
+HOPPER_ARMED: Final = 0xA5
+
+#: Coin slot, and bill type, to minor units. Real devices are programmed: the cabinet file may differ.
+COINS: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
+BILLS: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
+
+PATH_HOPPER: Final = 1
+PATH_DROP_BOX: Final = 2
+
+
+class CoinError(IntEnum):
+    """Coin event codes (first byte 0) that mean more than a refused coin."""
+
+    REJECTED = 1
+    INHIBITED = 2
+    SORTER_TIMEOUT = 7
+    CREDIT_SENSOR_BLOCKED = 14
+    SORTER_BLOCKED = 15
+    BACKWARDS = 17
+    ON_STRING = 20
+    RETURN_LEVER = 254
+
+
+class BillEvent(IntEnum):
+    """Bill event codes (first byte 0)."""
+
+    INHIBIT_ACTIVE = 0
+    RETURNED = 1
+    INVALID_VALIDATION = 2
+    INVALID_TRANSPORT = 3
+    INHIBITED_SERIAL = 4
+    INHIBITED_SWITCH = 5
+    JAM_TRANSPORT = 6
+    JAM_STACKER = 7
+    PULLED_BACK = 8
+    TAMPER = 9
+    STACKER_OK = 10
+    STACKER_REMOVED = 11
+    STACKER_INSERTED = 12
+    STACKER_FAULTY = 13
+    STACKER_FULL = 14
+    STACKER_JAMMED = 15
+    BILL_JAMMED_SAFE = 16
+    FRAUD_OPTO = 17
+    FRAUD_STRING = 18
+    BARCODE = 20
+    UNKNOWN_STACKED = 21
+
+
+STACKED: Final = 0
+IN_ESCROW: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One whole message whose checksum is right."""
+
+    destination: int
+    source: int
+    header: int
+    data: bytes = b""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        body = bytes((self.destination, len(self.data), self.source, self.header)) + self.data
+        return body + bytes((-sum(body) & 0xFF,))
+
+
+def cut(buffer: bytes) -> Cut[Frame] | None:
+    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    if len(buffer) < _OVERHEAD:
+        return None
+    size = _OVERHEAD + buffer[1]
+    if len(buffer) < size:
+        return None
+    frame = buffer[:size]
+    if sum(frame) & 0xFF:
+        return Cut(1, ProtocolError(PROTOCOL, "bytes do not add up to 0", frame))
+    return Cut(size, Frame(frame[0], frame[2], frame[3], frame[4:-1]))
+
+
+# ---------------------------------------------------------------- layouts of answers
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One event: ``a`` is a coin slot or bill type and ``b`` its path or place; ``a`` 0: ``b`` is a code."""
+
+    a: int
+    b: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A device's event buffer: its counter (0 after a reset, then 1 to 255 round) and pairs, newest first."""
+
+    counter: int
+    pairs: tuple[Pair, ...]
+
+    def encode(self) -> bytes:
+        """As answer data."""
+        return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
+
+
+def read_events(data: bytes) -> Events:
+    """An answer to READ_CREDITS or READ_BILL_EVENTS. Raises :class:`ProtocolError`."""
+    if len(data) != 1 + 2 * _EVENTS:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of events, not {1 + 2 * _EVENTS}", data)
+    return Events(data[0], tuple(Pair(data[i], data[i + 1]) for i in range(1, len(data), 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class HopperStatus:
+    """``counter`` counts dispense orders (0 after a reset); the rest counts coins of the last one."""
+
+    counter: int
+    remaining: int
+    paid: int
+    unpaid: int
+
+    def encode(self) -> bytes:
+        """As answer data."""
+        return bytes((self.counter, self.remaining, self.paid, self.unpaid))
+
+
+def read_hopper_status(data: bytes) -> HopperStatus:
+    """An answer to HOPPER_STATUS. Raises :class:`ProtocolError`."""
+    if len(data) != 4:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper status, not 4", data)
+    return HopperStatus(*data)
+
+
+@dataclass(frozen=True, slots=True)
+class HopperTest:
+    """What the hopper's self-test says: only what is acted upon."""
+
+    jammed: bool = False
+    timed_out: bool = False
+    fraud: bool = False
+    powered_up: bool = False
+    disabled: bool = False
+
+    def encode(self) -> bytes:
+        """As answer data."""
+        flags = (self.jammed, self.timed_out, False, False, self.fraud, False, self.powered_up, self.disabled)
+        return bytes((sum(flag << place for place, flag in enumerate(flags)),))
+
+
+def read_hopper_test(data: bytes) -> HopperTest:
+    """An answer to TEST_HOPPER; models answer one to three bytes. Raises :class:`ProtocolError`."""
+    if not 1 <= len(data) <= 3:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper test, not 1 to 3", data)
+    bits = data[0]
+    return HopperTest(
+        jammed=bool(bits & 0x01),
+        timed_out=bool(bits & 0x02),
+        fraud=bool(bits & 0x18),
+        powered_up=bool(bits & 0x40),
+        disabled=bool(bits & 0x80),
+    )
+
+
+def read_count(data: bytes) -> int:
+    """Three bytes, low first: a serial number or a life-time count. Raises :class:`ProtocolError`."""
+    if len(data) != 3:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
+    return int.from_bytes(data, "little")
+
+
+def read_text(data: bytes) -> str:
+    """An ASCII answer. Raises :class:`ProtocolError`."""
+    if not data.isascii():
+        raise ProtocolError(PROTOCOL, "text is not ASCII", data)
+    return data.decode("ascii").strip()

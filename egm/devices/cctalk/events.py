@@ -1,0 +1,61 @@
+"""Which events of a ccTalk device are new: the counter's ring, resets, and the device's short memory.
+
+A device keeps its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
+how far a reader has read: the counter together with the newest event then, packed in one integer so that a
+ledger can keep it. The event is there because a counter alone cannot tell "nothing new" from "reset, and as
+many events again". Above them a mark carries the device's accept counter, which no power loss resets: it
+shows what happened just before one.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.devices.cctalk.codec import Events, Pair
+
+_RING: Final = 255
+_ACCEPT_RING: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """``pairs`` are the new events, oldest first; ``lost`` more came before them and are gone."""
+
+    pairs: tuple[Pair, ...]
+    lost: int
+    restarted: bool
+
+
+def mark_of(events: Events, accepted: int) -> int:
+    """The mark of a reader who has read all of ``events`` and then the accept counter."""
+    newest = events.pairs[0]
+    return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
+
+
+def accepted_up_to(mark: int) -> int:
+    """The accept counter in ``mark``."""
+    return mark >> 24
+
+
+def accepted_since(mark: int, accepted: int) -> int:
+    """How many coins or bills the accept counter has gone on since ``mark``."""
+    return (accepted - accepted_up_to(mark)) % _ACCEPT_RING
+
+
+def unchanged(mark: int, events: Events) -> bool:
+    """Whether surely nothing has happened since ``mark``; a counter of 0 proves nothing."""
+    return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
+
+
+def news_since(mark: int, events: Events) -> News:
+    """What a reader at ``mark`` has not seen."""
+    counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
+    known = len(events.pairs)
+    if events.counter == 0:
+        return News((), 0, restarted=mark & 0xFFFFFF != mark_of(events, 0))
+    ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
+    # Where the mark's own event still is in memory, it must be the same event: otherwise there was a reset.
+    restarted = counter != 0 and ahead < known and events.pairs[ahead] != newest
+    if restarted:
+        ahead = events.counter
+    fresh = min(ahead, known)
+    return News(tuple(reversed(events.pairs[:fresh])), ahead - fresh, restarted=restarted)

@@ -1,0 +1,131 @@
+"""The ccTalk hopper's driver: pays coins, exactly as many as were counted out.
+
+A hopper counts its dispense orders (its event counter) and, for life, its coins. Both are recorded before the
+order is sent. After any interruption:
+
+* event counter as recorded, and no coin gone: the order never arrived; it is sent (again);
+* event counter moved on: the order was taken; it is waited for until nothing remains;
+* event counter 0: the hopper was reset and has forgotten the order; what it had paid is what counts.
+
+What was paid is always the difference of the life-time count, so no answer that is lost or repeated, and no
+reset, can change it.
+"""
+
+from typing import Final
+
+from egm.devices.cctalk import codec
+from egm.devices.cctalk.codec import Header, HopperStatus
+from egm.devices.cctalk.talk import CctalkDriver
+from egm.devices.framing import ProtocolError
+from egm.devices.interface import EventSink, FaultCode, PayoutFinished, PayoutProgress
+from egm.devices.ledgers import PayoutLedger, PayoutRecord
+from egm.devices.line import SerialLine
+
+COINS_MAX: Final = 255
+_COUNT_RING: Final = 1 << 24
+
+
+class CctalkHopperDriver(CctalkDriver):
+    """A :class:`~egm.devices.interface.Hopper` that speaks ccTalk."""
+
+    address = codec.HOPPER_ADDRESS
+
+    def __init__(self, name: str, line: SerialLine, sink: EventSink, ledger: PayoutLedger) -> None:
+        super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
+        self._ledger = ledger
+        self._wish: tuple[str, int] | None = None
+        self._stop_wished = False
+        self._serial: bytes | None = None
+        self._shown: int | None = None
+        self._empty = False
+        self._runaway = False
+
+    # ------------------------------------------------------------ the machine's side
+    def pay(self, payout_id: str, coins: int) -> None:
+        """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
+        if not 1 <= coins <= COINS_MAX:
+            raise ValueError(f"{self.name}: {coins} coins in one payout; 1 to {COINS_MAX} can be ordered")
+        if self._wish is not None or self._ledger.pending() is not None:
+            raise ValueError(f"{self.name}: a payout is still open")
+        self._wish = (payout_id, coins)
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Emergency stop; what was paid is reported by :class:`~egm.devices.interface.PayoutFinished`."""
+        self._stop_wished = True
+        self._wake.set()
+
+    # ------------------------------------------------------------ the cycle
+    def _session_begins(self) -> None:
+        self._serial = None
+
+    async def _cycle(self) -> None:
+        if self._serial is None:
+            if await self._identify():
+                self._serial = await self._ask(Header.SERIAL)
+        else:
+            try:
+                await self._work()
+            except ProtocolError as error:
+                self._refused(error)
+        await self._pause()
+
+    async def _work(self) -> None:
+        answer = await self._ask(Header.HOPPER_STATUS)
+        test = await self._ask(Header.TEST_HOPPER)
+        count = await self._ask(Header.DISPENSE_COUNT)
+        if answer is None or test is None or count is None:
+            return
+        status, total = codec.read_hopper_status(answer), codec.read_count(count)
+        self._show(codec.read_hopper_test(test))
+        if self._stop_wished:
+            self._stop_wished = await self._ask(Header.EMERGENCY_STOP) is None
+            return
+        record = self._ledger.pending()
+        if record is None:
+            if self._wish is not None:
+                payout_id, coins = self._wish
+                record = PayoutRecord(
+                    payout_id=payout_id, coins=coins, events_before=status.counter, count_before=total
+                )
+                self._ledger.ordered(record)
+                self._wish = None
+                self._empty = self._runaway = False
+                await self._dispense(record)
+        else:
+            await self._continue(record, status, (total - record.count_before) % _COUNT_RING)
+
+    async def _dispense(self, record: PayoutRecord) -> None:
+        if await self._tell(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+            await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
+
+    async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+        if status.counter == record.events_before and not paid and not status.remaining:
+            await self._dispense(record)
+            return
+        if self._shown != paid:
+            self._shown = paid
+            self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
+        if status.remaining:
+            return
+        self._shown = None
+        self._ledger.finished(record.payout_id, paid)
+        self._empty = paid < record.coins
+        self._runaway = paid > record.coins
+        self._emit(
+            PayoutFinished(
+                device=self.name, payout_id=record.payout_id, paid_coins=paid, ordered_coins=record.coins
+            )
+        )
+
+    def _show(self, test: codec.HopperTest) -> None:
+        faults: dict[FaultCode, str] = {}
+        if test.jammed:
+            faults[FaultCode.JAM] = ""
+        if test.timed_out and self._empty:
+            faults[FaultCode.HOPPER_EMPTY] = ""
+        if self._runaway:
+            faults[FaultCode.HOPPER_RUNAWAY] = ""
+        if test.fraud:
+            faults[FaultCode.CHEAT] = ""
+        self._show_faults(faults)

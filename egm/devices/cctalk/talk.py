@@ -1,0 +1,73 @@
+"""How a ccTalk driver asks: one question, one answer, our own echo and other devices' answers passed over."""
+
+from typing import Final
+
+from egm.devices.cctalk.codec import HOST, Events, Frame, Header, read_count, read_events
+from egm.devices.driver import LineDriver
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.interface import Identified, LineError
+from egm.devices.line import LineSettings
+
+LINE: Final = LineSettings(baud=9600)
+#: A question without an answer is asked again, this often in all.
+_TRIES: Final = 3
+#: Settings are told again this often: no ccTalk device says that it has forgotten them.
+RENEW_SECONDS: Final = 5.0
+
+
+class CctalkDriver(LineDriver[Frame]):
+    """The common half of the ccTalk drivers; ``address`` is the device's."""
+
+    address: int = 0
+
+    def _is_for_us(self, message: Frame) -> bool:
+        return (
+            message.destination == HOST and message.source == self.address and message.header == Header.REPLY
+        )
+
+    async def _ask(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
+        """The answer's data, or None for silence. What may not be done twice is asked with one try.
+
+        An answer does not say to what: whatever is still on the line from before is thrown away first.
+        """
+        for _ in range(tries):
+            await self._line.read(0)
+            self._reader = FrameReader(self._cutter)
+            answers = await self._exchange(Frame(self.address, HOST, header, data).encode())
+            if answers:
+                return answers[-1].data
+        return None
+
+    async def _tell(self, header: Header, data: bytes) -> bool:
+        """Ask for something to be done; whether it was acknowledged."""
+        return await self._ask(header, data) == b""
+
+    async def _at_once(self, events: Header) -> tuple[Events, int] | None:
+        """The device's events and its accept counter, of one instant.
+
+        The counter is asked between two equal answers about events; None when they differ (ask again in the
+        next cycle) or for silence. Raises :class:`~egm.devices.framing.ProtocolError`.
+        """
+        before = await self._ask(events)
+        count = await self._ask(Header.ACCEPT_COUNT)
+        after = await self._ask(events)
+        if before is None or count is None or before != after:
+            return None
+        return read_events(before), read_count(count)
+
+    async def _identify(self) -> bool:
+        """Ask maker, product and serial number, and tell; False for silence."""
+        words = []
+        for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
+            answer = await self._ask(header)
+            if answer is None:
+                return False
+            is_number = header is Header.SERIAL
+            words.append(
+                str(int.from_bytes(answer, "little")) if is_number else answer.decode("ascii", "replace")
+            )
+        self._emit(Identified(device=self.name, identity=" ".join(words)))
+        return True
+
+    def _refused(self, error: ProtocolError) -> None:
+        self._emit(LineError(device=self.name, text=str(error)))

@@ -1,0 +1,133 @@
+"""Ledgers in memory, for a bench or a service terminal that drives a device without a machine.
+
+They keep the order of steps that the machine's durable ledgers keep, and refuse any other.
+"""
+
+from dataclasses import replace
+
+from egm.devices.interface import Content, PrintState, TicketJob
+from egm.devices.ledgers import (
+    AFTER,
+    CLOSED,
+    EscrowPhase,
+    EscrowRecord,
+    LedgerOrderError,
+    PayoutRecord,
+    PrintRecord,
+)
+
+
+class TransientEscrowLedger:
+    """``credited`` lists, in order, what it was told to credit; ``refused`` why others were not."""
+
+    def __init__(self) -> None:
+        self._record: EscrowRecord | None = None
+        self.credited: list[Content] = []
+        self.refused: list[str] = []
+
+    def pending(self) -> EscrowRecord | None:
+        """See :class:`EscrowLedger`."""
+        return self._record
+
+    def _open(self, phase: EscrowPhase) -> EscrowRecord:
+        if self._record is None or self._record.phase is not phase:
+            raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
+        return self._record
+
+    def stack_ordered(self, content: Content, mark: int) -> None:
+        """See :class:`EscrowLedger`."""
+        if self._record is not None:
+            raise LedgerOrderError(f"a stacking is still open: {self._record}")
+        self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
+
+    def vended(self) -> None:
+        """See :class:`EscrowLedger`."""
+        record = self._open(EscrowPhase.ORDERED)
+        self.credited.append(record.content)
+        self._record = replace(record, phase=EscrowPhase.VENDED)
+
+    def vend_confirmed(self) -> None:
+        """See :class:`EscrowLedger`."""
+        self._open(EscrowPhase.VENDED)
+        self._record = None
+
+    def not_stacked(self, why: str) -> None:
+        """See :class:`EscrowLedger`."""
+        self._open(EscrowPhase.ORDERED)
+        self._record = None
+        self.refused.append(why)
+
+    def set_mark(self, mark: int) -> None:
+        """See :class:`EscrowLedger`."""
+        if self._record is not None:
+            self._record = replace(self._record, mark=mark)
+
+
+class TransientCoinLedger:
+    """``coins`` lists, in order, what it was told to credit, and where each coin went."""
+
+    def __init__(self) -> None:
+        self._position: int | None = None
+        self.coins: list[tuple[int, bool]] = []
+
+    def position(self) -> int | None:
+        """See :class:`~egm.devices.ledgers.CoinLedger`."""
+        return self._position
+
+    def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
+        """See :class:`~egm.devices.ledgers.CoinLedger`."""
+        self.coins.extend(coins)
+        self._position = position
+
+
+class TransientPayoutLedger:
+    """``paid`` maps finished payouts to the coins counted out."""
+
+    def __init__(self) -> None:
+        self._record: PayoutRecord | None = None
+        self.paid: dict[str, int] = {}
+
+    def pending(self) -> PayoutRecord | None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        return self._record
+
+    def ordered(self, record: PayoutRecord) -> None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        if self._record is not None or record.payout_id in self.paid:
+            raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
+        self._record = record
+
+    def finished(self, payout_id: str, paid_coins: int) -> None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        if self._record is None or self._record.payout_id != payout_id:
+            raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
+        self._record = None
+        self.paid[payout_id] = paid_coins
+
+
+class TransientPrintLedger:
+    """``history`` lists each ticket's states in order."""
+
+    def __init__(self) -> None:
+        self._record: PrintRecord | None = None
+        self.history: list[tuple[str, PrintState]] = []
+
+    def pending(self) -> PrintRecord | None:
+        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        return self._record
+
+    def opened(self, job: TicketJob) -> None:
+        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        if self._record is not None:
+            raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")
+        self._record = PrintRecord(job=job, state=PrintState.PENDING)
+        self.history.append((job.job_id, PrintState.PENDING))
+
+    def moved(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+        """See :class:`~egm.devices.ledgers.PrintLedger`."""
+        if self._record is None or self._record.job.job_id != job_id:
+            raise LedgerOrderError(f"ticket {job_id} is not open; open is {self._record}")
+        if state not in AFTER[self._record.state]:
+            raise LedgerOrderError(f"ticket {job_id} cannot go from {self._record.state} to {state}")
+        self._record = None if state in CLOSED else replace(self._record, state=state)
+        self.history.append((job_id, state))
