@@ -1,0 +1,155 @@
+"""A test's result, and the chi-square arithmetic that most tests share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from rng.errors import TooFewOutcomes
+
+#: Cells expected less often than this are joined with their neighbours.
+EXPECTED_MIN: Final = 5.0
+
+Ints = NDArray[np.integer[Any]]
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One statistic and how likely chance alone makes it as large.
+
+    ``test`` is the laboratory's name for the test, ``detail`` what it was applied to; ``dof`` is None where
+    the statistic is not a chi-square; ``outcomes`` is how many observations went in.
+    """
+
+    test: str
+    detail: str
+    statistic: float
+    dof: int | None
+    p_value: float
+    outcomes: int
+    observed: tuple[int, ...] = ()
+    expected: tuple[float, ...] = ()
+
+
+def joined(observed: Sequence[float] | Ints, expected: Sequence[float] | Floats) -> tuple[Floats, Floats]:
+    """Both, with neighbouring cells joined until each is expected :data:`EXPECTED_MIN` times."""
+    kept: list[tuple[float, float]] = []
+    seen = wanted = 0.0
+    for o, e in zip(observed, expected, strict=True):
+        seen += float(o)
+        wanted += float(e)
+        if wanted >= EXPECTED_MIN:
+            kept.append((seen, wanted))
+            seen = wanted = 0.0
+    if kept:
+        kept[-1] = (kept[-1][0] + seen, kept[-1][1] + wanted)
+    if len(kept) < 2:
+        raise TooFewOutcomes(
+            f"{sum(expected):.0f} observations fill {len(kept)} cells; a test needs 2 or more"
+        )
+    pairs = np.array(kept)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def chi_square(
+    test: str,
+    detail: str,
+    observed: Sequence[float] | Ints,
+    expected: Sequence[float] | Floats,
+    *,
+    outcomes: int,
+    keep: bool = False,
+) -> Result:
+    """Pearson's chi-square against known expectations, small cells joined."""
+    seen, wanted = joined(observed, expected)
+    statistic = float(((seen - wanted) ** 2 / wanted).sum())
+    dof = len(seen) - 1
+    return Result(
+        test=test,
+        detail=detail,
+        statistic=statistic,
+        dof=dof,
+        p_value=float(stats.chi2.sf(statistic, dof)),
+        outcomes=outcomes,
+        observed=tuple(int(n) for n in observed) if keep else (),
+        expected=tuple(float(n) for n in expected) if keep else (),
+    )
+
+
+def scaled_chi_square(test: str, detail: str, statistic: float, dof: int, outcomes: int) -> Result:
+    """A statistic already known to follow chi-square with ``dof``."""
+    p_value = float(stats.chi2.sf(statistic, dof))
+    return Result(test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes)
+
+
+def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
+    """Wald and Wolfowitz: the number of runs of low and high values, the middle one of an odd range left out.
+
+    Runs up and down are no test of small ranges: equal neighbours break their distribution.
+    """
+    doubled = 2 * values.astype(np.int64) + 1
+    high = (doubled > bound)[doubled != bound]
+    ups = int(high.sum())
+    downs = len(high) - ups
+    if min(ups, downs) < 20:
+        raise TooFewOutcomes(f"{detail}: {ups} high and {downs} low values; a runs test needs 20 of each")
+    total = ups + downs
+    mean = 1 + 2 * ups * downs / total
+    variance = (mean - 1) * (mean - 2) / (total - 1)
+    count = 1 + int((high[1:] != high[:-1]).sum())
+    z = (count - mean) / variance**0.5
+    p_value = 2 * float(stats.norm.sf(abs(z)))
+    return Result(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
+
+
+def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
+    """Repeated whole outcomes: pairs of equal codes, which follow Poisson's law while they are few.
+
+    Only the first tenth of ``cells`` plays are used, so that they are. The p-value is two-sided, and the
+    probability of the very count seen is shared between the sides.
+    """
+    used = codes[: max(2, cells // 10)]
+    counts = np.unique(used, return_counts=True)[1].astype(np.int64)
+    pairs = int((counts * (counts - 1) // 2).sum())
+    mean = len(used) * (len(used) - 1) / 2 / cells
+    below, here, above = (
+        float(stats.poisson.cdf(pairs - 1, mean)),
+        float(stats.poisson.pmf(pairs, mean)),
+        float(stats.poisson.sf(pairs, mean)),
+    )
+    p_value = min(1.0, 2 * min(below + here / 2, above + here / 2))
+    return Result(
+        test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used)
+    )
+
+
+def grouped(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
+    """``values`` in ``groups`` of neighbours, and how many of the ``bound`` values each group has."""
+    table = np.arange(bound) * groups // bound
+    return table[values], np.bincount(table, minlength=groups).astype(float)
+
+
+def groups_for(bound: int, outcomes: int) -> int:
+    """As many groups as leave ten observations to each pair of them, and no more than there are values."""
+    groups = min(bound, int((outcomes / 10) ** 0.5))
+    if groups < 2:
+        raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
+    return groups
+
+
+def completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
+    """How often each length came, and was to be expected, for lengths up to the table's end and beyond."""
+    observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
+    return observed, lengths_pmf * len(finished)
+
+
+def whole_lengths(mean: float, variance: float, available: int) -> int:
+    """How many lengths surely fit in ``available`` observations.
+
+    Taking all that happen to fit would favour short ones; the number is fixed beforehand instead.
+    """
+    return int(available / mean - 6 * (variance * available / mean**3) ** 0.5) - 1
