@@ -1,0 +1,94 @@
+"""The cabinet without screen or devices: whole games, from button to closed, each durable twice."""
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from egm.cabinet.cabinet import CREDIT, Cabinet, Identity, Key
+from egm.cabinet.engine import Engine
+from egm.cabinet.residents import admit
+from egm.cabinet.states import Event
+from egm.clock import SystemClock
+from egm.config import GameSlot
+from egm.link.messages import Decision, Play
+from egm.profiles import load_profile
+from meters import Journal, Transaction, Transfer
+from rng import Personalization, RandomService
+from tools.bench import Figure
+
+GAMES: Final = 1500
+
+
+class _Silent:
+    """Nobody watches."""
+
+    def show(self, message: Play | Decision) -> None:
+        """Let it pass."""
+
+
+def _engine(journal: Journal) -> Engine:
+    profile = load_profile("generic")
+    residents, _ = admit((GameSlot(game="maple-classic"),), profile)
+    who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
+    chance = RandomService.start(personalization=who, policy=profile.chance)
+    cabinet = Cabinet(
+        identity=Identity("BENCH", "1", "bench"),
+        journal=journal,
+        profile=profile,
+        games={game_id: resident.game for game_id, resident in residents.items()},
+        denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+        clock=SystemClock(),
+        chance=chance,
+        restart_chance=lambda: chance,
+        outbox=_Silent(),
+    )
+    engine = Engine(cabinet, lambda: None)
+    engine.handle(Event.MEMORY_READY)
+    engine.handle(Event.SELF_TEST_PASSED)
+    fund = Transaction(id="fund", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 1_000_000),))
+    journal.append(fund)
+    return engine
+
+
+def _games_per_second(folder: Path) -> float:
+    with Journal.open(folder, now=SystemClock().now) as journal:
+        engine = _engine(journal)
+        began = time.perf_counter()
+        for _ in range(GAMES):
+            engine.handle(Event.PLAY)
+            engine.handle(Event.SHOWN, value=engine.cabinet.recall(Key.GAME)["play_id"])
+        return GAMES / (time.perf_counter() - began)
+
+
+def _bare_pairs_per_second(folder: Path) -> float:
+    """Two fsync-ed one-row transactions of a game's size, as SQLite alone does them."""
+    folder.mkdir()
+    database = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=FULL")
+    database.execute("CREATE TABLE entry (sequence INTEGER PRIMARY KEY, body TEXT) STRICT")
+    body = "x" * 1500
+    began = time.perf_counter()
+    for _ in range(2 * GAMES):
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("INSERT INTO entry (body) VALUES (?)", (body,))
+        database.execute("COMMIT")
+    seconds = time.perf_counter() - began
+    database.close()
+    return GAMES / seconds
+
+
+def figures() -> Iterator[Figure]:
+    """Durable games per second: draw, evaluate, journal twice."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Figure(
+            name="durable games, button to closed",
+            value=_games_per_second(Path(folder) / "machine"),
+            unit="games/s",
+            baseline_name="2 bare fsync-ed SQLite transactions a game",
+            baseline=_bare_pairs_per_second(Path(folder) / "bare"),
+            aim="0.5 with one copy, 0.4 with both",
+        )
