@@ -1,7 +1,7 @@
 """Is each test what it says? Run it many times on good data and count its false alarms.
 
-The data is the laboratory's deterministic stream, one seed a replication, so that every figure can be computed
-again. A test is calibrated when its p-values are even: as many below each level as the level says.
+The data is the laboratory's deterministic stream, one seed a replication, so that every figure can be
+computed again. A test is calibrated when its p-values are even: as many below each level as the level says.
 """
 
 from collections import defaultdict
@@ -55,10 +55,9 @@ def band(replications: int, level: float, outside: float) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def calibrate(
-    name: str, game: Numbers | Selection, plays: int, replications: int, first_seed: int
-) -> Calibration:
-    """Run every test of ``game`` on ``replications`` good data sets, of seeds counted from ``first_seed``."""
+def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
+    """Run every test of a game of :data:`CALIBRATED` on good data of so many seeds, from ``first_seed``."""
+    game, plays = CALIBRATED[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
     for seed in range(first_seed, first_seed + replications):

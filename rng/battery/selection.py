@@ -42,7 +42,10 @@ def _parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
 
 def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
     """How often each number (moved by ``places``) came."""
-    return np.sum([np.bincount((part + places).ravel(), minlength=cells) for part in _parts(data)], axis=0)
+    counts: Ints = np.zeros(cells, dtype=np.int64)
+    for part in _parts(data):
+        counts += np.bincount((part + places).ravel(), minlength=cells)
+    return counts
 
 
 def distribution(data: Ints, population: int) -> Iterator[Result]:
