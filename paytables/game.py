@@ -14,6 +14,7 @@ from paytables.errors import DefinitionError
 
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
+    "keno": "paytables.keno",
     "reels": "paytables.reels",
 }
 

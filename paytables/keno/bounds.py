@@ -1,0 +1,148 @@
+"""What can still be said exactly of a ticket whose joint law is beyond reach.
+
+Return and variance need only the ways one by one and two by two, whatever the overlaps; the probability of
+any win is bounded by the first two binomial moments. Nothing here is simulated or estimated.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from paytables.analysis import BetAnalysis
+from paytables.keno.joint import Joint, Part
+from paytables.keno.law import credits_law, factors, joint, part, quick_laws
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.tables import Tables
+from paytables.keno.ticket import Selection, Ticket, subsets
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two ways: the mean of the product of their wins, and the probability that both win."""
+
+    product: Fraction
+    both: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of the wins of all ways before multipliers: moments, and bounds of P(no win)."""
+
+    mean: Fraction
+    second: Fraction
+    none_least: Fraction
+    none_most: Fraction
+
+    def plus(self, other: "Sum") -> "Sum":
+        """Return the sum with an independent one."""
+        return Sum(
+            self.mean + other.mean,
+            self.second + other.second + 2 * self.mean * other.mean,
+            self.none_least * other.none_least,
+            self.none_most * other.none_most,
+        )
+
+
+def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str) -> BetAnalysis:
+    """Return the figures of a ticket beyond exact reach: return and variance exact, the hit rate bounded.
+
+    The limit of a draw is left out of both; the game's own analysis states what it can cost at most.
+    """
+    whole = _marked(definition, tables, ticket)
+    for law in quick_laws(definition, tables, ticket):
+        one = credits_law(law)
+        none = 1 - one.at_least(1)
+        whole = whole.plus(Sum(one.moment(1), one.moment(2), none, none))
+    weights = factors(ticket.options)
+    total = sum(weights.values())
+    first = Fraction(sum(f * w for f, w in weights.items()), total)
+    second = Fraction(sum(f * f * w for f, w in weights.items()), total)
+    least, most = 1 - whole.none_most**ticket.draws, 1 - whole.none_least**ticket.draws
+    notes = [f"{why}; return and variance are exact, from the ways two by two"]
+    notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
+    if definition.limit is not None:
+        notes.append("without the limit of a draw")
+    if tables.levels:
+        notes.append("progressive levels are left out")
+    return BetAnalysis(
+        bet=name,
+        cost_credits=ticket.cost,
+        rtp=first * whole.mean / ticket.cost_a_draw,
+        cycle=definition.cycle,
+        variance=ticket.draws * (second * whole.second - (first * whole.mean) ** 2),
+        notes=tuple(notes),
+    )
+
+
+def _ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
+    for selection in ticket.selections:
+        if not selection.is_quick_pick:
+            for spots, stake in sorted(selection.stakes.items()):
+                for places in subsets(selection.sizes, spots):
+                    yield frozenset(n for g in places for n in selection.groups[g]), stake
+
+
+def _marked(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
+    ways = list(_ways(ticket))
+    singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
+    pairs: dict[tuple[int, int, int, int, int], Pair] = {}
+    mean = second = hit_one = hit_two = Fraction(0)
+    for numbers, stake in ways:
+        kind = (len(numbers), stake)
+        if kind not in singles:
+            law = credits_law(joint(definition, [_part(tables, ticket, numbers, stake)], ticket.options))
+            singles[kind] = (law.moment(1), law.moment(2), law.at_least(1))
+        mean += singles[kind][0]
+        second += singles[kind][1]
+        hit_one += singles[kind][2]
+    for a, b in combinations(ways, 2):
+        key = _kind(a, b)
+        if key not in pairs:
+            pairs[key] = _pair(definition, tables, ticket, key)
+        second += 2 * pairs[key].product
+        hit_two += pairs[key].both
+    least, most = any_of(len(ways), hit_one, hit_two)
+    return Sum(mean, second, 1 - most, 1 - least)
+
+
+def _kind(a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]) -> tuple[int, int, int, int, int]:
+    one, two = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
+    return (*one, *two, len(a[0] & b[0]))
+
+
+def _part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
+    selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
+    return part(selection, [numbers], tables, ticket.options)
+
+
+def _pair(
+    definition: KenoDefinition, tables: Tables, ticket: Ticket, kind: tuple[int, int, int, int, int]
+) -> Pair:
+    """Compute the joint law of two ways; the second one's credits count in units that keep them apart."""
+    spots_a, stake_a, spots_b, stake_b, common = kind
+    a = _part(tables, ticket, frozenset(range(spots_a)), stake_a)
+    b = _part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
+    unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest
+    apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
+    field = definition.field
+    law = credits_law(Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law())
+    split = [(won % unit, won // unit, count) for won, count in law.counts.items()]
+    return Pair(
+        product=Fraction(sum(x * y * n for x, y, n in split), law.total),
+        both=Fraction(sum(n for x, y, n in split if x and y), law.total),
+    )
+
+
+def any_of(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
+    """Bound P(at least one of ``events``) by S1 = sum of P(i) and S2 = sum of P(i and j).
+
+    Below by Dawson and Sankoff, *An inequality for probabilities* (1967); above by Kwerel, *Most stringent
+    bounds on aggregated probabilities* (1975). Both are the best that S1 and S2 allow below one.
+    """
+    if not first:
+        return Fraction(0), Fraction(0)
+    k = 1 + (2 * second) // first
+    least = 2 * first / (k + 1) - 2 * second / (k * (k + 1))
+    most = min(Fraction(1), first - 2 * second / events)
+    return least, most

@@ -1,0 +1,111 @@
+"""One draw: the balls and factors drawn, and what every way of a ticket makes of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from paytables.contract import Draw, Win
+from paytables.keno.tables import Options, Tables, prize_name
+from paytables.keno.ticket import Ticket, subsets
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The balls in the order they were drawn, and the factor of each multiplier by its id."""
+
+    balls: tuple[int, ...]
+    factors: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of one selection against one draw. ``credits`` is before the limit of the draw."""
+
+    selection: int
+    numbers: tuple[int, ...]
+    hits: tuple[int, ...]
+    stake: int
+    factor: int
+    credits: int
+    levels: int
+
+    def win(self, draw: int, credits_: int) -> Win:
+        """Return the prize of this way in the ``draw``-th draw of the ticket, as it is paid."""
+        detail = {
+            "draw": draw,
+            "selection": self.selection,
+            "numbers": list(self.numbers),
+            "hits": list(self.hits),
+            "stake": self.stake,
+            "factor": self.factor,
+        }
+        return Win(prize_name(len(self.numbers), len(self.hits)), credits_, detail)
+
+
+def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
+    """Draw ``count`` different numbers of ``field``, in order: every order of every set is as likely.
+
+    Each draw is the place of the next number among those left, which keep their order.
+    """
+    left = list(field)
+    return tuple(left.pop(draw.below(len(left), f"{purpose} {i + 1}")) for i in range(count))
+
+
+def weighted(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
+    """Draw one of the factors by its weight."""
+    factors = [factor for factor, weight in sorted(weights.items()) for _ in range(weight)]
+    return factors[draw.below(len(factors), purpose)]
+
+
+def evaluate(tables: Tables, ticket: Ticket, picked: Sequence[Groups], drawn: Drawn) -> list[Way]:
+    """Return every way of the ticket against the draw; ``picked`` are the groups of each selection."""
+    factor = prod(drawn.factors.values())
+    return [
+        _way(
+            tables,
+            ticket.options,
+            i,
+            tuple(sorted(n for g in places for n in groups[g])),
+            stake,
+            drawn,
+            factor,
+        )
+        for i, (selection, groups) in enumerate(zip(ticket.selections, picked, strict=True))
+        for spots, stake in sorted(selection.stakes.items())
+        for places in subsets(selection.sizes, spots)
+    ]
+
+
+def _way(
+    tables: Tables,
+    options: Options,
+    selection: int,
+    numbers: tuple[int, ...],
+    stake: int,
+    drawn: Drawn,
+    factor: int,
+) -> Way:
+    hits = tuple(ball for ball in drawn.balls if ball in numbers)
+    spots, catch = len(numbers), len(hits)
+    marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
+    whole = factor * options.factor(marks)
+    return Way(
+        selection=selection,
+        numbers=numbers,
+        hits=hits,
+        stake=stake,
+        factor=whole,
+        credits=stake * tables.pay(spots, catch) * whole,
+        levels=tables.levels_won(spots, stake, catch),
+    )
+
+
+def levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
+    """Return the levels the ways of one draw win together, each once, in the order of the definition."""
+    won = 0
+    for way in ways:
+        won |= way.levels
+    return [level.id for i, level in enumerate(tables.levels) if won >> i & 1]

@@ -1,0 +1,214 @@
+"""The exact figures of a Keno game: every number of spots with every bonus, every form, and any ticket."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import comb, perm
+
+from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
+from paytables.errors import AnalysisError
+from paytables.keno import bounds
+from paytables.keno.law import credits_law, draw_law, factors, level_rates, repeat
+from paytables.keno.schema import Form, KenoDefinition
+from paytables.keno.tables import Options, Tables, every_option, prize_name
+from paytables.keno.ticket import Selection, Ticket
+
+
+def analyse(
+    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]], depth: Depth
+) -> Analysis:
+    """Return the figures of every way to bet.
+
+    First one selection of every number of spots, with every choice of bonuses, at the least stake and at the
+    least stake that plays for a progressive. Which numbers are marked changes nothing. Then, where a limit
+    can cut prizes, the ticket that loses most by it. Then every form, at every stake where its figures
+    differ.
+    """
+    bets = []
+    for options in every_option(definition):
+        for spots in sorted(tables.pays):
+            bets += [
+                _straight(definition, tables, spots, stake, options, depth)
+                for stake in _stakes(definition, spots)
+            ]
+            if definition.limit is not None:
+                bets.append(_cut_most(definition, tables, spots, options, definition.limit))
+    bets += _forms(definition, tables, forms, depth)
+    header = definition.game
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+
+def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
+    """Return the figures of any ticket, exact; or, where its selections overlap too much, exact bounds."""
+    try:
+        one_draw = draw_law(definition, tables, ticket)
+    except AnalysisError as error:
+        return bounds.bet(definition, tables, ticket, name, str(error))
+    law = credits_law(one_draw)
+    mean, variance = law.moment(1), law.variance()
+    notes: tuple[str, ...] = ()
+    whole: Law | None = law
+    if ticket.draws > 1:
+        try:
+            whole = repeat(law, ticket.draws)
+        except AnalysisError as error:
+            whole, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
+    lost = 1 - law.at_least(1)
+    top = max(law.counts)
+    return BetAnalysis(
+        bet=name,
+        cost_credits=ticket.cost,
+        rtp=mean / ticket.cost_a_draw,
+        cycle=definition.cycle,
+        variance=variance * ticket.draws,
+        hit_probability=1 - lost**ticket.draws,
+        return_bet_probability=None if whole is None else whole.at_least(ticket.cost),
+        law=whole,
+        max_win_credits=top * ticket.draws,
+        max_win_probability=law.at_least(top) ** ticket.draws,
+        progressives=_shares(definition, ticket, mean, level_rates(one_draw, len(tables.levels))),
+        notes=notes,
+    )
+
+
+def _straight(
+    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options, depth: Depth
+) -> BetAnalysis:
+    selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
+    ticket = Ticket((selection,), 1, options)
+    bonuses = "".join(f" + {bonus}" for bonus in options.bought)
+    name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
+    prizes = _prizes(definition, tables, spots, stake, options)
+    if depth is Depth.RETURN:
+        rtp = sum((prize.rtp for prize in prizes), Fraction(0))
+        return BetAnalysis(bet=name, cost_credits=ticket.cost, rtp=rtp, cycle=definition.cycle)
+    found = analyse_ticket(definition, tables, ticket, name)
+    return replace(found, prizes=prizes)
+
+
+def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
+    """Return the stakes whose figures differ: the least, and the least that plays for each level."""
+    offered = definition.marks.stakes
+    least = {min(offered)}
+    for level in definition.progressive:
+        if level.spots == spots:
+            least.add(min(stake for stake in offered if stake >= level.stake))
+    return sorted(least)
+
+
+def caught(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
+    """Return how many cases catch so many, holding exactly the named balls of ``marks``.
+
+    Cases are the ordered places of the ``named`` balls times the combinations of the other balls drawn.
+    """
+    field = definition.field
+    held = marks.bit_count()
+    if catch < held:
+        return 0
+    placed = perm(spots, held) * perm(field.numbers - spots, named - held)
+    others = comb(spots - held, catch - held)
+    missed = field.drawn - catch - (named - held)
+    rest = field.numbers - spots - (named - held)
+    return placed * others * comb(rest, missed) if missed >= 0 else 0
+
+
+def _prizes(
+    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
+) -> tuple[Prize, ...]:
+    """One line a catch that pays; bonuses are in its return, and not in its credits."""
+    weights = factors(options)
+    multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
+    named = len(options.balls)
+    found = []
+    for catch in sorted(tables.pays[spots], reverse=True):
+        pay = tables.pay(spots, catch)
+        cases = [caught(definition, spots, catch, marks, named) for marks in range(1 << named)]
+        total = perm(definition.field.numbers, named) * comb(
+            definition.field.numbers - named, definition.field.drawn - named
+        )
+        mean = multiplier * Fraction(sum(n * options.factor(m) for m, n in enumerate(cases)), total) * pay
+        found.append(
+            Prize(
+                name=prize_name(spots, catch),
+                where=f"{spots} spots",
+                credits=pay * stake,
+                hits=caught(definition, spots, catch, 0, 0),
+                rate=Fraction(sum(cases), total),
+                rtp=mean / options.cost,
+            )
+        )
+    return tuple(found)
+
+
+def _cut_most(
+    definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
+) -> BetAnalysis:
+    """Return the ticket that loses most by the limit: the dearest, all on the same numbers.
+
+    Among wins of given laws, those that rise and fall together lose most to a limit on their sum (convex
+    order), so no ticket of any mixture returns less than the least of these.
+    """
+    ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
+    law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, ticket))
+    most = definition.marks.cost or 0
+    share = Fraction(limit * options.cost, most)
+    mean = sum((min(Fraction(win), share) * n for win, n in law.counts.items()), Fraction(0)) / law.total
+    bonuses = "".join(f" + {bonus}" for bonus in options.bought)
+    return BetAnalysis(
+        bet=f"{most} credits on the same {spots} spots{bonuses}",
+        cost_credits=most,
+        rtp=mean / options.cost,
+        cycle=definition.cycle,
+        notes=("the least any ticket of this number of spots returns, for the limit of a draw",),
+    )
+
+
+def _forms(
+    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]], depth: Depth
+) -> list[BetAnalysis]:
+    found = []
+    seen: set[tuple[str, int]] = set()
+    for form, ticket in forms:
+        stake = ticket.selections[0].stakes[form.spots]
+        levels = sum(1 for p in definition.progressive if p.spots == form.spots and stake >= p.stake)
+        key = (form.id, levels)
+        whole = definition.limit is None or _greatest(tables, ticket) <= definition.limit
+        if whole and key in seen:
+            continue
+        seen.add(key)
+        name = f"{form.id} at {stake}"
+        if depth is Depth.FULL or not whole:
+            found.append(analyse_ticket(definition, tables, ticket, name))
+        else:
+            one = _straight(definition, tables, form.spots, stake, ticket.options, depth)
+            found.append(BetAnalysis(bet=name, cost_credits=ticket.cost, rtp=one.rtp, cycle=definition.cycle))
+    return found
+
+
+def _greatest(tables: Tables, ticket: Ticket) -> int:
+    """Return an amount no draw of the ticket can pass."""
+    return ticket.options.greatest * sum(
+        ways * s.stakes[spots] * max(tables.pays[spots].values())
+        for s in ticket.selections
+        for spots, ways in s.ways().items()
+    )
+
+
+def _shares(
+    definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
+) -> tuple[ProgressiveShare, ...]:
+    found = []
+    for level, rate in zip(definition.progressive, rates, strict=True):
+        if rate:
+            missing = ticket.cost_a_draw - mean
+            found.append(
+                ProgressiveShare(
+                    level=level.id,
+                    rate=rate * ticket.draws,
+                    reset_credits=level.reset_credits,
+                    rtp_at_reset=rate * level.reset_credits / ticket.cost_a_draw,
+                    increment=Fraction(level.increment),
+                    break_even_credits=missing / rate,
+                )
+            )
+    return tuple(found)

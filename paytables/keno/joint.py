@@ -1,0 +1,195 @@
+"""The exact joint law of everything one ticket can win in one draw.
+
+The field splits into *atoms*: numbers that lie in exactly the same groups are alike, and only how many of an
+atom are drawn matters. Atoms are taken one after another, so a state is what the selections still open have
+caught so far; a selection whose last atom was taken turns into its win and leaves the state. Finished groups
+of a selection are kept sorted, because equal groups are alike. Selections that share no numbers therefore
+never meet in a state, and a way ticket of twenty kings has twenty-one of them.
+
+Balls that a bonus names are placed first, each in an atom; the others follow as a hypergeometric draw of what
+is left. Everything is counted, in ordered placements of the named balls times combinations of the others.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, perm
+from typing import TypeAlias
+
+from paytables.errors import AnalysisError
+
+#: One way, or several alike: (spots, catch, named balls held as bits).
+Caught: TypeAlias = tuple[int, int, int]
+#: What a way or a ticket wins: credits, and progressive levels as bits.
+Won: TypeAlias = tuple[int, int]
+Group: TypeAlias = frozenset[int]
+
+#: More states than this at once are beyond exact reach.
+STATES_MAX = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many of ``total`` equally likely cases win each amount."""
+
+    total: int
+    cases: Mapping[Won, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A selection: its groups, and what it wins by how many of its ways caught what."""
+
+    groups: tuple[Group, ...]
+    spots: frozenset[int]
+    win: Callable[[Mapping[Caught, int]], Won]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Take one atom: which groups it adds to, which groups and selections it completes."""
+
+    atom: int
+    adds: tuple[int, ...]
+    completes: tuple[int, ...]
+    closes: tuple[int, ...]
+
+
+_State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ...], ...]]
+
+
+class Joint:
+    """The joint law of several selections on one field; see the module."""
+
+    def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
+        """Split the field. ``named`` is how many of the ``drawn`` balls a bonus names."""
+        self.parts = parts
+        self.drawn = drawn
+        self.named = named
+        self.numbers = numbers
+        self.owner = [p for p, part in enumerate(parts) for _ in part.groups]
+        groups = [group for part in parts for group in part.groups]
+        self.group_sizes = [len(group) for group in groups]
+        members: dict[tuple[int, ...], int] = {}
+        for number in sorted(set().union(*groups)):
+            key = tuple(g for g, group in enumerate(groups) if number in group)
+            members[key] = members.get(key, 0) + 1
+        self.steps, self.sizes = self._order(members)
+        self.rest = numbers - sum(self.sizes)
+        self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
+
+    def _order(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
+        """Take the atoms so that selections close early: always those of the one with the fewest left."""
+        left = dict(members)
+        order: list[tuple[int, ...]] = []
+        while left:
+            need: dict[int, list[tuple[int, ...]]] = {}
+            for key in left:
+                for part in {self.owner[g] for g in key}:
+                    need.setdefault(part, []).append(key)
+            part = min(need, key=lambda p: (len(need[p]), p))
+            for key in sorted(need[part]):
+                order.append(key)
+                del left[key]
+        last_of_group = {g: i for i, key in enumerate(order) for g in key}
+        last_of_part = {self.owner[g]: i for i, key in enumerate(order) for g in key}
+        steps = [
+            _Step(
+                atom=i,
+                adds=key,
+                completes=tuple(g for g in key if last_of_group[g] == i),
+                closes=tuple(p for p, last in last_of_part.items() if last == i),
+            )
+            for i, key in enumerate(order)
+        ]
+        return steps, [members[key] for key in order]
+
+    def law(self, states_max: int = STATES_MAX) -> Counted:
+        """Return the exact law of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
+        cases: dict[Won, int] = {}
+        for weight, sizes, marks in self._placements(list(self.sizes), self.rest, 0):
+            for won, count in self._run(sizes, marks, states_max).items():
+                cases[won] = cases.get(won, 0) + weight * count
+        total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
+        return Counted(total, cases)
+
+    def _placements(
+        self, sizes: list[int], rest: int, ball: int
+    ) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Yield every way to place the named balls: its weight, what is left of the atoms, marks an atom."""
+        if ball == self.named:
+            yield 1, [*sizes, rest], [0] * len(sizes)
+            return
+        for atom in range(len(sizes)):
+            if sizes[atom]:
+                here = [n - (i == atom) for i, n in enumerate(sizes)]
+                for weight, left, marks in self._placements(here, rest, ball + 1):
+                    added = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
+                    yield weight * sizes[atom], left, added
+        if rest:
+            for weight, left, marks in self._placements(sizes, rest - 1, ball + 1):
+                yield weight * rest, left, marks
+
+    def _run(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
+        todo = self.drawn - self.named
+        held = [0] * len(self.group_sizes)
+        for step in self.steps:
+            for g in step.adds:
+                held[g] |= marks[step.atom]
+        start: _State = (0, 0, 0, tuple(h.bit_count() for h in held), ((),) * len(self.parts))
+        states: dict[_State, int] = {start: 1}
+        for step in self.steps:
+            states = self._take(step, sizes[step.atom], todo, held, states)
+            if len(states) > states_max:
+                raise AnalysisError(
+                    f"the joint law of {len(self.parts)} overlapping selections needs more than "
+                    f"{states_max} states at once: beyond exact reach"
+                )
+        won: dict[Won, int] = {}
+        for (taken, credits_, levels, _, _), count in states.items():
+            ways = comb(sizes[-1], todo - taken)
+            if ways:
+                won[credits_, levels] = won.get((credits_, levels), 0) + count * ways
+        return won
+
+    def _take(
+        self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
+    ) -> dict[_State, int]:
+        after: dict[_State, int] = {}
+        for (taken, credits_, levels, catches, done), count in states.items():
+            for j in range(min(size, todo - taken) + 1):
+                open_ = list(catches)
+                for g in step.adds:
+                    open_[g] += j
+                items = list(done)
+                for g in step.completes:
+                    part = self.owner[g]
+                    items[part] = tuple(sorted((*items[part], (self.group_sizes[g], open_[g], held[g]))))
+                    open_[g] = 0
+                credits_now, levels_now = credits_, levels
+                for p in step.closes:
+                    extra, won = self._win(p, items[p])
+                    credits_now += extra
+                    levels_now |= won
+                    items[p] = ()
+                state = (taken + j, credits_now, levels_now, tuple(open_), tuple(items))
+                after[state] = after.get(state, 0) + count * comb(size, j)
+        return after
+
+    def _win(self, part: int, groups: tuple[Caught, ...]) -> Won:
+        """Return what a selection wins once all its groups are known; a group's item is a way's of itself."""
+        key = (part, groups)
+        if key not in self._wins:
+            self._wins[key] = self.parts[part].win(ways_caught(groups, self.parts[part].spots))
+        return self._wins[key]
+
+
+def ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
+    """Return how many ways of the wanted numbers of spots caught what, as a product over the groups."""
+    most = max(spots)
+    made: dict[Caught, int] = {(0, 0, 0): 1}
+    for size, catch, marks in groups:
+        for (s, c, m), count in list(made.items()):
+            if s + size <= most:
+                key = (s + size, c + catch, m | marks)
+                made[key] = made.get(key, 0) + count
+    return {key: count for key, count in made.items() if key[0] in spots}

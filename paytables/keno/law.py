@@ -1,0 +1,157 @@
+"""The exact law of what one ticket wins in one draw, and of several draws.
+
+A quick-picked selection is a uniformly random set of numbers, chosen by itself, so what it catches does not
+depend on the draw nor on the other selections: its law is convolved with theirs. Marked selections meet on
+one field and go through :class:`paytables.keno.joint.Joint` together.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import gcd
+
+from paytables.analysis import Law
+from paytables.errors import AnalysisError
+from paytables.keno.joint import Caught, Counted, Group, Joint, Part, Won
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.tables import Options, Tables
+from paytables.keno.ticket import Selection, Ticket
+
+#: More pairs of cases than this in one convolution are beyond exact reach.
+PAIRS_MAX = 4_000_000
+
+NOTHING = Counted(1, {(0, 0): 1})
+
+
+def part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
+    """Return a selection as the joint law sees it."""
+    stakes = selection.stakes
+
+    def win(caught: Mapping[Caught, int]) -> Won:
+        credits_ = levels = 0
+        for (spots, catch, marks), ways in caught.items():
+            credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)
+            levels |= tables.levels_won(spots, stakes[spots], catch)
+        return credits_, levels
+
+    return Part(tuple(groups), frozenset(stakes), win)
+
+
+def joint(definition: KenoDefinition, parts: Sequence[Part], options: Options) -> Counted:
+    """Return the joint law of marked selections. Raises :class:`AnalysisError` where it is beyond reach."""
+    return Joint(parts, definition.field.numbers, definition.field.drawn, len(options.balls)).law()
+
+
+def marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
+    """Return the parts of the selections whose numbers are known."""
+    return [
+        part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
+        for s in ticket.selections
+        if not s.is_quick_pick
+    ]
+
+
+def quick_laws(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> list[Counted]:
+    """Return the law of each quick-picked selection by itself; alike selections share one computation."""
+    known: dict[tuple[object, ...], Counted] = {}
+    laws = []
+    for selection in ticket.selections:
+        if not selection.is_quick_pick:
+            continue
+        key = (selection.sizes, tuple(sorted(selection.stakes.items())))
+        if key not in known:
+            ends = accumulate(selection.sizes)
+            groups = [frozenset(range(e - n, e)) for n, e in zip(selection.sizes, ends, strict=True)]
+            known[key] = joint(definition, [part(selection, groups, tables, ticket.options)], ticket.options)
+        laws.append(known[key])
+    return laws
+
+
+def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+    """Return the law of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
+    parts = marked_parts(ticket, tables)
+    law = joint(definition, parts, ticket.options) if parts else NOTHING
+    for other in quick_laws(definition, tables, ticket):
+        law = convolve(law, other)
+    return law
+
+
+def draw_law(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+    """Return the law of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
+    law = multiply(before_multipliers(definition, tables, ticket), ticket.options)
+    return law if definition.limit is None else cut(law, definition.limit)
+
+
+def convolve(a: Counted, b: Counted) -> Counted:
+    """Return the law of two independent wins together. Raises :class:`AnalysisError` when it is too large."""
+    if len(a.cases) * len(b.cases) > PAIRS_MAX:
+        raise AnalysisError(f"a convolution of {len(a.cases)} with {len(b.cases)} cases: beyond exact reach")
+    cases: dict[Won, int] = {}
+    for (credits_a, levels_a), count_a in a.cases.items():
+        for (credits_b, levels_b), count_b in b.cases.items():
+            won = (credits_a + credits_b, levels_a | levels_b)
+            cases[won] = cases.get(won, 0) + count_a * count_b
+    return Counted(a.total * b.total, cases)
+
+
+def factors(options: Options) -> dict[int, int]:
+    """Return the weights of what all multipliers together come to."""
+    made = {1: 1}
+    for bonus in options.multipliers:
+        longer: dict[int, int] = {}
+        for factor, weight in made.items():
+            for other, more in bonus.weights.items():
+                longer[factor * other] = longer.get(factor * other, 0) + weight * more
+        made = longer
+    return made
+
+
+def multiply(law: Counted, options: Options) -> Counted:
+    """Apply the multipliers of the draw, which all wins share; a level is not multiplied."""
+    weights = factors(options)
+    cases: dict[Won, int] = {}
+    for (credits_, levels), count in law.cases.items():
+        for factor, weight in weights.items():
+            won = (credits_ * factor, levels)
+            cases[won] = cases.get(won, 0) + count * weight
+    return Counted(law.total * sum(weights.values()), cases)
+
+
+def cut(law: Counted, limit: int) -> Counted:
+    """Apply the limit of a draw."""
+    cases: dict[Won, int] = {}
+    for (credits_, levels), count in law.cases.items():
+        won = (min(credits_, limit), levels)
+        cases[won] = cases.get(won, 0) + count
+    return Counted(law.total, cases)
+
+
+def credits_law(law: Counted) -> Law:
+    """Return the law of the credits alone, in lowest terms."""
+    counts: dict[int, int] = {}
+    for (credits_, _), count in law.cases.items():
+        if count:
+            counts[credits_] = counts.get(credits_, 0) + count
+    common = gcd(law.total, *counts.values())
+    return Law(law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())})
+
+
+def level_rates(law: Counted, levels: int) -> list[Fraction]:
+    """Return the probability of each level in one draw."""
+    return [
+        Fraction(sum(n for (_, won), n in law.cases.items() if won >> i & 1), law.total)
+        for i in range(levels)
+    ]
+
+
+def repeat(law: Law, draws: int) -> Law:
+    """Return the law of several draws together. Raises :class:`AnalysisError` when it is too large."""
+    one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
+    return credits_law(_product([one] * draws))
+
+
+def _product(laws: Iterable[Counted]) -> Counted:
+    whole = NOTHING
+    for law in laws:
+        whole = convolve(whole, law)
+    return whole

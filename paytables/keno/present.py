@@ -1,0 +1,86 @@
+"""What a screen is told of a Keno game: plain JSON data, never a rule."""
+
+from collections.abc import Sequence
+
+from paytables.contract import Json
+from paytables.keno.draws import Drawn, Groups, Way
+from paytables.keno.schema import BallBonus, Bonus, KenoDefinition
+from paytables.keno.ticket import Ticket
+
+
+def presentation(definition: KenoDefinition) -> dict[str, Json]:
+    """Return the board, the tables (by spots, by catch, for one credit staked), the bonuses and the forms."""
+    return {
+        "kind": "keno",
+        "numbers": definition.field.numbers,
+        "drawn": definition.field.drawn,
+        "columns": definition.field.columns,
+        "tables": {
+            str(t.spots): {str(catch): pay for catch, pay in sorted(t.pays.items(), reverse=True)}
+            for t in sorted(definition.table, key=lambda t: t.spots)
+        },
+        "marks": definition.marks.model_dump(mode="json"),
+        "bonuses": [_bonus(b) for b in definition.bonus],
+        "progressives": [level.model_dump(mode="json") for level in definition.progressive],
+        "forms": [form.model_dump(mode="json") for form in definition.form],
+        "limit": definition.limit,
+    }
+
+
+def _bonus(bonus: Bonus) -> dict[str, Json]:
+    told: dict[str, Json] = {
+        "id": bonus.id,
+        "kind": bonus.kind,
+        "name": bonus.name.model_dump(),
+        "fee": bonus.fee,
+    }
+    if isinstance(bonus, BallBonus):
+        return {**told, "ball": bonus.ball, "factor": bonus.factor}
+    return {**told, "weights": {str(f): w for f, w in sorted(bonus.weights.items())}}
+
+
+def draw(
+    number: int, drawn: Drawn, ways: Sequence[Way], paid: Sequence[int], levels: Sequence[str]
+) -> dict[str, Json]:
+    """Return one draw: the balls in their order, and what every way caught and is paid."""
+    return {
+        "draw": number,
+        "balls": list(drawn.balls),
+        "multipliers": dict(drawn.factors),
+        "ways": [
+            {
+                "selection": way.selection,
+                "numbers": list(way.numbers),
+                "hits": list(way.hits),
+                "factor": way.factor,
+                "credits": credits_,
+            }
+            for way, credits_ in zip(ways, paid, strict=True)
+        ],
+        "progressives": list(levels),
+        "credits": sum(paid),
+    }
+
+
+def display(
+    definition: KenoDefinition,
+    ticket: Ticket,
+    picked: Sequence[Groups],
+    draws: Sequence[Json],
+) -> dict[str, Json]:
+    """Return the whole game: the ticket as played, with its quick picks, and its draws in order."""
+    return {
+        "kind": "keno",
+        "numbers": definition.field.numbers,
+        "columns": definition.field.columns,
+        "selections": [
+            {
+                "groups": [list(group) for group in groups],
+                "quick_pick": selection.is_quick_pick,
+                "stakes": {str(spots): stake for spots, stake in sorted(selection.stakes.items())},
+            }
+            for selection, groups in zip(ticket.selections, picked, strict=True)
+        ],
+        "bonuses": list(ticket.options.bought),
+        "draws": list(draws),
+    }

@@ -1,0 +1,118 @@
+"""The rules of one Keno game: its wagers, and the draws it plays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from paytables.analysis import Analysis, Depth
+from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
+from paytables.errors import WagerError
+from paytables.keno import figures, present, ticket
+from paytables.keno.draws import Drawn, Groups, evaluate, levels_won, pick, weighted
+from paytables.keno.limit import share_out
+from paytables.keno.schema import Form, KenoDefinition
+from paytables.keno.tables import Tables, options
+from paytables.keno.ticket import Selection, Ticket
+
+
+@dataclass(frozen=True)
+class KenoRules:
+    """A Keno game made playable."""
+
+    definition: KenoDefinition
+    tables: Tables
+
+    @cached_property
+    def bet_options(self) -> tuple[int, ...]:
+        """What every form costs at every stake, in credits, ascending. A ticket may cost other sums."""
+        return tuple(sorted({self.form_ticket(f, stake).cost for f, stake in self._offers()}))
+
+    def _offers(self) -> list[tuple[Form, int]]:
+        """Every form at every stake it may be bought at."""
+        marks = self.definition.marks
+        offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
+        if marks.cost is None:
+            return offers
+        return [(f, s) for f, s in offers if self.form_ticket(f, s).cost_a_draw <= marks.cost]
+
+    def form_ticket(self, form: Form, stake: int) -> Ticket:
+        """Return the quick-pick ticket a form stands for."""
+        selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
+        return Ticket((selection,) * form.selections, form.draws, options(self.definition, form.bonuses))
+
+    def ticket(self, asked: Mapping[str, Json]) -> Ticket:
+        """Check a ticket. Raises :class:`WagerError` saying which mark is wrong and why."""
+        return ticket.read(self.definition, self.tables, asked)
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_``: the ticket asked for, or the first form that costs that much.
+
+        ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
+        gives sizes in the place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
+        ``bonuses`` (ids) are optional. ``form`` asks for a form by its id.
+        """
+        if "selections" not in asked:
+            return self._form_wager(credits_, asked)
+        found = self.ticket(asked)
+        if found.cost != credits_:
+            raise WagerError(f"the ticket costs {found.cost} credits, not {credits_}")
+        return Wager(credits_, found.to_json())
+
+    def _form_wager(self, credits_: int, asked: Mapping[str, Json]) -> Wager:
+        if set(asked) - {"form"}:
+            raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
+        for form, stake in self._offers():
+            found = self.form_ticket(form, stake)
+            if asked.get("form", form.id) == form.id and found.cost == credits_:
+                return Wager(credits_, found.to_json())
+        named = f" of form {asked['form']!r}" if asked else ""
+        raise WagerError(f"no ticket{named} of {credits_} credits; the game offers {list(self.bet_options)}")
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play every draw of a ticket, one after another; the quick picks come first."""
+        accepted = self.wager(wager.credits, **wager.options)
+        bought = self.ticket(accepted.options)
+        picked = [self._numbers(i, selection, draw) for i, selection in enumerate(bought.selections)]
+        wins: list[Win] = []
+        levels: list[str] = []
+        shown: list[Json] = []
+        for n in range(1, bought.draws + 1):
+            drawn = self._drawn(bought, draw)
+            ways = evaluate(self.tables, bought, picked, drawn)
+            paid = share_out([way.credits for way in ways], self.definition.limit)
+            reached = levels_won(self.tables, ways)
+            wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
+            levels += reached
+            shown.append(present.draw(n, drawn, ways, paid, reached))
+        yield from ()
+        return Outcome(
+            win_credits=sum(win.credits for win in wins),
+            wins=tuple(wins),
+            progressives=tuple(levels),
+            display=present.display(self.definition, bought, picked, shown),
+        )
+
+    def _drawn(self, bought: Ticket, draw: Draw) -> Drawn:
+        field = self.definition.field
+        balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
+        return Drawn(balls, {b.id: weighted(draw, b.weights, b.id) for b in bought.options.multipliers})
+
+    def _numbers(self, place: int, selection: Selection, draw: Draw) -> Groups:
+        if not selection.is_quick_pick:
+            return selection.groups
+        field = range(1, self.definition.field.numbers + 1)
+        picked = pick(draw, field, sum(selection.sizes), f"quick pick {place + 1}")
+        ends = accumulate(selection.sizes)
+        return tuple(
+            tuple(sorted(picked[end - size : end])) for size, end in zip(selection.sizes, ends, strict=True)
+        )
+
+    def presentation(self) -> dict[str, Json]:
+        """Return what a screen needs to draw the board, as JSON data."""
+        return present.presentation(self.definition)
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
+        offers = [(form, self.form_ticket(form, stake)) for form, stake in self._offers()]
+        return figures.analyse(self.definition, self.tables, offers, depth)

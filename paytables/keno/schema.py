@@ -1,0 +1,136 @@
+"""The model of a Keno game's definition: the field, what may be marked, the tables, bonuses and limits."""
+
+from math import comb
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text
+
+Catch = Annotated[int, Field(ge=0, le=500)]
+Factor = Annotated[int, Field(ge=1, le=1000)]
+#: An exact share of the wager, written as a fraction: ``"1/100"``.
+Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
+
+
+class Balls(Strict):
+    """The field of numbers 1 to ``numbers``, of which ``drawn`` are drawn without replacement."""
+
+    numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
+    drawn: PositiveInt = 20
+    columns: PositiveInt = Field(default=10, description="how many numbers a row of the board shows")
+
+    @model_validator(mode="after")
+    def _some_are_left(self) -> "Balls":
+        if self.drawn >= self.numbers:
+            raise ValueError(f"{self.drawn} of {self.numbers} balls drawn leaves nothing to chance")
+        return self
+
+
+class Marks(Strict):
+    """What a player may mark (Québec by-law, ss. 77 to 80)."""
+
+    stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
+    groups: PositiveInt = Field(default=1, description="the most groups of a way selection; 1: straight only")
+    draws: PositiveInt = Field(default=1, description="the most draws one ticket takes part in")
+    cost: PositiveInt | None = Field(
+        default=None, description="the most a ticket may cost a draw, in credits"
+    )
+
+    @model_validator(mode="after")
+    def _stakes_ascend(self) -> "Marks":
+        if list(self.stakes) != sorted(set(self.stakes)):
+            raise ValueError("stakes are different and ascending")
+        return self
+
+
+class Table(Strict):
+    """What one number of spots pays: ``pays[catch]`` credits for each credit staked, stake included."""
+
+    spots: PositiveInt
+    pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
+
+
+class BallBonus(Strict):
+    """A way that holds the ball drawn at place ``ball`` (1 is the first) has its win multiplied."""
+
+    kind: Literal["ball"]
+    id: Identifier
+    name: Text
+    ball: PositiveInt
+    factor: Annotated[int, Field(ge=2, le=1000)]
+    fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
+
+
+class MultiplierBonus(Strict):
+    """A factor drawn once a draw, of these weights, multiplies every win of the ticket."""
+
+    kind: Literal["multiplier"]
+    id: Identifier
+    name: Text
+    weights: Annotated[dict[Factor, PositiveInt], Field(min_length=2)]
+    fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
+
+
+Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
+
+
+class Progressive(Strict):
+    """A progressive level, won beside the table's pay when a way of ``spots`` catches ``catch``.
+
+    It is won at most once a draw by one ticket, however many of its ways catch it; no bonus multiplies it.
+    """
+
+    id: Identifier
+    name: Text
+    spots: PositiveInt
+    catch: Catch
+    stake: PositiveInt = Field(default=1, description="the least stake a way that plays for it")
+    reset_credits: PositiveInt
+    increment: Share = Field(description="the share of each eligible wager that the meter grows by")
+    linked: bool = False
+
+
+class Form(Strict):
+    """A ticket the game itself offers: quick-pick selections that one touch buys."""
+
+    id: Identifier
+    name: Text
+    selections: PositiveInt = 1
+    spots: PositiveInt
+    draws: PositiveInt = 1
+    bonuses: tuple[Identifier, ...] = ()
+
+
+class Terms(Strict):
+    """What the ticket and the slip must say beside the bets (Québec by-law, ss. 77, 82 and 86)."""
+
+    rules_at: Text = Field(description="where the rules are available")
+    claim_at: Text = Field(description="where a winning ticket is presented")
+    claim_days: PositiveInt = Field(description="days after the last draw within which it is presented")
+
+
+class KenoDefinition(Definition):
+    """A whole Keno game."""
+
+    field: Balls = Balls()
+    marks: Marks = Marks()
+    table: Annotated[tuple[Table, ...], Field(min_length=1)]
+    bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
+    progressive: tuple[Progressive, ...] = ()
+    form: Annotated[tuple[Form, ...], Field(min_length=1)]
+    limit: PositiveInt | None = Field(
+        default=None, description="the most one ticket is paid a draw, in credits, progressives apart"
+    )
+    terms: Terms | None = None
+
+    def possible(self, spots: int) -> range:
+        """Return the catches a selection of that many spots can have."""
+        missed = self.field.numbers - spots
+        return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
+
+    @property
+    def cycle(self) -> int:
+        """How many draws there are, the order of the balls apart."""
+        return comb(self.field.numbers, self.field.drawn)

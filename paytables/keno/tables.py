@@ -1,0 +1,170 @@
+"""What the whole definition must hold together, and the prices its tables put on a way."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from paytables.errors import DefinitionError
+from paytables.keno.schema import BallBonus, KenoDefinition, MultiplierBonus, Progressive
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The bonuses in force on a ticket: those of every bet, and those it paid for."""
+
+    balls: tuple[BallBonus, ...]
+    multipliers: tuple[MultiplierBonus, ...]
+    bought: tuple[str, ...]
+    fee: int
+
+    @property
+    def cost(self) -> int:
+        """Credits a way costs for each credit staked."""
+        return 1 + self.fee
+
+    @property
+    def greatest(self) -> int:
+        """The most all bonuses together can multiply a win by."""
+        return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
+
+    def factor(self, marks: int) -> int:
+        """Return what the ball bonuses multiply by; bit *i* of ``marks``: the way holds bonus ball *i*."""
+        return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
+
+
+def prize_name(spots: int, catch: int) -> str:
+    """Return the name a prize has in wins and on the PAR sheet."""
+    return f"{catch} of {spots}"
+
+
+def options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
+    """Return the bonuses in force when those of the ids ``bought`` are paid for."""
+    paid = set(bought)
+    in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
+    return Options(
+        balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
+        multipliers=tuple(b for b in in_force if isinstance(b, MultiplierBonus)),
+        bought=tuple(b.id for b in in_force if b.fee),
+        fee=sum(b.fee for b in in_force),
+    )
+
+
+def every_option(definition: KenoDefinition) -> list[Options]:
+    """Return every choice of the bonuses that are sold, none first."""
+    sold = [b.id for b in definition.bonus if b.fee]
+    return [options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The pays by spots and catch, and the levels a catch wins."""
+
+    pays: Mapping[int, Mapping[int, int]]
+    levels: tuple[Progressive, ...]
+
+    def pay(self, spots: int, catch: int) -> int:
+        """Return the credits paid for each credit staked."""
+        return self.pays[spots].get(catch, 0)
+
+    def levels_won(self, spots: int, stake: int, catch: int) -> int:
+        """Return the levels the catch wins, level *i* as bit *i*."""
+        return sum(
+            1 << i
+            for i, level in enumerate(self.levels)
+            if level.spots == spots and level.catch == catch and stake >= level.stake
+        )
+
+
+def tables(definition: KenoDefinition, file: str) -> Tables:
+    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    check = _Check(definition, file)
+    pays = check.pays()
+    check.bonuses()
+    check.levels(pays)
+    check.forms(pays)
+    check.limit(pays)
+    return Tables(pays, definition.progressive)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    definition: KenoDefinition
+    file: str
+
+    def refuse(self, key: str, reason: str) -> DefinitionError:
+        return DefinitionError(self.file, key, reason)
+
+    def pays(self) -> dict[int, Mapping[int, int]]:
+        found: dict[int, Mapping[int, int]] = {}
+        numbers = self.definition.field.numbers
+        for n, table in enumerate(self.definition.table):
+            if table.spots in found:
+                raise self.refuse(f"table.{n}.spots", f"{table.spots} spots have two tables")
+            if table.spots >= numbers:
+                raise self.refuse(f"table.{n}.spots", f"{table.spots} spots on a field of {numbers} numbers")
+            for catch in table.pays:
+                self._catch(f"table.{n}.pays.{catch}", table.spots, catch)
+            if not any(table.pays.values()):
+                raise self.refuse(f"table.{n}.pays", "every pay is zero")
+            found[table.spots] = table.pays
+        return found
+
+    def _catch(self, key: str, spots: int, catch: int) -> None:
+        if catch > spots:
+            raise self.refuse(key, f"pays for {catch} hits on {spots} spots")
+        possible = self.definition.possible(spots)
+        if catch not in possible:
+            raise self.refuse(
+                key, f"{spots} spots catch {possible.start} to {possible.stop - 1}, never {catch}"
+            )
+
+    def bonuses(self) -> None:
+        bonuses, drawn = self.definition.bonus, self.definition.field.drawn
+        if len({b.id for b in bonuses}) != len(bonuses):
+            raise self.refuse("bonus", "two bonuses have the same id")
+        balls = [b.ball for b in bonuses if isinstance(b, BallBonus)]
+        if len(set(balls)) != len(balls):
+            raise self.refuse("bonus", "two bonuses are about the same ball")
+        if balls and max(balls) > drawn:
+            raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {drawn}")
+
+    def levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        levels = self.definition.progressive
+        if len({level.id for level in levels}) != len(levels):
+            raise self.refuse("progressive", "two levels have the same id")
+        for n, level in enumerate(levels):
+            if level.spots not in pays:
+                raise self.refuse(f"progressive.{n}.spots", f"no table for {level.spots} spots")
+            self._catch(f"progressive.{n}.catch", level.spots, level.catch)
+            if level.stake > max(self.definition.marks.stakes):
+                raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
+
+    def forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        marks = self.definition.marks
+        sold = {b.id for b in self.definition.bonus if b.fee}
+        if len({form.id for form in self.definition.form}) != len(self.definition.form):
+            raise self.refuse("form", "two forms have the same id")
+        for n, form in enumerate(self.definition.form):
+            if form.spots not in pays:
+                raise self.refuse(f"form.{n}.spots", f"no table for {form.spots} spots")
+            if form.selections > marks.selections:
+                raise self.refuse(f"form.{n}.selections", f"a ticket has at most {marks.selections}")
+            if form.draws > marks.draws:
+                raise self.refuse(f"form.{n}.draws", f"a ticket takes part in at most {marks.draws}")
+            for bonus in set(form.bonuses) - sold:
+                raise self.refuse(f"form.{n}.bonuses", f"no bonus {bonus!r} is sold")
+            cost = form.selections * min(marks.stakes) * options(self.definition, form.bonuses).cost
+            if marks.cost is not None and cost > marks.cost:
+                raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
+
+    def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        limit = self.definition.limit
+        if limit is None:
+            return
+        if self.definition.marks.cost is None:
+            raise self.refuse("marks.cost", "a limit on the prizes of a ticket needs one on its cost")
+        greatest = max(option.greatest for option in every_option(self.definition))
+        prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
+        if limit < prize:
+            raise self.refuse("limit", f"{limit} would cut the prize of {prize} that one selection can win")

@@ -1,0 +1,194 @@
+"""What a player asks for: selections of marked groups, the ways they make, and what it all costs.
+
+A *selection* is one or more groups of numbers and a stake for each number of spots it plays. Every set of
+its groups that holds that many numbers is one *way*. A straight selection is one group; a way ticket plays
+sets of groups; a combination ticket plays several numbers of spots at once, each with its stake; a king is a
+group of one number.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from paytables.contract import Json
+from paytables.errors import WagerError
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.tables import Options, Tables, options
+
+#: A ticket with more ways than this is refused: nobody could check its prizes.
+WAYS_MAX = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How many numbers each group has, the numbers where the player marked them, the stakes by spots.
+
+    ``groups`` is empty where a quick pick is to choose all the numbers.
+    """
+
+    sizes: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    stakes: Mapping[int, int]
+
+    @property
+    def is_quick_pick(self) -> bool:
+        """Whether the numbers are yet to be drawn."""
+        return not self.groups
+
+    def ways(self) -> dict[int, int]:
+        """Return how many ways there are of each number of spots played."""
+        made = {0: 1}
+        for size in self.sizes:
+            for spots, count in list(made.items()):
+                made[spots + size] = made.get(spots + size, 0) + count
+        return {spots: made.get(spots, 0) for spots in self.stakes}
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the selection as a wager keeps it; :func:`read` is the inverse."""
+        return {
+            "groups": [list(g) for g in self.groups] or list(self.sizes),
+            "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One wager: its selections, how many draws it takes part in, and the bonuses in force."""
+
+    selections: tuple[Selection, ...]
+    draws: int
+    options: Options
+
+    @property
+    def cost_a_draw(self) -> int:
+        """Credits the ticket costs for each draw."""
+        staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
+        return staked * self.options.cost
+
+    @property
+    def cost(self) -> int:
+        """Credits the ticket costs."""
+        return self.cost_a_draw * self.draws
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the ticket as a wager's options; :func:`read` is the inverse."""
+        return {
+            "selections": [s.to_json() for s in self.selections],
+            "draws": self.draws,
+            "bonuses": list(self.options.bought),
+        }
+
+
+def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+    """Yield every set of groups that together hold ``spots`` numbers, as their places."""
+    if spots == 0:
+        yield ()
+        return
+    for i in range(first, len(sizes)):
+        if sizes[i] <= spots:
+            for rest in subsets(sizes, spots - sizes[i], i + 1):
+                yield (i, *rest)
+
+
+def read(definition: KenoDefinition, tables: Tables, asked: Mapping[str, Json]) -> Ticket:
+    """Check a ticket as asked for. Raises :class:`WagerError` saying which mark is wrong and why."""
+    unknown = set(asked) - {"selections", "draws", "bonuses"}
+    if unknown:
+        raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")
+    draws = asked.get("draws", 1)
+    if not _whole(draws) or not 1 <= draws <= definition.marks.draws:
+        raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.marks.draws}")
+    bought = asked.get("bonuses", ())
+    sold = [b.id for b in definition.bonus if b.fee]
+    if not _list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
+        raise WagerError(f"bonuses: {bought!r} are not different ones of {sold}")
+    selections = asked.get("selections", ())
+    most = definition.marks.selections
+    if not _list(selections) or not 1 <= len(selections) <= most:
+        raise WagerError(f"selections: a ticket has 1 to {most} of them")
+    ticket = Ticket(
+        selections=tuple(_selection(definition, tables, s, i) for i, s in enumerate(selections)),
+        draws=draws,
+        options=options(definition, bought),
+    )
+    cost = definition.marks.cost
+    if cost is not None and ticket.cost_a_draw > cost:
+        raise WagerError(
+            f"the ticket costs {ticket.cost_a_draw} credits a draw, and at most {cost} may be bet"
+        )
+    return ticket
+
+
+def _selection(definition: KenoDefinition, tables: Tables, asked: Json, i: int) -> Selection:
+    where = f"selections.{i}"
+    if not isinstance(asked, Mapping) or set(asked) != {"groups", "stakes"}:
+        raise WagerError(f"{where}: has groups and stakes, nothing else")
+    selection = Selection(
+        sizes=_sizes(definition, asked["groups"], where),
+        groups=_marked(definition, asked["groups"], where),
+        stakes=_stakes(asked["stakes"], where),
+    )
+    held = sum(selection.sizes)
+    if held > definition.field.numbers:
+        raise WagerError(f"{where}: {held} numbers on a field of {definition.field.numbers}")
+    for spots, count in selection.ways().items():
+        stake = selection.stakes[spots]
+        if spots not in tables.pays:
+            raise WagerError(f"{where}: {spots} spots are not played; there are {sorted(tables.pays)}")
+        if stake not in definition.marks.stakes:
+            raise WagerError(f"{where}: a stake of {stake}; there are {list(definition.marks.stakes)}")
+        if not count:
+            raise WagerError(f"{where}: no groups of {list(selection.sizes)} make {spots} spots")
+        if count > WAYS_MAX:
+            raise WagerError(f"{where}: {count} ways of {spots} spots; a ticket has at most {WAYS_MAX}")
+    used = {g for spots in selection.stakes for way in subsets(selection.sizes, spots) for g in way}
+    if len(used) != len(selection.sizes):
+        raise WagerError(f"{where}: a group takes part in no way")
+    return selection
+
+
+def _sizes(definition: KenoDefinition, asked: Json, where: str) -> tuple[int, ...]:
+    most = definition.marks.groups
+    if not _list(asked) or not 1 <= len(asked) <= most:
+        raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
+    if all(_whole(g) and g >= 1 for g in asked):
+        return tuple(asked)
+    for g, group in enumerate(asked):
+        if not _list(group) or not group:
+            raise WagerError(
+                f"{where}.groups.{g}: {group!r} is not a list of numbers; "
+                "a quick pick says how many for every group of its selection"
+            )
+    return tuple(len(group) for group in asked)
+
+
+def _marked(definition: KenoDefinition, asked: Json, where: str) -> tuple[tuple[int, ...], ...]:
+    if _whole(asked[0]):
+        return ()
+    seen: set[int] = set()
+    for g, group in enumerate(asked):
+        for number in group:
+            if not _whole(number) or not 1 <= number <= definition.field.numbers:
+                raise WagerError(f"{where}.groups.{g}: {number!r} is not on the field")
+            if number in seen:
+                raise WagerError(f"{where}.groups.{g}: {number} is marked twice")
+            seen.add(number)
+    return tuple(tuple(sorted(group)) for group in asked)
+
+
+def _stakes(asked: Json, where: str) -> dict[int, int]:
+    if not isinstance(asked, Mapping) or not asked:
+        raise WagerError(f"{where}.stakes: says the stake of each number of spots played")
+    stakes: dict[int, int] = {}
+    for spots, stake in asked.items():
+        if not str(spots).isdecimal() or not _whole(stake):
+            raise WagerError(f"{where}.stakes: {spots!r} = {stake!r} is not a number of spots and a stake")
+        stakes[int(spots)] = stake
+    return stakes
+
+
+def _whole(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _list(value: Json) -> bool:
+    return isinstance(value, list | tuple)
