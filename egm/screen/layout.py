@@ -7,7 +7,18 @@ from typing import Final
 from egm.screen.painter import Rect
 
 #: Keys of the deck, in the order of a button deck (left to right).
-DECK: Final = ("service", "help", "language", "volume", "cash_out", "bet_less", "bet_more", "bet_max", "play")
+DECK: Final = (
+    "service",
+    "help",
+    "games",
+    "language",
+    "volume",
+    "cash_out",
+    "bet_less",
+    "bet_more",
+    "bet_max",
+    "play",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +74,16 @@ LANDSCAPE: Final = Layout(
         104,
         16,
         {
-            "service": 142,
-            "help": 142,
-            "language": 142,
-            "volume": 142,
-            "cash_out": 236,
-            "bet_less": 150,
-            "bet_more": 150,
-            "bet_max": 200,
-            "play": 432,
+            "service": 124,
+            "help": 124,
+            "games": 124,
+            "language": 124,
+            "volume": 124,
+            "cash_out": 216,
+            "bet_less": 140,
+            "bet_more": 140,
+            "bet_max": 186,
+            "play": 418,
         },
     ),
     sheet=(160, 60, 1600, 730),
@@ -91,9 +103,15 @@ PORTRAIT: Final = Layout(
     deck=(0, 1600, 1080, 320),
     keys={
         **_row(
-            24, 1612, 120, 16, {"service": 192, "help": 192, "language": 192, "volume": 192, "cash_out": 200}
+            24, 1612, 120, 16, {"service": 193, "help": 193, "games": 194, "language": 194, "volume": 194}
         ),
-        **_row(24, 1752, 144, 16, {"bet_less": 170, "bet_more": 170, "bet_max": 200, "play": 444}),
+        **_row(
+            24,
+            1752,
+            144,
+            16,
+            {"cash_out": 200, "bet_less": 130, "bet_more": 130, "bet_max": 170, "play": 338},
+        ),
     },
     sheet=(40, 180, 1000, 1130),
     drawer=(490, 0, 590, 1340),

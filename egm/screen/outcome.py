@@ -53,6 +53,19 @@ class Field:
     names: Mapping[str, Names]
     lines: tuple[tuple[int, ...], ...]
     prizes: tuple[Prize, ...]
+    groups: Mapping[str, tuple[str, ...]]
+
+    def icons(self, prize: Prize) -> tuple[str, ...]:
+        """The symbols that picture a prize: like symbols, or for a group its members in turn."""
+        if prize.symbol:
+            return (prize.symbol,) * prize.count
+        number, _, rest = prize.name.partition(" ")
+        members = next((self.groups[g] for g in (rest, rest.partition("-")[2]) if g in self.groups), ())
+        return (
+            tuple(members[i % len(members)] for i in range(int(number)))
+            if members and number.isdigit()
+            else ()
+        )
 
     @property
     def reels(self) -> int:
@@ -98,6 +111,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         strips = tuple(tuple(str(s) for s in strip) for strip in place["strips"])
         heights = tuple(int(h) for h in place.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
+        groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
         lines = tuple(tuple(int(row) for row in line) for line in place.get("lines") or ())
         prizes = tuple(
             Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]))
@@ -109,13 +123,8 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
-    return Field(
-        strips,
-        heights,
-        {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)},
-        lines,
-        prizes,
-    )
+    names = {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
+    return Field(strips, heights, names, lines, prizes, groups)
 
 
 def stages_of(game: GameView) -> tuple[str, ...]:

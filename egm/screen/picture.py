@@ -13,6 +13,7 @@ from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys
 from egm.screen.scenes.lockup import draw_lockup
+from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.reels import draw_reels
 from egm.screen.scenes.stage import Stage, bulbs, chrome
 from egm.screen.text import Texts
@@ -71,6 +72,8 @@ class Picture:
             draw_lockup(stage, scene)
         if view.page is Page.HELP:
             draw_help(stage)
+        elif view.page is Page.GAMES:
+            draw_menu(stage)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
@@ -94,6 +97,8 @@ class Picture:
                 found.append(Touch(self.layout.drawer, Action("")))
         if view.page is Page.HELP:
             found += [Touch(rect, Action(name)) for name, rect in page_keys(self.layout.sheet).items()]
+        elif view.page is Page.GAMES:
+            found += [Touch(rect, action) for rect, action in choices(view, self.layout)]
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 

@@ -27,10 +27,11 @@ from egm.screen.theme import Motion, Theme
 
 
 class Page(StrEnum):
-    """What covers the field: nothing, or the help pages."""
+    """What covers the field: nothing, the help pages, or the game menu."""
 
     NONE = "none"
     HELP = "help"
+    GAMES = "games"
 
 
 class Scene(StrEnum):
@@ -326,7 +327,8 @@ def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Inten
     wishes = _wishes(view, action)
     if wishes is None:
         return _local(view, name), ()
-    return view if name == "language" else replace(view, page=Page.NONE), wishes
+    stays = name in {"language", "denomination"}
+    return view if stays else replace(view, page=Page.NONE), wishes
 
 
 def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
@@ -335,6 +337,10 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
         "play": (Intent(name="play"),),
         "choose": (
             Intent(name="choose", value=action.value if isinstance(action.value, int | str) else None),
+        ),
+        "game": (Intent(name="game", value=action.value if isinstance(action.value, str) else None),),
+        "denomination": (
+            Intent(name="denomination", value=action.value if isinstance(action.value, int) else None),
         ),
         "cash_out": (Intent(name="cash_out"),),
         "service": (Intent(name="service"),),
@@ -355,15 +361,19 @@ def _next_language(view: View) -> tuple[Intent, ...]:
 
 def _local(view: View, name: str) -> View:
     """What the screen does by itself: pages, volume, the drawer."""
-    opened = view.page is Page.HELP
     return {
-        "help": lambda: replace(view, page=Page.NONE if opened else Page.HELP, sheet=0),
+        "help": lambda: _toggle(view, Page.HELP),
+        "games": lambda: _toggle(view, Page.GAMES),
         "close": lambda: replace(view, page=Page.NONE),
         "next": lambda: replace(view, sheet=view.sheet + 1),
         "back": lambda: replace(view, sheet=view.sheet - 1),
         "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
         "drawer": lambda: _slide_drawer(view),
     }.get(name, lambda: view)()
+
+
+def _toggle(view: View, page: Page) -> View:
+    return replace(view, page=Page.NONE if view.page is page else page, sheet=0)
 
 
 def _slide_drawer(view: View) -> View:

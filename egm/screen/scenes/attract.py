@@ -64,6 +64,8 @@ def draw_celebration(stage: Stage) -> None:
     leave = 1 - clamp((since - length) / 1.2)
     if line.level >= 3 and not view.reduced_motion:
         _rays(stage, (cx, cy), arrive * leave)
+    if not view.reduced_motion:
+        _fountain(stage, since, _COINS[line.level], length + 1.0)
     high = 300.0 if line.level >= 3 else 132.0
     top = cy - high / 2 if line.level >= 3 else y + h - high - 6
     if leave > 0.6:
@@ -105,8 +107,6 @@ def draw_celebration(stage: Stage) -> None:
                 Style("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
                 width=w * 0.4,
             )
-    if not view.reduced_motion:
-        _fountain(stage, since, _COINS[line.level], length + 1.0)
 
 
 def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:

@@ -13,13 +13,14 @@ from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Page, playing, times
+from egm.screen.view import playing, times
 
 _ROLL: Final = 0.45
 
 _CAP: Final[dict[str, tuple[str, str]]] = {
     "service": ("amber", "gold_dark"),
     "help": ("steel", "steel_deep"),
+    "games": ("steel", "steel_deep"),
     "language": ("steel", "steel_deep"),
     "volume": ("steel", "steel_deep"),
     "cash_out": ("ruby", "ruby_deep"),
@@ -108,8 +109,8 @@ def _meter(stage: Stage, name: str, label: str, cents: int, credits_: int, colou
 def lit(stage: Stage, name: str) -> bool:
     """Whether a key's lamp is on: it would be heard now."""
     view = stage.view
-    if name in {"help", "volume"}:
-        return view.snapshot is not None
+    if name in {"help", "games", "volume"}:
+        return view.snapshot is not None and not playing(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
     if name == "play" and playing(view, stage.theme):
@@ -125,7 +126,7 @@ def labels(stage: Stage, name: str) -> str:
     say = stage.texts.say
     if name == "language":
         return say("language.other")
-    if name == "help" and stage.view.page is Page.HELP:
+    if name == stage.view.page.value:
         return say("key.close")
     if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
         return say("key.skip")
@@ -150,7 +151,7 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
         p.art(("key glow", name), rect, lambda size: _sheen(size, (w, h)), alpha=0.55 * glow)
     drop = 3 if down else 0
     paint: Paint | str = "text" if on else (150, 143, 176, 255)
-    icon = name in {"service", "help", "language", "volume"}
+    icon = name in {"service", "help", "games", "language", "volume"}
     words = labels(stage, name)
     if name == "play":
         p.text(
@@ -228,6 +229,9 @@ def _icon(size: tuple[int, int], name: str, volume: int, *, on: bool) -> pygame.
         ink.fill(arc(50, 34, 27, -200, 70, 13), colour)
         ink.fill(box(43.5, 52, 13, 16, 4), colour)
         ink.fill(ellipse(50, 84, 9), colour)
+    elif name == "games":
+        for i in range(4):
+            ink.fill(box(10 + 44 * (i % 2), 10 + 44 * (i // 2), 36, 36, 8), colour)
     elif name == "language":
         ring: Path = arc(50, 50, 42, 0, 360, 7)
         ink.fill(ring, colour)

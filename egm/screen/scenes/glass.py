@@ -70,7 +70,7 @@ def _prizes(stage: Stage, field: Field, prizes: list[Prize], rect: Rect, heading
     caption(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
     room = h - 64 - 62
-    step = min(96.0, room / max(1, len(prizes)))
+    step = min(112.0, room / max(1, len(prizes)))
     level = level_of(stage)
     hit = _current_win(stage)
     for i, prize in enumerate(prizes):
@@ -82,14 +82,13 @@ def _prizes(stage: Stage, field: Field, prizes: list[Prize], rect: Rect, heading
 
 def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, level: int) -> None:
     p, (x, y, w, h) = stage.painter, rect
-    side = min(h - 6, 58.0, (w * 0.62) / max(1, prize.count or 1))
+    icons = field.icons(prize)
+    side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
-    if prize.symbol:
-        size = (p.px(side), p.px(side))
-        art = symbol_art(stage, field, prize.symbol, size)
-        for i in range(prize.count):
-            p.put(art, (p.px(x + i * side), p.px(middle - side / 2)))
-    else:
+    size = (p.px(side), p.px(side))
+    for i, symbol in enumerate(icons):
+        p.put(symbol_art(stage, field, symbol, size), (p.px(x + i * side), p.px(middle - side / 2)))
+    if not icons:
         p.text(
             prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
             (x + 4, middle),

@@ -30,7 +30,8 @@ def sheets(stage: Stage) -> list[Sheet]:
     pages = [Sheet(say("help.rules"), _rules)]
     field = base_field(stage)
     if field is not None and field.prizes:
-        each = 7 if not stage.layout.portrait else 11
+        most = 9 if not stage.layout.portrait else 14
+        each = -(-len(field.prizes) // -(-len(field.prizes) // most))
         prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
         for start in range(0, len(prizes), each):
             part = prizes[start : start + each]
@@ -148,28 +149,31 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
     left = x + w * 0.46
     column = (w * 0.54) / len(options)
     base = min(game.bet_options)
+    step = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
         if now:
-            p.shade((left + i * column, y - 8, column, h), (*stage.look.accent[:3], 30), 12)
+            p.shade(
+                (left + i * column, y - 8, column, 50 + step * len(prizes)), (*stage.look.accent[:3], 30), 12
+            )
         p.text(
             stage.texts.say("help.bet", bet=stage.texts.number(bet)),
             (left + (i + 0.5) * column, y + 16),
             Style("strong", "small", stage.look.accent if now else "text_dim"),
             width=column - 8,
         )
-    step = min(76.0, (h - 44) / max(1, len(prizes)))
     for row, prize in enumerate(prizes):
         top = y + 42 + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         side = min(step - 12, 60.0)
         at = x + 10
-        if prize.symbol:
-            art = symbol_art(stage, field, prize.symbol, (p.px(side), p.px(side)))
-            for _ in range(prize.count):
-                p.put(art, (p.px(at), p.px(middle - side / 2)))
-                at += side
+        for symbol in field.icons(prize):
+            p.put(
+                symbol_art(stage, field, symbol, (p.px(side), p.px(side))),
+                (p.px(at), p.px(middle - side / 2)),
+            )
+            at += side
         p.text(
             prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
             (at + 12, middle),

@@ -2,23 +2,29 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pygame
 
 from egm.screen.art.ink import Ink, Linear, Paint, Radial, painted
-from egm.screen.art.paths import box, ellipse
+from egm.screen.art.paths import box, ellipse, mirror, scale
 from egm.screen.art.symbols import draw_symbol, is_blank
 from egm.screen.motion import ReelTravel, pulse
 from egm.screen.outcome import Field, Result, WinView
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.stage import Stage, metal
 from egm.screen.theme import Colour, fade, mix, parse_colour
 from egm.screen.view import Timeline, standing, times
 
 _GAP: Final = 10.0
+#: Room beside the outer reels for the tabs of the lines.
+MARGIN: Final = 44.0
+#: A reel is at most this many times wider than its cells are high.
+_WIDEST: Final = 1.62
 _BLUR_SPEED: Final = 8.0
 #: Colours of the lines, told apart by number as well.
+TABS_MOST: Final = 25
 LINE_COLOURS: Final = tuple(
     map(
         parse_colour,
@@ -40,7 +46,7 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the cells are, in units."""
+    """Where the cells are, in units: reels no wider than their symbols want, a bezel between them."""
 
     field: Rect
     heights: tuple[int, ...]
@@ -48,14 +54,27 @@ class Grid:
     @property
     def width(self) -> float:
         """Of one reel."""
-        return (self.field[2] - _GAP * (len(self.heights) + 1)) / len(self.heights)
+        count = len(self.heights)
+        room = (self.field[2] - 2 * MARGIN - _GAP * (count - 1)) / count
+        return min(room, _WIDEST * (self.field[3] - 2 * _GAP) / max(self.heights))
+
+    @property
+    def gap(self) -> float:
+        """Between two reels, and between the outer reels and the margins."""
+        count = len(self.heights)
+        return (self.field[2] - 2 * MARGIN - count * self.width) / max(1, count - 1 if count > 1 else 2)
 
     def reel(self, reel: int) -> Rect:
         """One reel's window; shorter reels stand in the middle."""
         tall = self.field[3] - 2 * _GAP
         height = tall * self.heights[reel] / max(self.heights)
-        x = self.field[0] + _GAP + reel * (self.width + _GAP)
-        return (x, self.field[1] + _GAP + (tall - height) / 2, self.width, height)
+        first = self.field[0] + MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        return (
+            first + reel * (self.width + self.gap),
+            self.field[1] + _GAP + (tall - height) / 2,
+            self.width,
+            height,
+        )
 
     def cell(self, reel: int, row: float) -> Rect:
         """One cell; ``row`` may be between rows."""
@@ -89,8 +108,65 @@ def draw_reels(stage: Stage) -> None:
         _running(stage, field, result, before, line, index, since)
 
 
+def _bezels(stage: Stage, grid: Grid) -> None:
+    """Brushed metal where there is no reel, each window sunk into it."""
+    rim = metal(stage.theme, stage.look.rim).stops
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        x, y, w, h = grid.field
+        ink = Ink(size, (w, h), 2)
+        dark = [mix(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
+        ink.fill(box(0, 0, w, h), Linear(((0, dark[1]), (0.5, dark[0]), (1, dark[2]))))
+        for reel in range(len(grid.heights)):
+            rx, ry, rw, rh = grid.reel(reel)
+            ink.fill(box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12), metal(stage.theme, stage.look.rim))
+            ink.fill(box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
+        return ink.finish()
+
+    stage.painter.art(("bezels", grid, stage.look.name), grid.field, make)
+
+
+def _tabs(stage: Stage, field: Field, grid: Grid) -> None:
+    """The number of every line in play, on both sides, at the height where it enters and leaves."""
+    p = stage.painter
+    for side, reel in ((0, 0), (1, field.reels - 1)):
+        rows: dict[int, list[int]] = {}
+        for number, line in enumerate(field.lines[:TABS_MOST]):
+            rows.setdefault(line[reel], []).append(number)
+        for row, numbers in rows.items():
+            _, top, _, high = grid.cell(reel, row)
+            step = min(34.0, high / len(numbers))
+            for i, number in enumerate(numbers):
+                colour = LINE_COLOURS[number % len(LINE_COLOURS)]
+                y = top + high / 2 + (i - (len(numbers) - 1) / 2) * step
+                x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
+                p.art(
+                    ("tab", colour, side),
+                    (x, y - step / 2 + 1, 34, step - 2),
+                    partial(_tab, colour=colour, side=side),
+                )
+                p.text(
+                    str(number + 1),
+                    (x + (15 if side == 0 else 19), y),
+                    Style("heavy", "caption" if step > 24 else "tiny", mix(colour, (0, 0, 0, 255), 0.85)),
+                    width=24,
+                )
+
+
+def _tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
+    ink = Ink(size)
+    shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
+    if side:
+        shape = mirror(shape)
+    ink.fill(shape, (0, 0, 0, 255))
+    ink.fill(scale(shape, 0.9), Linear(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour))))
+    return ink.finish()
+
+
 def _still(stage: Stage, field: Field, result: Result | None) -> None:
     grid = Grid(stage.layout.field, field.heights)
+    _bezels(stage, grid)
+    _tabs(stage, field, grid)
     for reel in range(field.reels):
         column = (
             result.window[reel]
@@ -116,6 +192,8 @@ def _running(
     since: float,
 ) -> None:
     grid, motion, step = Grid(stage.layout.field, field.heights), stage.theme.motion, line.steps[index]
+    _bezels(stage, grid)
+    _tabs(stage, field, grid)
     for reel in range(field.reels):
         strip, start, target = _strip(field, result, before, reel)
         travel = ReelTravel(start, target, len(strip), step.stops[reel] - step.begin)
@@ -184,7 +262,7 @@ def _cell(
 
     def make() -> pygame.Surface:
         surface = paper(size, look.paper)
-        side = round(min(size) * 0.9)
+        side = round(min(size) * 0.96)
         if not is_blank(symbol):
             art = symbol_art(stage, field, symbol, (side, side))
             at = ((size[0] - side) // 2, (size[1] - side) // 2)
@@ -311,7 +389,7 @@ def _winner(
         return ink.finish()
 
     p.art(("win frame", colour), rect, frame)
-    side = min(w, h) * (0.9 + 0.1 * step / 6)
+    side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
         size = (p.px(side), p.px(side))
         p.put(
@@ -371,8 +449,8 @@ def _badge(stage: Stage, grid: Grid, win: WinView, index: int) -> None:
             ink.fill(ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
             return ink.finish()
 
-        p.art(("badge", colour), (grid.field[0] - 24, y - 26, 52, 52), make)
-        p.text(str(win.line), (grid.field[0] + 2, y), Style("heavy", "body", dark), width=40)
+        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), make)
+        p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
     x, y, w, h = grid.cell(*win.positions[-1])
     words = stage.texts.number(win.credits)
     width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)

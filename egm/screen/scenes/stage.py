@@ -196,7 +196,7 @@ def _marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         str(stage.theme.fonts["display"]),
         title,
         (w / 2, h / 2),
-        h * 0.78,
+        h * 0.7,
         letters,
         edge=4,
         edge_paint=mix(look.sky[2], BLACK, 0.5),

@@ -1,0 +1,157 @@
+"""The game menu: each game as a tile in its own look, and the denominations of the one chosen."""
+
+from typing import Final
+
+import pygame
+
+from egm.link.messages import GameView
+from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.paths import box
+from egm.screen.layout import Layout
+from egm.screen.outcome import Field
+from egm.screen.painter import Rect, Style, gold
+from egm.screen.scenes.glass import percent
+from egm.screen.scenes.help import draw_button
+from egm.screen.scenes.reels import symbol_art
+from egm.screen.scenes.stage import BLACK, Stage, metal, rim_panel
+from egm.screen.theme import fade, mix
+from egm.screen.view import Action, View
+
+_KEYS_HIGH: Final = 66.0
+
+
+def _columns(layout: Layout) -> int:
+    return 2 if layout.portrait else 3
+
+
+def _pages(view: View, layout: Layout) -> list[list[GameView]]:
+    games = list(view.games.values())
+    each = _columns(layout) * (2 if not layout.portrait else 4)
+    return [games[i : i + each] for i in range(0, len(games), each)] or [[]]
+
+
+def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
+    """The tiles of the page shown."""
+    x, y, w, h = layout.sheet
+    pages = _pages(view, layout)
+    games = pages[view.sheet % len(pages)]
+    columns = _columns(layout)
+    rows = max(1, min(2 if not layout.portrait else 4, -(-len(games) // columns)))
+    wide = (w - 96 - 24 * (columns - 1)) / columns
+    tall = min(300.0, (h - 108 - 190 - 24 * (rows - 1)) / rows)
+    return [
+        ((x + 48 + (i % columns) * (wide + 24), y + 108 + (i // columns) * (tall + 24), wide, tall), game)
+        for i, game in enumerate(games)
+    ]
+
+
+def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """Everything the menu offers: games, denominations, and the keys that turn and close it."""
+    x, y, w, h = layout.sheet
+    found = [(rect, Action("game", game.id)) for rect, game in tiles(view, layout)]
+    units = view.game.denominations_cents if view.game else ()
+    wide = min(180.0, (w - 96) / max(1, len(units)) - 16)
+    left = x + (w - len(units) * (wide + 16) + 16) / 2
+    found += [
+        ((left + i * (wide + 16), y + h - 176, wide, 62), Action("denomination", cents))
+        for i, cents in enumerate(units)
+    ]
+    low = y + h - 88
+    found.append(((x + w / 2 - 120, low, 240, _KEYS_HIGH), Action("close")))
+    if len(_pages(view, layout)) > 1:
+        found.append(((x + 40, low, 240, _KEYS_HIGH), Action("back")))
+        found.append(((x + w - 280, low, 240, _KEYS_HIGH), Action("next")))
+    return found
+
+
+def draw_menu(stage: Stage) -> None:
+    """The menu over the stage."""
+    p, rect, view = stage.painter, stage.layout.sheet, stage.view
+    x, y, w, h = rect
+    p.shade(stage.layout.stage, (4, 2, 10, 170))
+    p.art(
+        ("sheet", stage.look.name),
+        rect,
+        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)),
+    )
+    p.text(
+        stage.texts.say("menu.title"),
+        (x + w / 2, y + 54),
+        Style("heavy", "lead", stage.look.accent),
+        width=w - 100,
+    )
+    for tile, game in tiles(view, stage.layout):
+        _tile(stage, tile, game)
+    p.text(
+        stage.texts.say("menu.denomination"),
+        (x + w / 2, y + h - 200),
+        Style("strong", "caption", "text_dim"),
+        width=w - 100,
+    )
+    for place, action in choices(view, stage.layout):
+        if action.name == "denomination":
+            chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
+            draw_button(
+                stage, place, stage.money(int(action.value)), on=view.accepts("denomination"), lit=chosen
+            )
+        elif action.name != "game":
+            draw_button(stage, place, stage.texts.say(f"key.{action.name}"))
+
+
+def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
+    p, (x, y, w, h) = stage.painter, rect
+    look = stage.theme.look(game.id, game.family)
+    chosen = stage.view.game is game
+    title = stage.texts.local(game.title, game.id)
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size, (w, h), 2)
+        ink.fill(box(0, 0, w, h, 26), BLACK)
+        ink.fill(box(3, 3, w - 6, h - 6, 24), metal(stage.theme, look.rim))
+        ink.fill(
+            box(9, 9, w - 18, h - 18, 19), Linear(((0, look.sky[0]), (0.5, look.sky[1]), (1, look.sky[2])))
+        )
+        ink.clipped(
+            box(9, 9, w - 18, h - 18, 19),
+            box(0, 0, w, h),
+            Radial(((0, fade(look.glow, 0.55)), (1, fade(look.glow, 0))), (0.5, 0.6), 0.6),
+        )
+        return ink.finish()
+
+    p.art(("tile", game.id), rect, make)
+    p.text(
+        title,
+        (x + w / 2, y + h * 0.25),
+        Style("display", "title", gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
+        width=w - 50,
+    )
+    _show_symbols(stage, (x + 30, y + h * 0.42, w - 60, h * 0.34), game)
+    facts = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
+    p.text(facts, (x + w / 2, y + h - 34), Style("strong", "caption", "text"), width=w - 50)
+    if chosen:
+        p.panel((x + w / 2 - 74, y - 12, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
+        p.text(
+            stage.texts.say("menu.chosen"),
+            (x + w / 2, y + 5),
+            Style("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
+            width=136,
+        )
+
+
+def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
+    """The symbols of the game's three highest prizes; a game without reels shows its family's name."""
+    p, (x, y, w, h) = stage.painter, rect
+    fields = stage.view.fields.get(game.id, {})
+    field: Field | None = next(iter(fields.values()), None)
+    if field is None:
+        key = f"family.{game.family}"
+        words = stage.texts.say(key) if stage.texts.has(key) else game.family.capitalize()
+        p.text(words, (x + w / 2, y + h / 2), Style("heavy", "title", "text"), width=w)
+        return
+    prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
+    best = list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
+    side = min(h, w / max(1, len(best)) - 10)
+    left = x + (w - len(best) * (side + 10) + 10) / 2
+    for i, symbol in enumerate(best):
+        art = symbol_art(stage, field, symbol, (p.px(side), p.px(side)))
+        p.put(art, (p.px(left + i * (side + 10)), p.px(y + (h - side) / 2)))
