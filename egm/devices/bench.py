@@ -130,6 +130,8 @@ class Bench:
             writer.write(encode(BenchReply(ok=False, text=str(error))))
         except (ConnectionError, ValueError):  # gone, or a line beyond the limit
             pass
+        except asyncio.CancelledError:  # the bench is being put away, and nobody awaits this task
+            pass
         finally:
             with suppress(ConnectionError):
                 await writer.drain()

@@ -86,7 +86,10 @@ class ScreenServer:
                 self._on_intent(message)
         except (MessageError, ValueError) as error:  # ValueError: a line over the limit
             self._on_peer_error(str(error))
-        except ConnectionError:
+        except (
+            ConnectionError,
+            asyncio.CancelledError,
+        ):  # gone, or the machine stops; nobody awaits this task
             pass
         finally:
             self._writers.discard(writer)

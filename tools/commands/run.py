@@ -22,11 +22,16 @@ _RESTART_WINDOW_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """One process of the cabinet. ``ready`` is the file whose appearance lets the next child start."""
+    """One process of the cabinet.
+
+    ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
+    person who started it.
+    """
 
     name: str
     arguments: tuple[str, ...]
     ready: Path | None = None
+    speaks: bool = False
 
 
 def _screen_mode(wanted: str) -> str:
@@ -51,7 +56,9 @@ def _children(
     if screen != "none":
         extra = () if port is None else ("--port", str(port))
         bench = ("--bench",) if simulated else ()
-        children.append(_Child("screen", ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra)))
+        children.append(
+            _Child("screen", ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra), speaks=True)
+        )
     return tuple(children)
 
 
@@ -86,7 +93,8 @@ class _Supervisor:
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
-            process = await asyncio.create_subprocess_exec(sys.executable, *child.arguments)
+            said = None if child.speaks else asyncio.subprocess.DEVNULL
+            process = await asyncio.create_subprocess_exec(sys.executable, *child.arguments, stdout=said)
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
