@@ -45,6 +45,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         if handpay is None
         else Handpay(kind=handpay["kind"], amount_cents=handpay["amount_cents"]),
         doors_open=cabinet.doors_open,
+        defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
     )
 

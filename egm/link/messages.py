@@ -86,6 +86,8 @@ class Snapshot(_Message):
     tilts: tuple[Tilt, ...] = ()
     handpay: Handpay | None = None
     doors_open: tuple[str, ...] = ()
+    defect: Literal["refund", "keep"] = "refund"
+    """What the place's rules make of a bet on a machine that fails; the player is told just that."""
     key_fingerprint: str = ""
 
 

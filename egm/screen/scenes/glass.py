@@ -121,7 +121,7 @@ def _small_print(stage: Stage, rect: Rect) -> None:
     left = stage.layout.left
     p.shade((left[0] + 24, left[1] + left[3] - 58, left[2] - 48, 2), (*stage.look.accent[:3], 70))
     p.text(
-        stage.texts.say("status.malfunction"),
+        stage.texts.say(f"defect.{snapshot.defect}"),
         (left[0] + left[2] / 2, left[1] + left[3] - 34),
         Style("text", "caption", "text_dim"),
         width=left[2] - 30,

@@ -116,7 +116,7 @@ def _rules(stage: Stage, rect: Rect) -> None:
         most=stage.texts.number(max(game.bet_options, default=0)),
     )
     y += p.paragraph(unit, (x, y, w, h), Style("strong", "body", stage.look.accent)) + 10
-    p.paragraph(say("help.void"), (x, y, w, h), Style("text", "small", "text_dim"))
+    p.paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "small", "text_dim"))
     low = rect[1] + rect[3]
     p.text(
         say("panel.return", percent=percent(stage, game.return_percent)),
