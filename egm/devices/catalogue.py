@@ -16,7 +16,11 @@ from egm.devices.id003 import driver as id003
 from egm.devices.id003.twin import Id003Twin
 from egm.devices.ioboard import driver as ioboard
 from egm.devices.ioboard.twin import IoBoardTwin
+from egm.devices.ithaca import driver as ithaca
+from egm.devices.ithaca.twin import IthacaTwin
 from egm.devices.line import LineSettings
+from egm.devices.tcl import driver as tcl
+from egm.devices.tcl.twin import TclTwin
 from egm.devices.twin import Port, Twin
 
 
@@ -43,6 +47,8 @@ PROTOCOLS: Final[Mapping[str, Entry]] = {
     "cctalk_coin": Entry("coin_acceptor", cctalk.LINE, CctalkCoinTwin),
     "cctalk_hopper": Entry("hopper", cctalk.LINE, CctalkHopperTwin),
     "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin),
+    "ithaca": Entry("ticket_printer", ithaca.LINE, IthacaTwin),
+    "tcl": Entry("ticket_printer", tcl.LINE, TclTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
 }
 
@@ -52,4 +58,5 @@ DEFAULT_BENCH: Final[Mapping[str, str]] = {
     "io": "ioboard",
     "coin": "cctalk_coin",
     "hopper": "cctalk_hopper",
+    "printer": "tcl",
 }

@@ -66,6 +66,7 @@ class LineDriver(ABC, Generic[M]):
                 except LineLostError as error:
                     self._lost(str(error))
                 self._line.close()
+                self._without_line()
                 await asyncio.sleep(REOPEN_SECONDS)
         finally:
             self._line.close()
@@ -77,6 +78,9 @@ class LineDriver(ABC, Generic[M]):
     @abstractmethod
     async def _cycle(self) -> None:
         """Ask, act, pause."""
+
+    def _without_line(self) -> None:
+        """Called now and then while there is no line: for what must not wait for ever."""
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:

@@ -1,0 +1,1 @@
+"""Ticket printers driven line by line (TransAct Ithaca's ESC style)."""

@@ -1,0 +1,207 @@
+"""ESC-style printer commands in bytes. Pure.
+
+Text goes to the printer as it is, each line ended by ``0A``. ``1B 58 hi lo`` sets the horizontal position,
+``1D 68 n`` and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints it (Interleaved
+2 of 5), ``0C`` ends and presents the ticket, ``18`` throws away what was sent. ``1D 7A`` and ``1D 53`` ask
+for two status bytes. The line is 9600 8N1; there is no check in either direction.
+
+Confidence: the commands are seen in one public source for the Edge. **The status bytes' bits are in licensed
+manuals**; :data:`BITS` is this project's stand-in and the only place that knows them. Bits 7 and 6 tell the
+two bytes apart and are part of the stand-in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from egm.devices.framing import Cut, ProtocolError
+from egm.devices.printer_status import PrinterStatus
+
+PROTOCOL: Final = "ithaca"
+ENCODING: Final = "cp437"
+_ESC: Final = 0x1B
+_GS: Final = 0x1D
+_INTERLEAVED: Final = 0x09
+
+#: Names of the bits of status bytes 1 and 2, bit 0 first.
+BITS: Final[Sequence[Sequence[str]]] = (
+    ("ticket_in_path", "busy", "barcode_done", "jam"),
+    ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
+)
+_MARKS: Final = (0x40, 0x80)
+
+
+_ASK: Final = (0x7A, 0x53)
+_POSITION: Final = 0x58
+_BAR_HEIGHT: Final = 0x68
+_BAR_WIDTH: Final = 0x77
+_BARS: Final = 0x6B
+_PRESENT: Final = 0x0C
+_CANCEL: Final = 0x18
+_LINE_MAX: Final = 256
+_DIGITS_MAX: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text."""
+
+    text: str
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError for what the printer has no character for."""
+        if not self.text.isprintable():
+            raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
+        try:
+            return self.text.encode(ENCODING) + b"\n"
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{PROTOCOL}: no character {error.object[error.start]!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Position, bar height or bar width: ``command`` is its second byte."""
+
+    command: int
+    value: int
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        if self.command == _POSITION:
+            return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
+        return bytes((_GS, self.command, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A bar code."""
+
+    digits: str
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError for what is no bar code."""
+        digits = self.digits
+        if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
+            raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
+        return bytes((_GS, _BARS, _INTERLEAVED, len(digits))) + digits.encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """End of the ticket."""
+
+    def encode(self) -> bytes:
+        """Its byte on the line."""
+        return bytes((_PRESENT,))
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Throw away what was sent, and forget that a bar code was done."""
+
+    def encode(self) -> bytes:
+        """Its byte on the line."""
+        return bytes((_CANCEL,))
+
+
+@dataclass(frozen=True, slots=True)
+class AskStatus:
+    """Ask for a status byte: ``which`` is 0 or 1."""
+
+    which: int
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return bytes((_GS, _ASK[self.which]))
+
+
+Command = Text | Setting | Bars | Present | Cancel | AskStatus
+
+
+def ticket(lines: Sequence[str], digits: str) -> bytes:
+    """The bytes of a whole ticket: the bar code near the leading edge, then the lines."""
+    commands: list[Command] = [Setting(_BAR_HEIGHT, 80), Setting(_BAR_WIDTH, 3), Setting(_POSITION, 40)]
+    commands += [Bars(digits), *(Text(line) for line in lines), Present()]
+    return b"".join(command.encode() for command in commands)
+
+
+def cut_command(buffer: bytes) -> Cut[Command] | None:
+    """Cut what a machine says (see :mod:`egm.devices.framing`)."""
+    first = buffer[0]
+    if first in {_PRESENT, _CANCEL}:
+        return Cut(1, Present() if first == _PRESENT else Cancel())
+    return _escape(buffer) if first in {_ESC, _GS} else _text(buffer)
+
+
+def _text(buffer: bytes) -> Cut[Command] | None:
+    end = buffer.find(b"\n")
+    if end < 0:
+        if len(buffer) > _LINE_MAX:
+            return Cut(len(buffer), ProtocolError(PROTOCOL, f"a line of more than {_LINE_MAX} bytes", buffer))
+        return None
+    text = buffer[:end].decode(ENCODING)
+    if not text.isprintable():
+        return Cut(end + 1, ProtocolError(PROTOCOL, "control characters in a line", buffer[: end + 1]))
+    return Cut(end + 1, Text(text))
+
+
+def _escape(buffer: bytes) -> Cut[Command] | None:
+    if len(buffer) < 2:
+        return None
+    first, second = buffer[:2]
+    if first == _GS and second in _ASK:
+        return Cut(2, AskStatus(_ASK.index(second)))
+    if first == _ESC and second == _POSITION:
+        return Cut(4, Setting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
+    if first == _GS and second in {_BAR_HEIGHT, _BAR_WIDTH}:
+        return Cut(3, Setting(second, buffer[2])) if len(buffer) >= 3 else None
+    if first == _GS and second == _BARS:
+        return _bars(buffer)
+    return Cut(1, ProtocolError(PROTOCOL, "unknown command", buffer[:2]))
+
+
+def _bars(buffer: bytes) -> Cut[Command] | None:
+    if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
+        return None
+    digits = buffer[4 : 4 + buffer[3]]
+    if buffer[2] != _INTERLEAVED or not digits.isdigit() or len(digits) % 2:
+        return Cut(2, ProtocolError(PROTOCOL, "no Interleaved 2 of 5 bar code", buffer[: 4 + buffer[3]]))
+    return Cut(4 + buffer[3], Bars(digits.decode("ascii")))
+
+
+@dataclass(frozen=True, slots=True)
+class StatusByte:
+    """One of the two status bytes: ``bits`` are named by :data:`BITS`."""
+
+    which: int
+    bits: int
+
+    def encode(self) -> bytes:
+        """Its byte on the line."""
+        return bytes((_MARKS[self.which] | self.bits,))
+
+
+def status_bytes(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
+    """A printer's status as its two bytes."""
+    words = [sum(getattr(status, name) << place for place, name in enumerate(names)) for names in BITS]
+    return StatusByte(0, words[0]), StatusByte(1, words[1])
+
+
+def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
+    """The two bytes as a status."""
+    return PrinterStatus(
+        **{
+            name: bool(byte.bits >> place & 1)
+            for byte in (first, second)
+            for place, name in enumerate(BITS[byte.which])
+        }
+    )
+
+
+def cut_answer(buffer: bytes) -> Cut[StatusByte] | None:
+    """Cut what a printer says (see :mod:`egm.devices.framing`)."""
+    byte = buffer[0]
+    for which, mark in enumerate(_MARKS):
+        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(BITS[which]):
+            return Cut(1, StatusByte(which, byte & 0x3F))
+    return Cut(1, ProtocolError(PROTOCOL, "no status byte", buffer[:1]))

@@ -1,0 +1,55 @@
+"""The driver of ESC-style printers: see :mod:`egm.devices.printer_driver` for the contract.
+
+The printer knows no templates: a layout here is the lines of a ticket, with its fields in braces.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from egm.devices.interface import EventSink, TicketJob
+from egm.devices.ithaca import codec
+from egm.devices.ithaca.codec import AskStatus, Cancel, StatusByte
+from egm.devices.ledgers import PrintLedger
+from egm.devices.line import LineSettings, SerialLine
+from egm.devices.printer_driver import PrinterDriver
+from egm.devices.printer_status import PrinterStatus
+
+LINE: Final = LineSettings(baud=9600)
+
+
+class IthacaDriver(PrinterDriver[StatusByte]):
+    """A :class:`~egm.devices.interface.TicketPrinter` driven line by line."""
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        ledger: PrintLedger,
+        layouts: Mapping[str, Sequence[str]],
+    ) -> None:
+        """``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
+        super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
+        self._layouts = dict(layouts)
+
+    def _print_command(self, job: TicketJob) -> bytes:
+        layout = self._layouts.get(job.template)
+        if layout is None:
+            known = ", ".join(sorted(self._layouts))
+            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {known}")
+        values = {**job.fields, "barcode": job.barcode}
+        try:
+            lines = [line.format_map(values) for line in layout]
+        except KeyError as error:
+            raise ValueError(f"{self.name}: template {job.template}: missing {error}") from error
+        return codec.ticket(lines, job.barcode)
+
+    async def _ask_status(self) -> PrinterStatus | None:
+        found: dict[int, StatusByte] = {}
+        for which in (0, 1):
+            for byte in await self._exchange(AskStatus(which).encode()):
+                found[byte.which] = byte
+        return codec.read_status(found[0], found[1]) if len(found) == 2 else None
+
+    async def _ready_again(self) -> None:
+        self._line.write(Cancel().encode())

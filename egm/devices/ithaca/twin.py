@@ -1,0 +1,44 @@
+"""A simulated ESC-style printer."""
+
+from egm.devices.ithaca import codec
+from egm.devices.ithaca.codec import AskStatus, Bars, Cancel, Command, Present, Setting, Text
+from egm.devices.printer_twin import PrinterTwin
+from egm.devices.twin import Port
+
+
+class IthacaTwin(PrinterTwin[Command]):
+    """See the module."""
+
+    kind = "ticket printer (ESC)"
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut_command, speed)
+        self._lines: list[str] = []
+        self._digits = ""
+
+    def received(self, message: Command) -> None:
+        """Collect a ticket, print it when it is presented, answer status questions."""
+        match message:
+            case AskStatus(which=which):
+                self._send(codec.status_bytes(self._status())[which].encode())
+            case Text(text=text):
+                self._lines.append(text)
+            case Bars(digits=digits):
+                self._digits = digits
+            case Present():
+                if self._digits:
+                    self._print({"lines": self._lines, "barcode": self._digits})
+                self._forget()
+            case Cancel():
+                self._forget()
+                self._cancel()
+            case Setting():
+                pass
+
+    def _forget(self) -> None:
+        self._lines, self._digits = [], ""
+
+    def power_lost(self) -> None:
+        """What was sent and not printed is gone too."""
+        self._forget()
+        super().power_lost()

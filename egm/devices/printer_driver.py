@@ -1,0 +1,162 @@
+"""One contract for every ticket printer: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED on the way.
+
+The value is in exactly one place at each state. Until BARCODE_DONE it is the player's credit; from there on
+it is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
+printer says so, and the validation number is redeemable only from BARCODE_DONE on. Hence FAILED is always
+safe, even where a printer lost power and cannot say how far it came: a ticket whose number never became
+redeemable is waste paper. A print command is sent once and never repeated: what is not known to have been
+printed has failed.
+
+States move only on two equal answers in a row, for printers have no check over their answers. Faults that
+stop printing are waited for while PENDING, at most :data:`PENDING_SECONDS`; a job that cannot start by then
+fails and the machine pays by other means.
+"""
+
+import asyncio
+from abc import abstractmethod
+from typing import Final
+
+from egm.devices.driver import LineDriver, M
+from egm.devices.framing import Cutter
+from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
+from egm.devices.ledgers import PrintLedger, PrintRecord
+from egm.devices.line import SerialLine
+from egm.devices.printer_status import PrinterStatus
+
+#: How long a ticket waits for the printer to become ready.
+PENDING_SECONDS: Final = 10.0
+#: How long a printer may neither print nor have printed what it was sent.
+START_SECONDS: Final = 2.0
+#: How long a printer that fell silent while printing is waited for.
+SILENT_SECONDS: Final = 15.0
+
+
+_FAULTS: Final = {
+    "paper_out": FaultCode.PAPER_OUT,
+    "paper_low": FaultCode.PAPER_LOW,
+    "jam": FaultCode.JAM,
+    "head_up": FaultCode.HEAD_UP,
+    "chassis_open": FaultCode.CHASSIS_OPEN,
+    "failure": FaultCode.FAILURE,
+}
+
+
+class PrinterDriver(LineDriver[M]):
+    """The contract, for any protocol that can say a :class:`PrinterStatus`."""
+
+    poll_seconds = 0.2
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        *,
+        cutter: Cutter[M],
+        protocol: str,
+        ledger: PrintLedger,
+    ) -> None:
+        super().__init__(name, line, sink, cutter, protocol)
+        self._ledger = ledger
+        self._since: float | None = None  # when the present state began, in this run
+
+    # ------------------------------------------------------------ what a protocol supplies
+    @abstractmethod
+    def _print_command(self, job: TicketJob) -> bytes:
+        """The bytes that print ``job``. Raises ValueError for what the printer cannot print."""
+
+    @abstractmethod
+    async def _ask_status(self) -> PrinterStatus | None:
+        """Ask once; None for silence or nonsense."""
+
+    @abstractmethod
+    async def _ready_again(self) -> None:
+        """Throw away any job in the printer, and forget that a bar code was done."""
+
+    # ------------------------------------------------------------ the machine's side
+    def print_ticket(self, job: TicketJob) -> None:
+        """Print; exactly once per ``job_id``.
+
+        Raises ValueError while the last ticket is not finished, or for fields the printer cannot print.
+        """
+        if self._ledger.pending() is not None:
+            raise ValueError(f"{self.name}: the last ticket is not finished")
+        self._print_command(job)
+        self._ledger.opened(job)
+        self._since = None
+        self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
+        self._wake.set()
+
+    # ------------------------------------------------------------ the cycle
+    def _session_begins(self) -> None:
+        """Nothing is believed of a printer: every cycle asks."""
+
+    async def _cycle(self) -> None:
+        first = await self._ask_status()
+        status = None if first is None else await self._ask_status()
+        if status is not None and status == first:
+            present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
+            self._show_faults(present)
+        else:
+            status = None
+        record = self._ledger.pending()
+        if record is not None and status is not None:
+            await self._advance(record, status)
+        elif record is not None:
+            self._unknown(record)
+        await self._pause()
+
+    def _without_line(self) -> None:
+        record = self._ledger.pending()
+        if record is not None:
+            self._unknown(record)
+
+    def _waited(self) -> float:
+        """Seconds since the open ticket came to its present state, as far as this run knows."""
+        now = asyncio.get_running_loop().time()
+        if self._since is None:
+            self._since = now
+        return now - self._since
+
+    def _move(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
+        self._ledger.moved(record.job.job_id, state, detail)
+        self._since = None
+        self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
+
+    def _unknown(self, record: PrintRecord) -> None:
+        """The printer does not say how it is: wait for it, not for ever."""
+        limits = {PrintState.PENDING: PENDING_SECONDS, PrintState.PRINTING: SILENT_SECONDS}
+        if record.state in limits and self._waited() > limits[record.state]:
+            self._move(record, PrintState.FAILED, "the printer does not answer")
+
+    async def _advance(self, record: PrintRecord, status: PrinterStatus) -> None:
+        match record.state:
+            case PrintState.PENDING:
+                await self._pending(record, status)
+            case PrintState.PRINTING:
+                await self._printing(record, status)
+            case PrintState.BARCODE_DONE:
+                if not status.busy and not status.ticket_in_path:
+                    self._move(record, PrintState.TAKEN)
+            case PrintState.TAKEN | PrintState.FAILED:
+                pass
+
+    async def _pending(self, record: PrintRecord, status: PrinterStatus) -> None:
+        waited = self._waited()
+        if status.stops_printing or status.busy or status.ticket_in_path:
+            if waited > PENDING_SECONDS:
+                why = status.stops_printing or "the last ticket was not taken"
+                self._move(record, PrintState.FAILED, why)
+        elif status.barcode_done:
+            await self._ready_again()
+        else:
+            self._move(record, PrintState.PRINTING)
+            self._line.write(self._print_command(record.job))
+
+    async def _printing(self, record: PrintRecord, status: PrinterStatus) -> None:
+        waited = self._waited()
+        if status.barcode_done:
+            self._move(record, PrintState.BARCODE_DONE)
+        elif status.stops_printing or (not status.busy and waited > START_SECONDS):
+            await self._ready_again()
+            self._move(record, PrintState.FAILED, status.stops_printing or "nothing was printed")

@@ -1,0 +1,173 @@
+"""The mechanics every simulated ticket printer shares: paper, head, bar code, path, and hands on them.
+
+A printed ticket stays in the path until somebody takes it; unless told to ``hold``, somebody does, soon.
+Without power a printer forgets its job and whether the bar code was done; paper stays where it is.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from egm.devices.framing import Cutter
+from egm.devices.printer_status import PrinterStatus
+from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
+
+_BARCODE_SECONDS: Final = 0.7
+_REST_SECONDS: Final = 0.5
+_TAKE_SECONDS: Final = 1.0
+
+
+class PrinterTwin(Twin[M]):
+    """See the module."""
+
+    def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
+        super().__init__(name, port, cutter, speed)
+        self._busy = False
+        self._in_path = False
+        self._barcode_done = False
+        self._jam = False
+        self._jam_next = False
+        self._head_up = False
+        self._chassis_open = False
+        self._failure = False
+        self._hold = False
+        self._job: dict[str, Any] = {}
+        self.paper_tickets = 200
+        self.printed: list[dict[str, Any]] = []
+
+    def _status(self) -> PrinterStatus:
+        return PrinterStatus(
+            busy=self._busy,
+            ticket_in_path=self._in_path,
+            barcode_done=self._barcode_done,
+            paper_out=self.paper_tickets == 0,
+            paper_low=self.paper_tickets < 20,
+            jam=self._jam,
+            head_up=self._head_up,
+            chassis_open=self._chassis_open,
+            failure=self._failure,
+        )
+
+    # ------------------------------------------------------------ the mechanics
+    def _print(self, ticket: dict[str, Any]) -> None:
+        """Begin a ticket; a printer that cannot print, or is printing, throws the job away."""
+        if self._busy or self._in_path or self._status().stops_printing:
+            return
+        self._barcode_done = False
+        self._busy = True
+        self._job = ticket
+        self.paper_tickets -= 1
+        self._after(_BARCODE_SECONDS, self._barcode)
+
+    def _barcode(self) -> None:
+        if self._jam_next:
+            self._jam_next = False
+            self._jam = True
+            self._busy = False
+            self._in_path = True
+            self.printed.append({**self._job, "barcode_complete": False})
+            return
+        self._barcode_done = True
+        self._in_path = True
+        self.printed.append({**self._job, "barcode_complete": True})
+        self._after(_REST_SECONDS, self._finished)
+
+    def _finished(self) -> None:
+        self._busy = False
+        if not self._hold:
+            self._after(_TAKE_SECONDS, self._taken)
+
+    def _cancel(self) -> None:
+        """Throw the job away and forget the bar code."""
+        self._stop_timers()
+        self._busy = self._barcode_done = False
+        if self._in_path and not self._hold:
+            self._after(_TAKE_SECONDS, self._taken)
+
+    def _taken(self) -> None:
+        self._in_path = False
+
+    def power_lost(self) -> None:
+        """The job is gone, half-printed paper is in the path."""
+        self._in_path = self._in_path or self._busy
+        if self._busy and not self._barcode_done:
+            self.printed.append({**self._job, "barcode_complete": False})
+        self._busy = self._barcode_done = False
+
+    def power_restored(self) -> None:
+        """Somebody takes what is in the path."""
+        if self._in_path and not self._hold:
+            self._after(_TAKE_SECONDS, self._taken)
+
+    # ------------------------------------------------------------ hands on it
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """Hands: see each method."""
+        return {
+            "take": self._take,
+            "hold": self._set_hold,
+            "jam": self._jam_next_ticket,
+            "clear": self._clear,
+            "paper": self._paper,
+            "head": self._head,
+            "chassis": self._chassis,
+            "fail": self._fail,
+            "lie": self._lie,
+        }
+
+    def _take(self, _: Values) -> str:
+        """Take the ticket out of the bezel."""
+        if self._busy:
+            raise ActionError(f"{self.name}: the ticket is still being printed")
+        was, self._in_path = self._in_path, False
+        return "ticket taken" if was else "no ticket to take"
+
+    def _set_hold(self, values: Values) -> str:
+        """``on``: nobody takes tickets until told to."""
+        self._hold = flag(values, "on", default=True)
+        return "tickets stay in the bezel" if self._hold else "tickets are taken"
+
+    def _jam_next_ticket(self, _: Values) -> str:
+        """The next ticket jams before its bar code is done."""
+        self._jam_next = True
+        return "the next ticket jams"
+
+    def _clear(self, _: Values) -> str:
+        """A technician pulls the paper out and mends whatever was wrong."""
+        self._stop_timers()
+        self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
+        self._busy = self._in_path = False
+        return "mended"
+
+    def _paper(self, values: Values) -> str:
+        """``tickets``: how many are left in the stack."""
+        self.paper_tickets = number(values, "tickets")
+        return f"{self.paper_tickets} tickets left"
+
+    def _head(self, values: Values) -> str:
+        """``up``."""
+        self._head_up = flag(values, "up")
+        return "head up" if self._head_up else "head down"
+
+    def _chassis(self, values: Values) -> str:
+        """``open``."""
+        self._chassis_open = flag(values, "open")
+        return "chassis open" if self._chassis_open else "chassis closed"
+
+    def _fail(self, _: Values) -> str:
+        """The electronics break."""
+        self._failure = True
+        return "failed"
+
+    def _lie(self, _: Values) -> str:
+        """It claims a bar code that was never printed."""
+        self._barcode_done = True
+        return "lying"
+
+    def state(self) -> dict[str, Any]:
+        """Paper, path, and every ticket that came out."""
+        status = self._status()
+        return {
+            "status": status.stops_printing or ("printing" if self._busy else "idle"),
+            "ticket_in_path": self._in_path,
+            "paper_tickets": self.paper_tickets,
+            "printed": list(self.printed),
+        }

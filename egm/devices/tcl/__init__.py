@@ -1,0 +1,1 @@
+"""Ticket printers that take template commands (FutureLogic's TCL style)."""

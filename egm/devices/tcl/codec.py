@@ -1,0 +1,134 @@
+"""TCL-style printer commands in bytes. Pure.
+
+Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^`` clear everything,
+``^P|template|field|...|^`` print by template. The printer answers a status with asterisks instead of carets::
+
+    *S|version|f1|f2|f3|*
+
+The line is 9600 8N1; there is no check in either direction.
+
+Confidence: the commands are seen in one public source. **The status answer's layout is in licensed manuals**;
+the one above, its three flag characters (0x40 plus six bits) and the meaning of their bits are this project's
+stand-in. :data:`FLAGS` is the only place that knows them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.devices.framing import Cut, ProtocolError, skip_to
+from egm.devices.printer_status import PrinterStatus
+
+PROTOCOL: Final = "tcl"
+ENCODING: Final = "latin-1"
+_CARET: Final = ord("^")
+_STAR: Final = ord("*")
+_MESSAGE_MAX: Final = 2048
+
+#: Names of the bits of each status flag, bit 0 first.
+FLAGS: Final[Sequence[str]] = (
+    "busy failure head_up paper_out jam chassis_open",
+    "paper_low ticket_in_path",
+    "barcode_done",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskStatus:
+    """``^S^``."""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return b"^S^"
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """``^C|a|^``: throw everything away, and forget that a bar code was done."""
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        return b"^C|a|^"
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """``^P|template|field|...|^``."""
+
+    template: str
+    fields: tuple[str, ...]
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError for a field that cannot travel."""
+        for field in (self.template, *self.fields):
+            if not set("^|*").isdisjoint(field) or not field.isprintable():
+                raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
+        try:
+            text = "|".join((self.template, *self.fields)).encode(ENCODING)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{PROTOCOL}: the printer has no character {error.object[error.start]!r}"
+            ) from error
+        return b"^P|" + text + b"|^"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The printer's status and firmware version."""
+
+    version: str
+    status: PrinterStatus
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        flags = [
+            chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
+            for names in FLAGS
+        ]
+        return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
+
+
+def cut_answer(buffer: bytes) -> Cut[Answer] | None:
+    """Cut what a printer says (see :mod:`egm.devices.framing`)."""
+    framed = _framed(buffer, _STAR)
+    if not isinstance(framed, bytes):
+        return framed
+    fields = framed[1:-1].split(b"|")
+    if len(fields) != 3 + len(FLAGS) or fields[0] != b"S" or fields[-1] or not framed.isascii():
+        return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status answer", framed))
+    status: dict[str, bool] = {}
+    for flag, names in zip(fields[2:-1], FLAGS, strict=True):
+        known = names.split()
+        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(known)):
+            return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
+        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(known)})
+    return Cut(len(framed), Answer(fields[1].decode("ascii"), PrinterStatus(**status)))
+
+
+def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
+    """Cut what a machine says (see :mod:`egm.devices.framing`)."""
+    framed = _framed(buffer, _CARET)
+    if not isinstance(framed, bytes):
+        return framed
+    fields = framed[1:-1].decode(ENCODING).split("|")
+    match fields:
+        case ["S"]:
+            return Cut(len(framed), AskStatus())
+        case ["C", "a", ""]:
+            return Cut(len(framed), Clear())
+        case ["P", template, *rest, ""]:
+            return Cut(len(framed), Print(template, tuple(rest)))
+        case _:
+            return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "unknown command", framed))
+
+
+def _framed(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
+    """The bytes from one mark to the next."""
+    if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
+        return garbage
+    end = buffer.find(bytes((mark,)), 1)
+    if end >= 0:
+        return buffer[: end + 1]
+    if len(buffer) > _MESSAGE_MAX:
+        return Cut(len(buffer), ProtocolError(PROTOCOL, f"no end within {_MESSAGE_MAX} bytes", buffer))
+    return None

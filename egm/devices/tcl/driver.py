@@ -1,0 +1,67 @@
+"""The driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the contract."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from egm.devices.interface import EventSink, Identified, TicketJob
+from egm.devices.ledgers import PrintLedger
+from egm.devices.line import LineSettings, SerialLine
+from egm.devices.printer_driver import PrinterDriver
+from egm.devices.printer_status import PrinterStatus
+from egm.devices.tcl import codec
+from egm.devices.tcl.codec import Answer, AskStatus, Clear, Print
+
+LINE: Final = LineSettings(baud=9600)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template resident in the printer: its identifier there, and the names of its fields in order.
+
+    The field called ``barcode`` is filled from the job's bar code.
+    """
+
+    identifier: str
+    fields: Sequence[str]
+
+
+class TclDriver(PrinterDriver[Answer]):
+    """A :class:`~egm.devices.interface.TicketPrinter` that takes template commands."""
+
+    def __init__(
+        self,
+        name: str,
+        line: SerialLine,
+        sink: EventSink,
+        ledger: PrintLedger,
+        templates: Mapping[str, Template],
+    ) -> None:
+        """``templates`` maps the names tickets use to what is in the printer."""
+        super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
+        self._templates = dict(templates)
+        self._identity = ""
+
+    def _print_command(self, job: TicketJob) -> bytes:
+        template = self._templates.get(job.template)
+        if template is None:
+            known = ", ".join(sorted(self._templates))
+            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {known}")
+        values = {**job.fields, "barcode": job.barcode}
+        missing = [field for field in template.fields if field not in values]
+        extra = sorted(set(values).difference(template.fields))
+        if missing or extra:
+            raise ValueError(f"{self.name}: template {job.template}: missing {missing}, unknown {extra}")
+        return Print(template.identifier, tuple(values[field] for field in template.fields)).encode()
+
+    async def _ask_status(self) -> PrinterStatus | None:
+        answers = await self._exchange(AskStatus().encode())
+        if not answers:
+            return None
+        if answers[-1].version != self._identity:
+            self._identity = answers[-1].version
+            self._emit(Identified(device=self.name, identity=self._identity))
+        return answers[-1].status
+
+    async def _ready_again(self) -> None:
+        self._line.write(Clear().encode())

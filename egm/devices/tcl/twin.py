@@ -1,0 +1,29 @@
+"""A simulated TCL-style printer."""
+
+from typing import Final
+
+from egm.devices.printer_twin import PrinterTwin
+from egm.devices.tcl import codec
+from egm.devices.tcl.codec import Answer, AskStatus, Clear, Print
+from egm.devices.twin import Port
+
+VERSION: Final = "TCLSIM100"
+
+
+class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
+    """See the module."""
+
+    kind = "ticket printer (TCL)"
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut_command, speed)
+
+    def received(self, message: AskStatus | Clear | Print) -> None:
+        """Answer a status; do the rest without a word."""
+        match message:
+            case AskStatus():
+                self._send(Answer(VERSION, self._status()).encode())
+            case Clear():
+                self._cancel()
+            case Print():
+                self._print({"template": message.template, "fields": list(message.fields)})

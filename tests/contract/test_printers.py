@@ -1,0 +1,320 @@
+"""What every ticket printer driver promises: one contract, two printer languages, every kind of line."""
+
+import asyncio
+
+import pytest
+from conftest import Rig, jump
+
+from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
+from egm.devices.ithaca.driver import IthacaDriver
+from egm.devices.tcl.driver import TclDriver, Template
+from egm.devices.transient import TransientPrintLedger
+
+S = PrintState
+WHOLE = [S.PENDING, S.PRINTING, S.BARCODE_DONE, S.TAKEN]
+FIELDS = ("title", "amount", "number", "barcode")
+BARCODE = "004724978028378429"
+
+
+class Killed(Exception):
+    pass
+
+
+class MortalPrints(TransientPrintLedger):
+    def __init__(self) -> None:
+        super().__init__()
+        self.die_at: int | None = None
+        self._calls = 0
+
+    def _maybe_die(self) -> None:
+        self._calls += 1
+        if self._calls == self.die_at:
+            raise Killed
+
+    def opened(self, job):
+        super().opened(job)
+
+    def moved(self, job_id, state, detail):
+        self._maybe_die()
+        super().moved(job_id, state, detail)
+        self._maybe_die()
+
+
+class PrinterRig(Rig):
+    def __init__(self, protocol: str, line: str = "perfect", seed: int = 1) -> None:
+        super().__init__(protocol, line, seed)
+        self.ledger = MortalPrints()
+        self.begin()
+
+    def begin(self) -> None:
+        if self.protocol == "tcl":
+            templates = {"cash_out": Template("0", FIELDS)}
+            self.driver = TclDriver("printer", self.serial_line(), self.sink, self.ledger, templates)
+        else:
+            layouts = {"cash_out": ("{title}", "{amount}", "No. {number}")}
+            self.driver = IthacaDriver("printer", self.serial_line(), self.sink, self.ledger, layouts)
+        self.start(self.driver)
+
+    def print_ticket(self, job_id: str = "t1", **fields: str) -> None:
+        values = {"title": "CASH OUT TICKET", "amount": "$12.50", "number": "0042", **fields}
+        self.driver.print_ticket(
+            TicketJob(job_id=job_id, template="cash_out", barcode=BARCODE, fields=values)
+        )
+
+    def states(self, job_id: str = "t1") -> list[PrintState]:
+        return [state for job, state in self.ledger.history if job == job_id]
+
+    async def ended(self, job_id: str = "t1") -> PrintState:
+        await self.until(lambda: self.states(job_id)[-1] in {S.TAKEN, S.FAILED})
+        return self.states(job_id)[-1]
+
+    def complete(self) -> int:
+        return sum(ticket["barcode_complete"] for ticket in self.twin.describe()["printed"])
+
+
+@pytest.fixture(params=["ithaca", "tcl"])
+def protocol(request) -> str:
+    return request.param
+
+
+@pytest.mark.requirement("G-10", "H-06")
+class TestContract:
+    def test_a_ticket_goes_through_every_state(self, protocol, line):
+        async def scene():
+            rig = PrinterRig(protocol, line)
+            for number in range(3):
+                rig.print_ticket(f"t{number}")
+                state = await rig.ended(f"t{number}")
+                if line != "lossy":  # no printer can tell a damaged command from a good one
+                    assert state is S.TAKEN
+                    assert rig.states(f"t{number}") == WHOLE
+                await asyncio.sleep(3)
+            await rig.stop()
+            told = [event.state for event in rig.of(PrintProgress) if event.job_id == "t0"]
+            assert told == rig.states("t0")
+            assert len(rig.twin.describe()["printed"]) <= 3
+            if line != "lossy":
+                assert rig.complete() == 3
+            rig.close()
+
+        jump(scene())
+
+    def test_the_ticket_holds_what_was_asked(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.print_ticket(title="BILLET D'ENCAISSEMENT", amount="12,50 é")
+            await rig.ended()
+            await rig.stop()
+            (ticket,) = rig.twin.describe()["printed"]
+            if protocol == "tcl":
+                assert ticket["fields"] == ["BILLET D'ENCAISSEMENT", "12,50 é", "0042", BARCODE]
+            else:
+                assert ticket["lines"] == ["BILLET D'ENCAISSEMENT", "12,50 é", "No. 0042"]
+                assert ticket["barcode"] == BARCODE
+            rig.close()
+
+        jump(scene())
+
+    def test_the_next_ticket_waits_until_the_last_is_taken(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand("hold")
+            rig.print_ticket()
+            await rig.until(lambda: rig.states()[-1] is S.BARCODE_DONE)
+            await asyncio.sleep(20)
+            assert rig.states()[-1] is S.BARCODE_DONE
+            with pytest.raises(ValueError, match="not finished"):
+                rig.print_ticket("t2")
+            rig.hand("take")
+            assert await rig.ended() is S.TAKEN
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize("fields", [{"title": "line\nbreak"}, {"title": "snow ☃"}, {"missing": "x"}])
+    def test_what_cannot_be_printed_is_refused_before_anything_is_recorded(self, protocol, fields):
+        async def scene():
+            rig = PrinterRig(protocol)
+            if "missing" in fields:
+                job = TicketJob(job_id="t1", template="cash_out", barcode=BARCODE, fields={"title": "x"})
+                with pytest.raises(ValueError, match="missing"):
+                    rig.driver.print_ticket(job)
+            else:
+                with pytest.raises(ValueError, match="character"):
+                    rig.print_ticket(**fields)
+            job = TicketJob(job_id="t1", template="elsewhere", barcode=BARCODE)
+            with pytest.raises(ValueError, match="no template"):
+                rig.driver.print_ticket(job)
+            assert rig.ledger.history == []
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+
+@pytest.mark.requirement("G-10", "H-06")
+class TestInterruptions:
+    """A ticket is money only from BARCODE_DONE on, and only one print command is ever obeyed."""
+
+    def consistent(self, rig: PrinterRig) -> None:
+        """Never BARCODE_DONE without a whole ticket, never two whole tickets for one job."""
+        assert rig.complete() <= 1
+        if S.BARCODE_DONE in rig.states():
+            assert rig.complete() == 1
+            assert rig.states() == WHOLE
+
+    def test_killed_around_every_recording(self, protocol, line):
+        async def scene(die_at: int) -> None:
+            rig = PrinterRig(protocol, line, seed=die_at)
+            rig.ledger.die_at = die_at
+            rig.print_ticket()
+            with pytest.raises(Killed):
+                await rig.until(lambda: False)
+            await asyncio.sleep(die_at * 0.6)
+            rig.begin()
+            await rig.until(lambda: rig.ledger.pending() is None)
+            await rig.stop()
+            self.consistent(rig)
+            if line != "lossy" and die_at not in (1, 2):
+                assert rig.states()[-1] is S.TAKEN
+            if line != "lossy" and die_at == 2:  # died between recording PRINTING and sending it
+                assert rig.states()[-1] is S.FAILED
+                assert rig.complete() == 0
+            rig.close()
+
+        for die_at in range(1, 7):
+            if line == "lossy" and die_at > 4:
+                continue  # a ticket may have failed by then
+            jump(scene(die_at))
+
+    def test_killed_at_any_moment(self, protocol, line):
+        async def scene(moment: float, pause: float) -> None:
+            rig = PrinterRig(protocol, line, seed=int(moment * 100))
+            rig.print_ticket()
+            await asyncio.sleep(moment)
+            await rig.stop()
+            await asyncio.sleep(pause)
+            rig.begin()
+            state = await rig.ended()
+            await asyncio.sleep(3)
+            await rig.stop()
+            if line != "lossy":
+                self.consistent(rig)
+                assert state is S.TAKEN
+            rig.close()
+
+        for step in range(25):
+            for pause in (0.0, 0.7, 8.0):
+                jump(scene(step * 0.12, pause))
+
+    def test_printer_loses_power_at_any_moment(self, protocol):
+        async def scene(moment: float, pause: float) -> None:
+            rig = PrinterRig(protocol)
+            rig.print_ticket()
+            await asyncio.sleep(moment)
+            rig.hand("power_off")
+            await asyncio.sleep(pause)
+            rig.hand("power_on")
+            await rig.ended()
+            await asyncio.sleep(3)
+            await rig.stop()
+            assert len(rig.twin.describe()["printed"]) <= 1
+            if S.BARCODE_DONE in rig.states():
+                self.consistent(rig)
+            rig.close()
+
+        for step in range(40):
+            for pause in (0.1, 3.0, 30.0):
+                jump(scene(step * 0.07, pause))
+
+
+@pytest.mark.requirement("G-10", "G-15")
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("begin", "end", "code"),
+        [
+            (("paper", {"tickets": 0}), ("paper", {"tickets": 100}), FaultCode.PAPER_OUT),
+            (("head", {"up": True}), ("head", {"up": False}), FaultCode.HEAD_UP),
+            (("chassis", {"open": True}), ("chassis", {"open": False}), FaultCode.CHASSIS_OPEN),
+            (("fail", {}), ("clear", {}), FaultCode.FAILURE),
+        ],
+    )
+    def test_a_printer_that_cannot_print_is_waited_for_then_given_up(self, protocol, begin, end, code):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand(begin[0], **begin[1])
+            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            rig.print_ticket("t1")
+            assert await rig.ended("t1") is S.FAILED
+            assert rig.states("t1") == [S.PENDING, S.FAILED]
+            rig.print_ticket("t2")
+            await asyncio.sleep(3)
+            rig.hand(end[0], **end[1])
+            assert await rig.ended("t2") is S.TAKEN
+            assert not rig.of(Fault)[-1].active
+            await rig.stop()
+            assert rig.complete() == 1
+            rig.close()
+
+        jump(scene())
+
+    def test_a_jam_while_printing_fails_the_ticket(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand("jam")
+            rig.print_ticket()
+            assert await rig.ended() is S.FAILED
+            assert any(e.code is FaultCode.JAM for e in rig.of(Fault))
+            assert rig.complete() == 0
+            rig.hand("clear")
+            rig.print_ticket("t2")
+            assert await rig.ended("t2") is S.TAKEN
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_paper_low_is_only_told(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand("paper", tickets=5)
+            rig.print_ticket()
+            assert await rig.ended() is S.TAKEN
+            assert [e.code for e in rig.of(Fault)] == [FaultCode.PAPER_LOW]
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_a_bar_code_done_before_the_ticket_does_not_count(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.hand("lie")
+            rig.hand("jam")
+            rig.print_ticket()
+            assert await rig.ended() is S.FAILED
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_silence_and_cable(self, protocol):
+        async def scene():
+            rig = PrinterRig(protocol)
+            await rig.until(lambda: rig.of(CommUp))
+            rig.hand("silence")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            rig.hand("silence", on=False)
+            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            rig.hand("unplug")
+            await rig.until(lambda: len(rig.of(CommLost)) == 2, 5)
+            rig.print_ticket()
+            assert await rig.ended() is S.FAILED
+            rig.hand("plug")
+            rig.print_ticket("t2")
+            assert await rig.ended("t2") is S.TAKEN
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
