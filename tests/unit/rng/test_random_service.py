@@ -317,7 +317,7 @@ class TestPolicy:
             assert draws.generates == 1
         assert service.statistics()["cycles"] == 0
 
-    @pytest.mark.parametrize("name", set(MechanismName) - {MechanismName.CTR_AES_256})
+    @pytest.mark.parametrize("name", sorted(set(MechanismName) - {MechanismName.CTR_AES_256}))
     def test_every_mechanism_serves(self, name: MechanismName) -> None:
         service = start(policy=ReseedPolicy(mechanism=name, every_generates=3))
         assert len({sequence(service) for _ in range(10)}) == 10
