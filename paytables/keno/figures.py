@@ -19,10 +19,10 @@ def analyse(
 ) -> Analysis:
     """Return the figures of every way to bet.
 
-    First one selection of every number of spots, with every choice of bonuses, at the least stake and at the
-    least stake that plays for a progressive. Which numbers are marked changes nothing. Then, where a limit
-    can cut prizes, the ticket that loses most by it. Then every form, at every stake where its figures
-    differ.
+    One selection of every number of spots comes first, with every choice of bonuses, at the least stake and
+    at the least stake that plays for a progressive; which numbers are marked changes nothing. Beside it,
+    where the limit of a draw can cut prizes, stands the ticket that loses most by it: no ticket returns less
+    than the least of these. The forms, at every stake where their figures differ, follow at full depth.
     """
     bets = []
     for options in every_option(definition):
@@ -31,9 +31,11 @@ def analyse(
                 _straight(definition, tables, spots, stake, options, depth)
                 for stake in _stakes(definition, spots)
             ]
-            if definition.limit is not None:
-                bets.append(_cut_most(definition, tables, spots, options, definition.limit))
-    bets += _forms(definition, tables, forms, depth)
+            if definition.most_paid is not None:
+                dearest = _cut_most(definition, tables, spots, options, definition.most_paid)
+                bets += [dearest] if dearest.rtp < bets[-1].rtp else []
+    if depth is Depth.FULL:
+        bets += _forms(definition, tables, forms)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
@@ -164,7 +166,7 @@ def _cut_most(
 
 
 def _forms(
-    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]], depth: Depth
+    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
     found = []
     seen: set[tuple[str, int]] = set()
@@ -172,16 +174,11 @@ def _forms(
         stake = ticket.selections[0].stakes[form.spots]
         levels = sum(1 for p in definition.progressive if p.spots == form.spots and stake >= p.stake)
         key = (form.id, levels)
-        whole = definition.limit is None or _greatest(tables, ticket) <= definition.limit
+        whole = definition.most_paid is None or _greatest(tables, ticket) <= definition.most_paid
         if whole and key in seen:
             continue
         seen.add(key)
-        name = f"{form.id} at {stake}"
-        if depth is Depth.FULL or not whole:
-            found.append(analyse_ticket(definition, tables, ticket, name))
-        else:
-            one = _straight(definition, tables, form.spots, stake, ticket.options, depth)
-            found.append(BetAnalysis(bet=name, cost_credits=ticket.cost, rtp=one.rtp, cycle=definition.cycle))
+        found.append(analyse_ticket(definition, tables, ticket, f"{form.id} at {stake}"))
     return found
 
 

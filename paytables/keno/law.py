@@ -79,7 +79,7 @@ def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticke
 def draw_law(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the law of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
     law = multiply(before_multipliers(definition, tables, ticket), ticket.options)
-    return law if definition.limit is None else cut(law, definition.limit)
+    return law if definition.most_paid is None else cut(law, definition.most_paid)
 
 
 def convolve(a: Counted, b: Counted) -> Counted:

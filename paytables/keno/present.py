@@ -23,7 +23,7 @@ def presentation(definition: KenoDefinition) -> dict[str, Json]:
         "bonuses": [_bonus(b) for b in definition.bonus],
         "progressives": [level.model_dump(mode="json") for level in definition.progressive],
         "forms": [form.model_dump(mode="json") for form in definition.form],
-        "limit": definition.limit,
+        "limit": definition.most_paid,
     }
 
 

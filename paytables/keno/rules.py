@@ -80,7 +80,7 @@ class KenoRules:
         for n in range(1, bought.draws + 1):
             drawn = self._drawn(bought, draw)
             ways = evaluate(self.tables, bought, picked, drawn)
-            paid = share_out([way.credits for way in ways], self.definition.limit)
+            paid = share_out([way.credits for way in ways], self.definition.most_paid)
             reached = levels_won(self.tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached

@@ -103,6 +103,12 @@ class Form(Strict):
     bonuses: tuple[Identifier, ...] = ()
 
 
+class Limit(Strict):
+    """The most one ticket is paid in one draw, progressives apart; its prizes are cut in proportion."""
+
+    credits: PositiveInt
+
+
 class Terms(Strict):
     """What the ticket and the slip must say beside the bets (Québec by-law, ss. 77, 82 and 86)."""
 
@@ -120,15 +126,18 @@ class KenoDefinition(Definition):
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
-    limit: PositiveInt | None = Field(
-        default=None, description="the most one ticket is paid a draw, in credits, progressives apart"
-    )
+    limit: Limit | None = None
     terms: Terms | None = None
 
     def possible(self, spots: int) -> range:
         """Return the catches a selection of that many spots can have."""
         missed = self.field.numbers - spots
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
+
+    @property
+    def most_paid(self) -> int | None:
+        """The most one ticket is paid in one draw, in credits, progressives apart; None: no limit."""
+        return None if self.limit is None else self.limit.credits
 
     @property
     def cycle(self) -> int:

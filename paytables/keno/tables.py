@@ -159,7 +159,7 @@ class _Check:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
     def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        limit = self.definition.limit
+        limit = self.definition.most_paid
         if limit is None:
             return
         if self.definition.marks.cost is None:
@@ -167,4 +167,6 @@ class _Check:
         greatest = max(option.greatest for option in every_option(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
-            raise self.refuse("limit", f"{limit} would cut the prize of {prize} that one selection can win")
+            raise self.refuse(
+                "limit.credits", f"{limit} would cut the prize of {prize} that one selection can win"
+            )

@@ -34,7 +34,7 @@ def definition(**changes):
 
 
 def ways_of(selection):
-    """Every way of a selection: the numbers of each set of groups that holds the wanted spots, and a stake."""
+    """Every way of a selection: the numbers of each set of groups that holds the wanted spots; a stake."""
     for spots, stake in selection["stakes"].items():
         groups = selection["groups"]
         for size in range(1, len(groups) + 1):
@@ -62,7 +62,7 @@ def one_draw(data, selections, bought, balls, factor):
                 for p in data.get("progressive", [])
                 if (p["spots"], p["catch"]) == (len(numbers), catch) and stake >= p.get("stake", 1)
             }
-    return min(won, data.get("limit", won)), frozenset(levels)
+    return min(won, data.get("limit", {}).get("credits", won)), frozenset(levels)
 
 
 def law_of_ticket(data, selections, bought=()):

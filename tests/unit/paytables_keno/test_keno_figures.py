@@ -95,7 +95,9 @@ def test_any_ticket_has_the_law_that_every_draw_gives(ticket, bought):
 
 
 def test_the_limit_cuts_the_sum_of_a_draw():
-    data = brute.definition(limit=150, marks={"stakes": [1, 2, 5], "selections": 6, "groups": 6, "cost": 40})
+    data = brute.definition(
+        limit={"credits": 150}, marks={"stakes": [1, 2, 5], "selections": 6, "groups": 6, "cost": 40}
+    )
     ticket = TICKETS["overlapping ways"] + [{"groups": [[1, 3, 9]], "stakes": {"3": 5}}]
     found = exact(data, ticket)
     assert found == brute.law_of_ticket(data, ticket)
@@ -278,15 +280,17 @@ def test_several_draws_are_settled_each_and_add():
 def test_both_depths_agree_and_the_dearest_same_numbers_lose_most_by_the_limit():
     data = brute.definition(
         bonus=BONUSES[2:],
-        limit=1500,
+        limit={"credits": 1500},
         marks={"stakes": [1, 5], "selections": 30, "groups": 2, "cost": 90},
         form=[{"id": "ten", "name": TEXT, "spots": 3, "selections": 6, "bonuses": ["boost"]}],
     )
     game = loaded(data)
     quick, full = analyse(game, Depth.RETURN), analyse(game)
     assert [(b.bet, b.cost_credits, b.rtp) for b in quick.bets] == [
-        (b.bet, b.cost_credits, b.rtp) for b in full.bets
+        (b.bet, b.cost_credits, b.rtp) for b in full.bets[: len(quick.bets)]
     ]
+    assert quick.minimum_rtp == full.minimum_rtp
+    assert [b.bet for b in full.bets[len(quick.bets) :]] == ["ten at 1"]
     dearest = next(b for b in full.bets if b.bet == "90 credits on the same 3 spots + boost")
     same = [{"groups": [[1, 2, 3]], "stakes": {"3": 5}}] * 6
     laws = brute.law_of_ticket(data, same, ("boost",))
