@@ -260,17 +260,18 @@ class Hold(_Known):
         """Return the table of one run from the moments of the number of coins and of one coin's worth."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
-        cases: dict[Given, tuple[Fraction, Fraction]] = {}
+        odds: dict[Given, Fraction] = defaultdict(Fraction)
+        parts: dict[Given, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, p in self._coins.items():
             extra = self.full if coins == self.cells else None
             fixed = extra.credits if extra is not None else 0
             given = given_of(extra.awards if extra is not None else ())
             expected = coins * mean + fixed
-            held = cases.get(given, (Fraction(0), Fraction(0)))
-            cases[given] = (held[0] + p, held[1] + p * expected)
+            odds[given] += p
+            parts[given] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
-        return Table(cases, second_moment)
+        return Table(odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the sums of so many coins, by how many there can be."""

@@ -176,24 +176,21 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
         if name is not None and name not in known[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 
-    given: set[str | None] = set()
-    for key, award in _all_awards(definition):
-        for kind in ("stage", "progressive", "merchandise"):
-            refer(key, kind, getattr(award, kind))
-        for bet in award.modes or ():
-            refer(key, "bets.mode", bet)
-        given |= {award.progressive, award.merchandise}
+    awards = _all_awards(definition)
+    for key, award in awards:
+        for kind, name in award.names():
+            refer(key, kind, name)
     for mode in definition.bets.mode:
         refer(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
     for name, table in definition.stage.items():
         refer(f"stage.{name}.then", "stage", getattr(table, "then", None))
-    _check_levels(definition, given, file)
-    for prize in known["merchandise"]:
-        if prize not in given:
-            raise DefinitionError(file, f"merchandise.{prize}", "no prize gives it")
+    _check_given(definition, {n for _, award in awards for _, n in award.names()}, file)
 
 
-def _check_levels(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
+def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
+    for prize in definition.merchandise:
+        if prize.id not in given:
+            raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")
     for level in definition.progressive:
         key = f"progressive.{level.id}"
         ways = (level.id in given) + (level.one_in is not None) + (level.ceiling_credits is not None)

@@ -124,7 +124,7 @@ class Chain:
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     found[(*to, 1)] += rate
-                    for given, (p, _) in self.table(*to).cases.items():
+                    for given, p in self.table(*to).odds.items():
                         for award in given:
                             if award.kind == "stage" and award.name not in group:
                                 start(award, rate * p)
@@ -146,7 +146,7 @@ class Chain:
             there: dict[State, Fraction] = defaultdict(Fraction)
             for state, weight in here.items():
                 found[stage, state.size, self.memory[stage].multipliers[state.place]] += weight
-                for given, (p, _) in self.table(stage, state.size).cases.items():
+                for given, p in self.table(stage, state.size).odds.items():
                     after, elsewhere = next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         start(award, weight * p)
@@ -184,7 +184,7 @@ class Chain:
 
     def _one_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
         return table.mean + sum(
-            (p * self._outside(given, group).mean for given, (p, _) in table.cases.items() if p), ZERO
+            (p * self._outside(given, group).mean for given, p in table.odds.items() if p), ZERO
         )
 
     def _one_variance(
@@ -193,7 +193,8 @@ class Chain:
         """Return Var(X + mean worth of what X gives) + E[variance of the worth from other groups]."""
         mean = square = ZERO
         square += table.second
-        for given, (p, part) in table.cases.items():
+        for given, p in table.odds.items():
+            part = table.parts[given]
             outside = self._outside(given, group)
             expected = outside.mean + sum(
                 (inside[a.name, a.size] * a.times for a in given if a.kind == "stage" and a.name in group),
@@ -216,7 +217,8 @@ class Chain:
             table = self.table(stage, state.size)
             mean = ZERO
             square = factor**2 * table.second
-            for given, (p, part) in table.cases.items():
+            for given, p in table.odds.items():
+                part = table.parts[given]
                 after, elsewhere = next_state(self.memory[stage], stage, state, given)
                 rest = self._series(stage, after)
                 other = self._outside(elsewhere, (stage,))
@@ -235,7 +237,7 @@ class Chain:
             if node in seen:
                 continue
             seen.add(node)
-            for given, (p, _) in self.table(*node).cases.items():
+            for given, p in self.table(*node).odds.items():
                 for award in given if p else ():
                     if award.kind == "stage":
                         todo.append((award.name, award.size))
@@ -252,11 +254,7 @@ class Chain:
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.reachable(stage):
             edges[node[0]].update(
-                a.name
-                for given, (p, _) in self.table(*node).cases.items()
-                if p
-                for a in given
-                if a.kind == "stage"
+                a.name for given, p in self.table(*node).odds.items() if p for a in given if a.kind == "stage"
             )
         return {name: edges[name] for name in edges}
 
@@ -298,7 +296,7 @@ class Chain:
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
-            for given, (p, _) in self.table(*node).cases.items():
+            for given, p in self.table(*node).odds.items():
                 for award in given:
                     if award.kind == "stage" and (award.name, award.size) in index:
                         matrix[i][index[award.name, award.size]] -= p * award.times

@@ -3,13 +3,16 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize, ProgressiveShare
+from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.schema import ReelsDefinition
 from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.totals import SIZE, Tops, Totals
 
 ZERO = Fraction(0)
 
@@ -49,7 +52,36 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         features=_features(stages, runs, chain),
         progressives=_progressives(definition, stages, runs, plain.rtp),
         variance=worth.variance,
+        **_distribution(stages),
     )
+
+
+def _distribution(stages: ModeStages) -> dict[str, Any]:
+    """Return the figures that need whole distributions; a note in place of what is beyond exact reach."""
+    mode = stages.mode
+    first = Award("stage", mode.stage, 1, 0)
+    try:
+        run = stages.stage(mode.stage).law()
+        law = Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        top = Tops(stages).award(first)
+    except AnalysisError as error:
+        return {"notes": (str(error),)}
+    pays = sum((p for (credits_, given), p in run.items() if credits_ or given), ZERO)
+    notes = []
+    if top is None:
+        notes.append("no highest win: a feature that starts itself again has no last run")
+    if law.tail:
+        notes.append(
+            f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; {float(law.tail):.3g} left out"
+        )
+    return {
+        "hit_probability": pays,
+        "return_bet_probability": law.at_least(mode.cost),
+        "law": law,
+        "max_win_credits": None if top is None else top[0],
+        "max_win_probability": None if top is None else top[1],
+        "notes": tuple(notes),
+    }
 
 
 Runs = Mapping[tuple[str, int, int], Fraction]
@@ -90,7 +122,7 @@ def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigu
                 r * p
                 for (name, size, _), r in runs.items()
                 if name != stage
-                for given, (p, _mean) in chain.table(name, size).cases.items()
+                for given, p in chain.table(name, size).odds.items()
                 for award in given
                 if award.kind == "stage" and award.name == stage
             ),

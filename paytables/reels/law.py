@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award, Graph
+from paytables.reels.moments import award_components
 from paytables.reels.run import Given, given_of
 from paytables.reels.stage import Reels
 
@@ -73,7 +74,7 @@ def _merge_letters(
 
 
 class _Tables:
-    """The stage's graph as arrays. Awards are one integer: so many of each different end that gives."""
+    """The stage's graph as arrays. Awards are one integer, with a digit for each component that gives."""
 
     def __init__(self, reels: Reels) -> None:
         import numpy as np  # noqa: PLC0415 (laboratory package)
@@ -84,18 +85,19 @@ class _Tables:
         self.gain = np.array(g.gain, dtype=np.int64)
         self.value = np.array(g.value, dtype=np.int64)
         kinds = sorted({given_of(e.prize.awards) for e in g.ends if e.prize is not None} - {()}, key=repr)
-        base = len(reels.components) + 1
-        if base ** len(kinds) > CYCLE_MAX:
+        base = len(kinds) + 1
+        givers = award_components(reels)
+        if base ** len(givers) > CYCLE_MAX:
             raise AnalysisError(
-                f"stage {reels.name}: {len(kinds)} different awards are too many to tell apart"
+                f"stage {reels.name}: {len(givers)} components giving {len(kinds)} kinds are too many"
             )
-        self.kinds: list[Given] = kinds
+        self.kinds: list[Given] = [(), *kinds]
         self.base = base
-        code = {kind: base**i for i, kind in enumerate(kinds)}
-        self.code = np.array(
-            [code.get(given_of(e.prize.awards), 0) if e.prize is not None else 0 for e in g.ends],
-            dtype=np.int64,
-        )
+        digit = {kind: i for i, kind in enumerate(self.kinds)}
+        given = [given_of(e.prize.awards) if e.prize is not None else () for e in g.ends]
+        self.digit = np.array([digit[kind] for kind in given], dtype=np.int64)
+        place = [base ** givers.index(c) if c in givers else 0 for c in range(len(reels.components))]
+        self.place = np.array(place, dtype=np.int64)
         self.dead = next((n for n, r in enumerate(g.row) if r < 0 and not g.ends[n].prize), -1)
 
     def step(self, nodes: "Ints", weights: "Ints", letters: "Ints") -> tuple["Ints", "Ints"]:
@@ -113,16 +115,16 @@ class _Tables:
 
         final = self.row[nodes] < 0
         won = np.where(final, weights * self.value[nodes], 0).sum(axis=1)
-        code = np.where(final, self.code[nodes], 0).sum(axis=1)
+        code = np.where(final, self.digit[nodes] * self.place, 0).sum(axis=1)
         nodes = np.where(final, self.dead, nodes)
         return nodes, np.where(final, 1, weights), won, code
 
     def given(self, code: int) -> Given:
         """Return the awards of a code."""
         awards: list[Award] = []
-        for kind in self.kinds:
-            code, times = divmod(code, self.base)
-            awards += list(kind) * times
+        while code:
+            code, digit = divmod(code, self.base)
+            awards += self.kinds[digit]
         return given_of(awards)
 
 

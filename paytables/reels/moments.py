@@ -7,8 +7,9 @@ the histogram of their letters together: two for a covariance, the award-giving 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award, Graph
@@ -117,52 +118,63 @@ def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
 
 
 def run_table(reels: Reels, *, second: bool) -> Table:
-    """Return the table of one run by dynamic programming. Without ``second`` its second moment is zero.
+    """Return the table of one run by dynamic programming; with ``second`` what variances need.
 
     Raises :class:`AnalysisError` where too many components give something at once to be walked together.
     """
     givers = award_components(reels)
     if len(givers) > JOINT_AWARDS_MAX:
-        raise AnalysisError(f"stage {reels.name}: {len(givers)} components give awards; its law is needed")
-    cases: dict[Given, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
-    unweighted = [False] * len(givers)
-    for nodes, amount in end_counts(reels, givers, unweighted).items():
-        cases[given_by(reels, nodes)][0] += Fraction(amount, reels.cycle)
+        raise AnalysisError(
+            f"stage {reels.name}: {len(givers)} components give awards, too many to walk together"
+        )
+    odds: dict[Given, Fraction] = defaultdict(Fraction)
+    for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
+        odds[given_by(reels, nodes)] += Fraction(amount, reels.cycle)
+    if second:
+        parts = _parts(reels, givers)
+        return Table(odds, sum(parts.values(), Fraction(0)), parts, second_moment(reels))
+    total = sum(_paid_together(reels, [(c,) for c in range(len(reels.components))]))
+    return Table(odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+
+
+def _parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
+    """Return E[X; given] for everything a run may give."""
+    parts: dict[Given, int] = defaultdict(int)
+    weighted = [False] * len(givers) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):
-        ends = end_counts(reels, [*givers, c], [*unweighted, True], need=[len(givers)])
-        for nodes, amount in ends.items():
-            part = Fraction(amount * value[nodes[-1]] * reels.multiplier, reels.cycle)
-            cases[given_by(reels, nodes[:-1])][1] += part
-    return Table(
-        {given: (p, mean) for given, (p, mean) in cases.items()},
-        second_moment(reels) if second else Fraction(0),
-    )
+        for nodes, amount in end_counts(reels, [*givers, c], weighted, need=[len(givers)]).items():
+            parts[given_by(reels, nodes[:-1])] += amount * value[nodes[-1]]
+    return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
 
 
 def second_moment(reels: Reels) -> Fraction:
-    """Return E[X^2] of one run's credits: the sum over all pairs of components of E[X_a X_b].
+    """Return E[X^2] of one run's credits: the sum over all pairs of components of E[X_a X_b]."""
+    size = len(reels.components)
+    same = sum(_paid_together(reels, [(c, c) for c in range(size)]))
+    other = sum(_paid_together(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
+    return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
 
-    Pairs that read the same letters in the same numbers have the same expectation, and are walked once: on
-    unweighted strips that is every pair of lines with the same shift from one to the other.
+
+def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
+    """Return for each tuple of components the sum over the cycle of the product of their wins.
+
+    Tuples that read the same letters in the same numbers have the same sum, and are walked once: on even
+    strips all lines are one case, and all pairs of lines with the same shift from one to the other.
     """
     value = reels.graph.value
     known: dict[object, int] = {}
-    total = 0
-    size = len(reels.components)
-    for a in range(size):
-        for b in range(a, size):
-            counts = letter_counts(reels, (a, b))
-            start = (reels.components[a].start, reels.components[b].start)
-            if start[0] == start[1]:  # the same automaton: the pair may be read either way round
-                mirrored = [sorted((letters[::-1], n) for letters, n in reel) for reel in counts]
-                counts = min(counts, mirrored)
-            key = (start, tuple(tuple(reel) for reel in counts))
-            if key not in known:
-                ends = _walk(reels.graph, start, counts, (True, True), (0, 1))
-                known[key] = sum(n * value[x] * value[y] for (x, y), n in ends.items())
-            total += known[key] * (1 if a == b else 2)
-    return Fraction(total * reels.multiplier**2, reels.cycle)
+    for components in tuples:
+        counts = letter_counts(reels, components)
+        start = tuple(reels.components[c].start for c in components)
+        if len(set(start)) == 1:  # the same automaton: the pair may be read either way round
+            counts = min(counts, [sorted((letters[::-1], n) for letters, n in reel) for reel in counts])
+        key = (start, tuple(tuple(reel) for reel in counts))
+        if key not in known:
+            every = tuple(range(len(start)))
+            ends = _walk(reels.graph, start, counts, (True,) * len(start), every)
+            known[key] = sum(n * prod(value[node] for node in nodes) for nodes, n in ends.items())
+        yield known[key]
 
 
 def prize_rates(reels: Reels) -> list[PrizeRate]:

@@ -1,5 +1,6 @@
 """One run of a stage: what it came to, and what its exact analysis is made of."""
 
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -37,17 +38,14 @@ Given: TypeAlias = tuple[Award, ...]
 class Table:
     """One run of a stage, as the chain of stages needs it.
 
-    ``cases[given]`` is (probability, E[X; given]) with X the credits of the run at level 1; ``second`` is
-    E[X^2].
+    With X the credits of a run at level 1, ``odds[given]`` is the probability of what it gives, ``mean`` is
+    E[X]. ``parts[given]``, E[X; given], and ``second``, E[X^2], are there where variances were asked for.
     """
 
-    cases: Mapping[Given, tuple[Fraction, Fraction]]
+    odds: Mapping[Given, Fraction]
+    mean: Fraction
+    parts: Mapping[Given, Fraction]
     second: Fraction
-
-    @property
-    def mean(self) -> Fraction:
-        """The expected credits of a run."""
-        return sum((m for _, m in self.cases.values()), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class Stage(Protocol):
         """Play one run."""
 
     def table(self, *, second: bool) -> Table:
-        """Return the exact table of one run; without ``second`` its second moment may be left zero."""
+        """Return the exact table of one run; ``parts`` and ``second`` only where asked for."""
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of (credits, what was given)."""
@@ -107,8 +105,10 @@ def extras_of(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], 
 
 def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
     """Return the table of a run whose whole distribution is known."""
-    cases: dict[Given, tuple[Fraction, Fraction]] = {}
+    odds: dict[Given, Fraction] = defaultdict(Fraction)
+    parts: dict[Given, Fraction] = defaultdict(Fraction)
     for (credits_, given), p in law.items():
-        held = cases.get(given, (Fraction(0), Fraction(0)))
-        cases[given] = (held[0] + p, held[1] + p * credits_)
-    return Table(cases, sum((p * c * c for (c, _), p in law.items()), Fraction(0)))
+        odds[given] += p
+        parts[given] += p * credits_
+    second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
+    return Table(odds, sum(parts.values(), Fraction(0)), parts, second)

@@ -63,6 +63,11 @@ class Award(Strict):
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
     modes: tuple[Identifier, ...] | None = None
 
+    def names(self) -> list[tuple[str, str | None]]:
+        """Return what it refers to: (kind, name)."""
+        kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
+        return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
+
     @model_validator(mode="after")
     def _one_kind(self) -> "Award":
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:

@@ -1,6 +1,7 @@
 """A second evaluator for the tests, written to be obvious: every stop of every reel, every line, every prize.
 
-It reads the definition's TOML data, not the package's objects, and knows nothing of automata or of dynamic programming.
+It reads the definition's TOML data, not the package's objects, and knows nothing of automata or of dynamic
+programming.
 """
 
 import itertools
@@ -74,8 +75,8 @@ def pay_line(data, stage, cells, window):
             options.append(([(i, e) for i, e in enumerate(pattern) if e != "*"], pay.get("pay", 0)))
         else:
             for count, credits_ in pay["pays"].items():
-                for run in runs_of(int(count), len(cells), pay.get("direction", "left")):
-                    options.append(([(i, pay["of"]) for i in run], credits_))
+                runs = runs_of(int(count), len(cells), pay.get("direction", "left"))
+                options += [([(i, pay["of"]) for i in run], credits_) for run in runs]
         for wants, credits_ in options:
             factors = [fits(data, stage, e, shown[i]) for i, e in wants]
             if all(factors):

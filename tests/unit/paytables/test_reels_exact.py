@@ -1,4 +1,4 @@
-"""The exact figures equal a brute-force enumeration written independently, to the last digit of the fraction."""
+"""The exact figures equal an independent brute-force enumeration, to the last digit of the fraction."""
 
 from fractions import Fraction
 

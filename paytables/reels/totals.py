@@ -1,0 +1,238 @@
+"""The distribution of a whole game, features and all, bounded from below with what is missing stated.
+
+Free games that can retrigger have no last win, and a thousand-fold convolution of fractions has no end
+either. So
+probabilities here are integers of 2**-SCALE, every rounding is downwards, wins of ``size`` credits and more
+are left
+out, and so is what has not ended after DEPTH generations of retriggers. Each count is then a true lower
+bound, and
+what all of them lack to one is the law's ``tail``: nothing is missing silently. Convolutions are products of
+big
+integers (Kronecker substitution).
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from paytables.analysis import Law
+from paytables.errors import AnalysisError
+from paytables.reels.automaton import Award
+from paytables.reels.build import ModeStages
+from paytables.reels.chain import State, first_state, next_state
+from paytables.reels.run import Given
+
+#: Probabilities are multiples of 2**-SCALE.
+SCALE = 64
+ONE = 1 << SCALE
+#: Generations of retriggers that are followed.
+DEPTH = 12
+#: Generations that add less than 2**-PRECISION are not followed further.
+PRECISION = 44
+#: Credits a law is worked out to, at least.
+SIZE = 2048
+
+Dist = list[int]
+
+
+@dataclass(slots=True)
+class Totals:
+    """The distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
+
+    stages: ModeStages
+    size: int
+    _runs: dict[tuple[str, int], dict[Given, Dist]] = field(default_factory=dict)
+    _series: dict[tuple[str, State], Dist] = field(default_factory=dict)
+    _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
+
+    def law(self) -> Law:
+        """Return the distribution of the whole game."""
+        dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
+        counts = {win: n for win, n in enumerate(dist) if n}
+        return Law(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
+
+    def award(self, award: Award) -> Dist:
+        """Return the distribution of what an award of runs pays in the end."""
+        memory = self.stages.memory[award.name]
+        if memory.plain:
+            return self._power(self._one(award.name, award.size), award.times)
+        return self._walk(award.name, first_state(memory, award.times, award.size))
+
+    def _one(self, stage: str, size: int) -> Dist:
+        """Return the law of one run of a plain stage and all it starts, generation by generation."""
+        key = (stage, size)
+        if key in self._plain:
+            return self._plain[key]
+        if stage in self._open:
+            raise AnalysisError(f"stage {stage} is started again by a stage it starts")
+        self._open.add(stage)
+        runs = self._run(stage, size)
+        own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
+        fixed = {given: self._convolve(dist, self._elsewhere(given, stage)) for given, dist in runs.items()}
+        total: Dist = [0]
+        for _ in range(DEPTH if any(own.values()) else 1):
+            powers = self._powers(total, sorted(set(own.values()) - {0}))
+            grown: Dist = []
+            for given, dist in fixed.items():
+                grown = _add(grown, self._convolve(dist, powers[own[given]]) if own[given] else dist)
+            gained = sum(grown) - sum(total)
+            total = grown
+            if gained < ONE >> PRECISION:
+                break
+        self._open.remove(stage)
+        self._plain[key] = total
+        return total
+
+    def _walk(self, stage: str, state: State) -> Dist:
+        if state.left <= 0:
+            return [ONE]
+        key = (stage, state)
+        if key not in self._series:
+            memory = self.stages.memory[stage]
+            factor = memory.multipliers[state.place]
+            total: Dist = []
+            for given, dist in self._run(stage, state.size).items():
+                after, elsewhere = next_state(memory, stage, state, given)
+                rest = self._convolve(self._walk(stage, after), self._elsewhere(elsewhere, stage))
+                total = _add(total, self._convolve(self._scaled(dist, factor), rest))
+            self._series[key] = total
+        return self._series[key]
+
+    def _elsewhere(self, given: Given, stage: str) -> Dist:
+        total = [ONE]
+        for award in given:
+            if award.kind == "stage" and award.name != stage:
+                total = self._convolve(total, self.award(award))
+        return total
+
+    def _run(self, stage: str, size: int) -> dict[Given, Dist]:
+        if (stage, size) not in self._runs:
+            found: dict[Given, Dist] = defaultdict(list)
+            for (credits_, given), p in self.stages.stage(stage, size).law().items():
+                if credits_ < self.size:
+                    dist = found[given]
+                    dist.extend([0] * (credits_ + 1 - len(dist)))
+                    dist[credits_] += p.numerator * ONE // p.denominator
+            self._runs[stage, size] = dict(found)
+        return self._runs[stage, size]
+
+    def _scaled(self, dist: Dist, factor: int) -> Dist:
+        if factor == 1:
+            return dist
+        wide = [0] * min(self.size, (len(dist) - 1) * factor + 1)
+        for win, n in enumerate(dist):
+            if win * factor < self.size:
+                wide[win * factor] = n
+        return wide
+
+    def _power(self, dist: Dist, times: int) -> Dist:
+        result = [ONE]
+        square = dist
+        while times:
+            if times & 1:
+                result = self._convolve(result, square)
+            times >>= 1
+            if times:
+                square = self._convolve(square, square)
+        return result
+
+    def _powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
+        """Return several powers, each from the one below it."""
+        found: dict[int, Dist] = {0: [ONE]}
+        below = 0
+        for n in exponents:
+            step = found.get(n - below) or self._power(dist, n - below)
+            found[n - below] = step
+            found[n] = self._convolve(found[below], step)
+            below = n
+        return found
+
+    def _convolve(self, a: Dist, b: Dist) -> Dist:
+        """Return the law of the sum, rounded down and cut at ``size``."""
+        if a == [ONE]:
+            return b
+        if b == [ONE]:
+            return a
+        width = (2 * SCALE + 24) // 8  # bytes a coefficient: both factors are at most ONE in sum
+        big_a = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in a), "little")
+        big_b = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in b), "little")
+        length = len(a) + len(b) - 1
+        product = (big_a * big_b).to_bytes(width * length + 1, "little")
+        return [
+            int.from_bytes(product[i * width : (i + 1) * width], "little") >> SCALE
+            for i in range(min(length, self.size))
+        ]
+
+
+def _add(a: Dist, b: Dist) -> Dist:
+    long, short = (a, b) if len(a) >= len(b) else (b, a)
+    return [n + (short[i] if i < len(short) else 0) for i, n in enumerate(long)]
+
+
+@dataclass(slots=True)
+class Tops:
+    """The highest possible win and its probability, stage by stage; None where there is no highest."""
+
+    stages: ModeStages
+    _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
+
+    def award(self, award: Award) -> tuple[int, Fraction] | None:
+        """Return the highest an award of runs can pay in the end, and how likely that is."""
+        memory = self.stages.memory[award.name]
+        state = first_state(memory, award.times, award.size)
+        found = self._walk(award.name, State(1, 0, 0, award.size) if memory.plain else state, ())
+        if found is None or not memory.plain:
+            return found
+        return found[0] * award.times, found[1] ** award.times
+
+    def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
+        """Return the best over what a run can pay and give. A plain stage that starts itself has no best."""
+        if state.left <= 0:
+            return 0, Fraction(1)
+        memory = self.stages.memory[stage]
+        factor = memory.multipliers[state.place]
+        tops: dict[Given, tuple[int, Fraction]] = {}
+        for (credits_, given), p in self.stages.stage(stage, state.size).law().items():
+            best = tops.get(given)
+            if p and (best is None or credits_ > best[0]):
+                tops[given] = (credits_, p)
+        result: tuple[int, Fraction] | None = None
+        for given, (credits_, p) in tops.items():
+            after, elsewhere = next_state(memory, stage, state, given)
+            if memory.plain and after.left > 0:
+                return None
+            rest = self._rest(stage, after, elsewhere, above)
+            if rest is None:
+                return None
+            win, odds = credits_ * factor + rest[0], p * rest[1]
+            if result is None or win > result[0]:
+                result = (win, odds)
+            elif win == result[0]:
+                result = (win, result[1] + odds)
+        return result
+
+    def _rest(
+        self, stage: str, after: State, elsewhere: Given, above: tuple[str, ...]
+    ) -> tuple[int, Fraction] | None:
+        key = (stage, after)
+        if key not in self._known:
+            found = self._walk(stage, after, above) if after.left > 0 else (0, Fraction(1))
+            if found is None:
+                return None
+            self._known[key] = found
+        win, odds = self._known[key]
+        for award in elsewhere:
+            if award.name in above:
+                return None
+            memory = self.stages.memory[award.name]
+            times = award.times if memory.plain else 1
+            state = (
+                State(1, 0, 0, award.size) if memory.plain else first_state(memory, award.times, award.size)
+            )
+            best = self._walk(award.name, state, (*above, stage))
+            if best is None:
+                return None
+            win += best[0] * times
+            odds *= best[1] ** times
+        return win, odds
