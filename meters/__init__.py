@@ -20,7 +20,7 @@ from meters.errors import (
 )
 from meters.journal import Journal, Policy
 from meters.ledger import Reservation
-from meters.reading import MeterReading
+from meters.reading import MeterReading, read_meters
 from meters.transaction import JSON, Mark, Phase, Posted, Transaction, Transfer
 from meters.view import JournalView, open_view
 
@@ -50,4 +50,5 @@ __all__ = [
     "UnknownAccount",
     "UnknownTransfer",
     "open_view",
+    "read_meters",
 ]

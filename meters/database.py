@@ -1,7 +1,10 @@
 """The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger)."""
 
+import heapq
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -127,28 +130,55 @@ class DatabaseReader:
         """Return the entries naming ``ref``, oldest first."""
         return [self._entry(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))]
 
+    def kinds(self) -> list[str]:
+        """Return every kind of entry there is, sorted (one step of the index a kind)."""
+        found: list[str] = []
+        while True:
+            last = found[-1] if found else ""
+            row = self.run(
+                "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last,)
+            ).fetchone()
+            if row is None:
+                return found
+            found.append(row[0])
+
     def walk(
-        self, kinds: Sequence[str], since: int, limit: int | None, *, newest_first: bool
+        self,
+        kinds: Sequence[str],
+        since: int,
+        until: int | None,
+        limit: int | None,
+        *,
+        newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after sequence ``since``, of ``kinds`` (all when empty).
+        """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all when empty).
 
         Pages of a bounded size, each its own short read: writing never waits for a slow reader.
         """
-        left = _NO_LIMIT if limit is None else limit
-        low, high = since, _NO_LIMIT
-        kind_is = f"AND kind IN ({','.join('?' * len(kinds))})" if kinds else ""
+        bounds = since, _NO_LIMIT if until is None else until
+        sources = [self._pages(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)]
+        rows = heapq.merge(*sources, key=itemgetter(0), reverse=newest_first)
+        for row in itertools.islice(rows, limit):
+            yield self._entry(row)
+
+    def _pages(
+        self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
+    ) -> Iterator[tuple[int, str, bytes]]:
+        """Yield the rows of one kind (or of all) between ``bounds``, a few at a time and then more."""
+        low, high = bounds
+        kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
-        while left > 0:
+        page = 8
+        while True:
             rows = self.run(
                 f"{_SELECT} WHERE sequence > ? AND sequence < ? {kind_is} ORDER BY sequence {order} LIMIT ?",
-                (low, high, *kinds, min(left, _BATCH)),
+                (low, high, *parameters, page),
             ).fetchall()
-            for row in rows:
-                yield self._entry(row)
-            if len(rows) < _BATCH:
+            yield from rows
+            if len(rows) < page:
                 return
-            left -= len(rows)
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
+            page = min(2 * page, _BATCH)
 
     def _entry(self, row: tuple[int, str, bytes]) -> StoredEntry:
         sequence, hash_hex, body = row

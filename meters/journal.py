@@ -78,13 +78,15 @@ class Journal(JournalView):
         machine_id: str = "",
         policy: Policy | None = None,
         storage: Storage | None = None,
+        cleared: JSON = None,
     ) -> "Journal":
         """Open the journal in ``state_dir``, making it at first, and rebuild its exact state.
 
         ``now`` gives the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is written
         into a new journal; a journal of another machine is refused (A-23). One copy damaged is repaired from
-        the other and an event says so. Raises :class:`JournalLocked`, :class:`JournalUnwritable`,
-        :class:`JournalDamaged` or :class:`SelfAuditFailed`.
+        the other and an event says so. ``cleared`` tells a new journal of the clear it begins with.
+        Raises :class:`JournalLocked`, :class:`JournalUnwritable`, :class:`JournalDamaged` or
+        :class:`SelfAuditFailed`.
         """
         policy = policy or Policy()
         medium = storage or DiskStorage()
@@ -95,7 +97,7 @@ class Journal(JournalView):
             place = Place(medium, state_dir, second, policy.segment_bytes)
             stop.check(medium, state_dir)
             journal = cls(place, _key(place), locks, now, policy)
-            journal._start(machine_id)
+            journal._start(machine_id, cleared)
         except BaseException:
             if journal is not None:
                 journal._copies.close()
@@ -104,10 +106,13 @@ class Journal(JournalView):
             raise
         return journal
 
-    def _start(self, machine_id: str) -> None:
+    def _start(self, machine_id: str, cleared: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record what was mended."""
         if self._copies.database.last()[0] == 0:
-            record: JSON = {"format": FORMAT, "machine_id": machine_id, "public_key": self.public_key.hex()}
+            record: dict[str, JSON] = {"format": FORMAT, "machine_id": machine_id}
+            record["public_key"] = self.public_key.hex()
+            if cleared is not None:
+                record["cleared"] = cleared
             self._write(
                 Transaction(id=f"genesis:{self.fingerprint}", kind=checkpoint.GENESIS_KIND, record=record)
             )
@@ -129,7 +134,7 @@ class Journal(JournalView):
             raise JournalDamaged(
                 str(self._place.state_dir), "the machine key is not the one this journal names"
             )
-        genesis = next(self._copies.database.walk((), 0, 1, newest_first=False)).record
+        genesis = next(self._copies.database.walk((), 0, None, 1, newest_first=False)).record
         found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
         if machine_id and found and found != machine_id:
             raise JournalDamaged(
@@ -244,7 +249,7 @@ class Journal(JournalView):
         if self._database.last() != acknowledged:
             raise damage
         self._failure = None
-        self._start("")
+        self._start("", None)
 
 
 def _key(place: Place) -> MachineKey:

@@ -144,8 +144,11 @@ class LogCopy:
         if data[:_HEADER_BYTES] != header + _CRC.pack(zlib.crc32(header)):
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def records(self, after: int = 0) -> Iterator[Sealed]:
-        """Yield the records after sequence ``after``; raise :class:`JournalDamaged` where they break."""
+    def records(self, after: int = 0, until: int | None = None) -> Iterator[Sealed]:
+        """Yield the records after sequence ``after`` and up to ``until``.
+
+        Raises :class:`JournalDamaged` where they break.
+        """
         firsts = self.firsts()
         for first, following in zip(firsts, [*firsts[1:], 0], strict=True):
             if following and following <= after + 1:
@@ -160,6 +163,8 @@ class LogCopy:
             for item, _ in _records(path, data, _records_limit(data), first - 1, previous.hex()):
                 if item.entry.sequence > after:
                     yield item
+                if item.entry.sequence == until:
+                    return
 
     def hash_at(self, sequence: int) -> str:
         """Return the hash of entry ``sequence`` (which must be whole)."""

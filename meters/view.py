@@ -52,12 +52,28 @@ class JournalView:
         kind: str | Sequence[str] = (),
         *,
         since: int = 0,
+        until: int | None = None,
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after ``since``, of one ``kind`` or several (all when empty)."""
+        """Yield up to ``limit`` entries after ``since`` and before ``until``, of one ``kind`` or several."""
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        return self._database.walk(kinds, since, limit, newest_first=newest_first)
+        return self._database.walk(kinds, since, until, limit, newest_first=newest_first)
+
+    def kinds(self) -> list[str]:
+        """Return every kind of entry there is, sorted."""
+        return self._database.kinds()
+
+    def credits_cents(self) -> int:
+        """Return all players' credit on the machine, in minor units."""
+        return self._ledger.credits_cents()
+
+    def bodies(self) -> Iterator[bytes]:
+        """Yield the bytes of every entry up to :attr:`sequence`, proving the chain."""
+        for item in self._database.sealed():
+            if item.entry.sequence > self.sequence:
+                return
+            yield item.entry.body
 
     def balance_cents(self, account: str) -> int:
         """Return what flowed into ``account`` minus what flowed out, in minor units."""
@@ -110,8 +126,10 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     :class:`JournalDamaged`.
     """
     where = "journal"
-    public_key = checkpoint.public_key_of(next(database.walk((), 0, 1, newest_first=False), None), where)
-    newest = next(database.walk((checkpoint.KIND,), 0, 1, newest_first=True), None)
+    public_key = checkpoint.public_key_of(
+        next(database.walk((), 0, None, 1, newest_first=False), None), where
+    )
+    newest = next(database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
     ledger = Ledger()
     if newest is not None:
         saved = checkpoint.check(newest, public_key, where)

@@ -10,5 +10,7 @@ from typing import Final
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
+    "meters": ("meters", "every meter of a machine, while it plays"),
+    "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "rng": ("rng", "test the random number generator and collect its output"),
 }

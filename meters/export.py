@@ -1,0 +1,107 @@
+"""The export: the whole journal in one signed file that anybody can check without the machine.
+
+Lines of UTF-8 JSON. The first is the header (format, machine, public key, last sequence and hash, time); then
+each entry's bytes exactly as chained; the last is the footer: the SHA-256 of every byte before it, and the
+machine's Ed25519 signature of that digest.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Final
+
+from meters.entry import canonical, parse
+from meters.errors import JournalDamaged
+from meters.keys import MachineKey, signed_by
+from meters.view import JournalView
+
+FORMAT: Final = "open-egm journal 1"
+_PURPOSE: Final = b"open-egm export\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an export says of itself before its entries."""
+
+    public_key: bytes
+    sequence: int
+    head_hash: str
+    time_utc: datetime
+
+
+def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime) -> int:
+    """Write the export of ``view`` to ``file``; return the number of entries."""
+    digest = hashlib.sha256()
+
+    def line(data: bytes) -> None:
+        digest.update(data + b"\n")
+        file.write(data + b"\n")
+
+    line(
+        canonical(
+            {
+                "format": FORMAT,
+                "public_key": view.public_key.hex(),
+                "sequence": view.sequence,
+                "head": view.head_hash,
+                "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
+            }
+        )
+    )
+    count = 0
+    for body in view.bodies():
+        line(body)
+        count += 1
+    sha256 = digest.hexdigest()
+    signature = key.sign(_PURPOSE + sha256.encode()).hex()
+    file.write(canonical({"sha256": sha256, "signature": signature}) + b"\n")
+    return count
+
+
+class ExportReader:
+    """An export being read: :attr:`header`, then :meth:`bodies`, which ends by checking the footer."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        """Read the header; raise :class:`JournalDamaged` when ``file`` is no export."""
+        self._file = file
+        self._name = name
+        self._digest = hashlib.sha256()
+        self.footer_fault = "the footer was not read"
+        """What is wrong with the footer, or nothing; valid after :meth:`bodies`."""
+        first = file.readline()
+        self._digest.update(first)
+        try:
+            raw: dict[str, Any] = parse(first)
+            if raw["format"] != FORMAT:
+                raise ValueError(f"format {raw['format']!r}")
+            self.header = Header(
+                bytes.fromhex(raw["public_key"]),
+                int(raw["sequence"]),
+                str(raw["head"]),
+                datetime.fromisoformat(raw["time"]),
+            )
+        except (ValueError, KeyError, TypeError) as why:
+            raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
+
+    def bodies(self) -> Iterator[bytes]:
+        """Yield the bytes of each entry; afterwards :attr:`footer_fault` tells of digest and signature."""
+        last: bytes | None = None
+        for line in self._file:
+            if last is not None:
+                self._digest.update(last)
+                yield last.removesuffix(b"\n")
+            last = line
+        self.footer_fault = self._check_footer(last or b"")
+
+    def _check_footer(self, line: bytes) -> str:
+        try:
+            raw = parse(line)
+            sha256, signature = str(raw["sha256"]), bytes.fromhex(raw["signature"])
+        except (ValueError, KeyError, TypeError) as why:
+            return f"the footer is missing or broken ({why!r})"
+        if sha256 != self._digest.hexdigest():
+            return f"the file's SHA-256 is {self._digest.hexdigest()}, the footer says {sha256}"
+        if not signed_by(self.header.public_key, _PURPOSE + sha256.encode(), signature):
+            return "the file's signature is not the machine's"
+        return ""

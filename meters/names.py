@@ -1,0 +1,75 @@
+"""The meters' names by jurisdiction: each regulation's words for the canonical meters, once.
+
+Monaco: arrêté ministériel 88-384 art. 19.4. France: arrêté du 14 mai 2007 art. 68-11. United States: the
+state rules named in the meters' requirements. Australia and New Zealand: the A/NZ national standard.
+"""
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from meters.errors import JournalError
+from meters.reading import MeterReading
+
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Local name -> the canonical meters it sums."""
+
+_WINS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
+
+NAMES: Final[Mapping[str, Names]] = {
+    "mc": {
+        "Compteur in": ("coin_in",),
+        "Compteur out": ("coin_out",),
+        "Cash box": ("coin_drop",),
+        "Jackpots et lots cumulés": ("hand_paid",),
+        "Crédits achetés en billets": ("bill_in.value",),
+    },
+    "fr": {
+        "Entrées": ("coin_in",),
+        "Recettes": ("coin_drop",),
+        "Sorties": ("coin_out",),
+        "Gains manuels": ("hand_paid",),
+        "Billets": ("bill_in.value",),
+    },
+    "us": {
+        "Coin In": ("coin_in",),
+        "Coin Out": ("coin_out",),
+        "Coin Drop": ("coin_drop",),
+        "Drop": ("drop_total",),
+        "Bill In": ("bill_in.value",),
+        "Attendant Paid Jackpots": ("att_jackpot",),
+        "Attendant Paid Cancelled Credits": ("att_cancel_credit",),
+        "Attendant Paid Progressive Payout": ("att_progressive",),
+        "Attendant Paid External Bonus Payout": ("att_bonus",),
+        "Machine Paid Progressive Payout": ("mach_progressive",),
+        "Machine Paid External Bonus Payout": ("mach_bonus",),
+        "Voucher In": ("ticket_in.cashable.value", "ticket_in.promo_cashable.value"),
+        "Voucher Out": ("ticket_out.cashable.value",),
+        "WAT In": ("wat_in.value",),
+        "WAT Out": ("wat_out.value",),
+        "Physical Coin In": ("phys_coin_in",),
+        "Physical Coin Out": ("phys_coin_out",),
+        "Games Played": ("games_played",),
+    },
+    "anz": {
+        "Turnover": ("coin_in",),
+        "Total Wins": _WINS,
+        "Cancelled Credit": ("att_cancel_credit",),
+        "Money In": ("money_in",),
+        "Money Out": ("money_out",),
+        "Cash Box": ("coin_drop",),
+        "Residual Credits Removed": ("residual_removed",),
+        "Games Played": ("games_played",),
+    },
+}
+
+
+class UnknownJurisdiction(JournalError, KeyError):
+    """No name map is kept under this name."""
+
+
+def named(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
+    """Return ``reading`` under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
+    if jurisdiction not in NAMES:
+        raise UnknownJurisdiction(f"no meter names for {jurisdiction!r}; there are: {', '.join(NAMES)}")
+    values = reading.values
+    return {name: sum(values[m] for m in meters) for name, meters in NAMES[jurisdiction].items()}

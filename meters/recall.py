@@ -1,0 +1,159 @@
+"""Recall and logs: views of the journal in the sizes the profile asks for.
+
+The journal forgets nothing, so a ring is only how far back is shown. Journal kinds map to logs here, once.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from meters.chart import Role, account
+from meters.entry import StoredEntry
+from meters.errors import JournalError
+from meters.transaction import Phase
+from meters.view import JournalView
+
+PLAY_START: Final = "game.start"
+PLAY_STEPS: Final = ("game.choice", "game.step")
+PLAY_ENDS: Final = ("game.end", "game.void")
+PLAYS_SHOWN: Final = 100
+"""Plays shown unless the profile says otherwise (at least 10, E-01)."""
+STEPS_SHOWN: Final = 50
+"""Steps shown of a long feature: at least the last 50 (E-02)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log: entries of ``kinds`` (a trailing ``*`` takes any ending), and how many are shown."""
+
+    name: str
+    kinds: tuple[str, ...]
+    size: int
+    source: str
+
+    def takes(self, kind: str) -> bool:
+        """Whether entries of ``kind`` belong to this log."""
+        return any(kind == k or (k.endswith("*") and kind.startswith(k[:-1])) for k in self.kinds)
+
+
+#: Kinds that are the machine's own bookkeeping, not events.
+_QUIET: Final = (
+    "checkpoint",
+    "machine.genesis",
+    "selection",
+    "bill.mark",
+    PLAY_START,
+    *PLAY_STEPS,
+    *PLAY_ENDS,
+)
+
+LOGS: Final[Mapping[str, Log]] = {
+    log.name: log
+    for log in (
+        Log("events", ("*",), 100, "E-08, E-09; NY 5317.26"),
+        Log("bills", ("bill.in", "bill.returned", "bill.rejected"), 35, "E-07; FL 75-14.043(3)"),
+        Log("vouchers", ("ticket.*", "voucher.*"), 35, "E-06; AGE 5.1.5"),
+        Log("transfers", ("aft.*", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
+        Log("handpays", ("handpay.*",), 35, "D-10; NJ-C(a)4-5"),
+        Log("progressives", ("progressive.hit*",), 25, "D-19; NY 5320.8(b)"),
+        Log("software", ("software.*",), 10, "A-16; MS 8-2.9(b)3"),
+    )
+}
+
+
+class UnknownLog(JournalError, KeyError):
+    """No log has this name."""
+
+
+def log(view: JournalView, name: str, size: int | None = None) -> Iterator[StoredEntry]:
+    """Yield a log's entries, newest first, ``size`` of them (the log's own size when None)."""
+    if name not in LOGS:
+        raise UnknownLog(f"no log is called {name!r}; there are: {', '.join(LOGS)}")
+    chosen = LOGS[name]
+    kinds = [k for k in view.kinds() if chosen.takes(k) and (name != "events" or k not in _QUIET)]
+    if not kinds:
+        return iter(())
+    return view.entries(kinds, limit=chosen.size if size is None else size, newest_first=True)
+
+
+def masked(number: str) -> str:
+    """Return a validation number with all but its last four digits hidden (E-06)."""
+    return "*" * max(0, len(number) - 4) + number[-4:]
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One play as recorded: its start, the choices after it, its end (None while it is open)."""
+
+    start: StoredEntry
+    steps: tuple[StoredEntry, ...]
+    end: StoredEntry | None
+    added_cents: Mapping[str, int]
+    """What became credit since the play before, by source account (E-04)."""
+
+    @property
+    def play_id(self) -> str:
+        """The play's id."""
+        return str(story(self.start)["play_id"])
+
+    @property
+    def bet_cents(self) -> int:
+        """The wager, in minor units."""
+        return sum(t.amount_cents for t in self.start.transfers if t.target == "house:wager")
+
+    @property
+    def win_cents(self) -> int | None:
+        """What the play won, in minor units, however paid; None while it is open."""
+        return None if self.end is None else sum(t.amount_cents for t in self.end.transfers)
+
+    @property
+    def credit_before_cents(self) -> int | None:
+        """The credit when the play began, where recorded."""
+        before = story(self.start).get("credit_before_cents")
+        return before if isinstance(before, int) else None
+
+    @property
+    def outcome(self) -> Any:
+        """The outcome with its display, as of the last step: enough to show the play again."""
+        return story(self.steps[-1] if self.steps else self.start).get("outcome")
+
+    @property
+    def shown_steps(self) -> tuple[StoredEntry, ...]:
+        """The last steps of a long feature."""
+        return self.steps[-STEPS_SHOWN:]
+
+
+def story(entry: StoredEntry) -> Mapping[str, Any]:
+    """Return an entry's record where it is an object, else an empty one."""
+    return entry.record if isinstance(entry.record, Mapping) else {}
+
+
+def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
+    """Yield the last ``size`` plays, newest first, each whole."""
+    until = view.sequence + 1
+    starts = list(view.entries(PLAY_START, limit=size + 1, newest_first=True))
+    for n, start in enumerate(starts[:size]):
+        before = starts[n + 1].sequence if n + 1 < len(starts) else 0
+        after = list(view.entries((*PLAY_STEPS, *PLAY_ENDS), since=start.sequence, until=until))
+        yield Play(
+            start=start,
+            steps=tuple(e for e in after if e.kind in PLAY_STEPS),
+            end=next((e for e in after if e.kind in PLAY_ENDS), None),
+            added_cents=_added(view, before, start.sequence),
+        )
+        until = start.sequence
+
+
+def _added(view: JournalView, since: int, until: int) -> Mapping[str, int]:
+    """Sum what became credit between two entries, by source account."""
+    added: Counter[str] = Counter()
+    for entry in view.entries(since=since, until=until):
+        moved = entry.transfers if entry.phase is Phase.POST else ()
+        if entry.phase is Phase.SETTLE:
+            reservation = view.get(entry.ref or "")
+            moved = reservation.transfers if reservation else ()
+        for t in moved:
+            if account(t.source).role is Role.IN and account(t.target).role is Role.CREDIT:
+                added[t.source] += t.amount_cents
+    return dict(added)

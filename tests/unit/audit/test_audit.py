@@ -1,0 +1,269 @@
+"""The independent audit finds nothing wrong in an honest journal, and names the entry of anything that is."""
+
+import io
+import json
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from meters import Journal, Phase, Policy, Transaction, Transfer, export, open_view
+from meters.entry import canonical, decode
+from paytables import RecordingDraw, library, load_game, play_through
+from tools.audit.games import definitions
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+CREDIT = "credit:1:cashable"
+
+
+class Chance:
+    """Numbers from a fixed seed: the game's draw, not its randomness, is what is audited here."""
+
+    def __init__(self, seed):
+        self._random = random.Random(seed)
+
+    def below(self, bound, purpose):
+        return self._random.randrange(bound)
+
+
+def clock():
+    time = datetime(2026, 5, 1, tzinfo=UTC)
+    while True:
+        time += timedelta(seconds=3)
+        yield time
+
+
+def one_play(journal, game, number, denomination_cents=5):
+    bet = game.bet_options[0]
+    wager = game.wager(bet)
+    draw = RecordingDraw(Chance(number))
+    outcome = play_through(game, wager, draw)
+    dims = {"game": game.id, "paytable": game.digest[:16], "denomination_cents": denomination_cents}
+    play_id = f"play-{number}"
+    journal.append(
+        Transaction(
+            id=f"{play_id}.start",
+            kind="game.start",
+            transfers=(Transfer(CREDIT, "house:wager", bet * denomination_cents),),
+            dims=dims,
+            counts={"games_played": 1},
+            record={
+                "play_id": play_id,
+                "game": {"id": game.id, "version": game.version, "digest": game.digest},
+                "denomination_cents": denomination_cents,
+                "bet_credits": bet,
+                "wager": wager.to_json(),
+                "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
+                "outcome": outcome.to_json(),
+            },
+        )
+    )
+    win_cents = outcome.win_credits * denomination_cents
+    journal.append(
+        Transaction(
+            id=f"{play_id}.end",
+            kind="game.end",
+            transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+            dims=dims,
+            counts={"games_won" if win_cents else "games_lost": 1},
+            record={"play_id": play_id, "win_cents": win_cents},
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("state")
+    ticks = clock()
+    game = load_game(library()[0])
+    with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
+        journal.append(
+            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10000),))
+        )
+        for number in range(60):
+            one_play(journal, game, number)
+        journal.append(
+            Transaction(
+                id="c1",
+                kind="cashout.request",
+                phase=Phase.RESERVE,
+                transfers=(Transfer(CREDIT, "out:voucher:cashable", 100),),
+            )
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bodies(state):
+    with open_view(state) as view:
+        return list(view.bodies())
+
+
+@pytest.fixture(scope="module")
+def games():
+    return definitions()
+
+
+@pytest.mark.requirement("D-02", "E-01", "B-08")
+def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies, games):
+    report = Auditor(games).run(bodies)
+    assert report.findings == []
+    assert report.games == 60
+    assert report.checkpoints >= 5
+    with open_view(state) as view:
+        assert report.meters == view.meters().values
+        assert report.credits_cents == view.credits_cents()
+
+
+def rechained(bodies):
+    """Refit hashes and sequences after an edit, as a forger without the key would."""
+    previous = "0" * 64
+    for sequence, body in enumerate(bodies, 1):
+        raw = json.loads(body) | {"sequence": sequence, "previous": previous}
+        entry = decode(canonical(raw))
+        previous = entry.hash_hex
+        yield entry.body
+
+
+def edit(bodies, index, change):
+    raw = json.loads(bodies[index])
+    change(raw)
+    return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
+
+
+def find(bodies, kind, skip=3):
+    return [n for n, body in enumerate(bodies) if json.loads(body)["kind"] == kind][skip]
+
+
+@pytest.mark.requirement("E-13", "D-07")
+@pytest.mark.parametrize("refit", [False, True], ids=["plain", "rechained"])
+@pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "repeat"])
+def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, refit):
+    at = find(bodies, "game.end")
+    changed = {
+        "edit": lambda: edit(bodies, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})),
+        "remove": lambda: [*bodies[:at], *bodies[at + 1 :]],
+        "swap": lambda: [*bodies[: at - 1], bodies[at], bodies[at - 1], *bodies[at + 1 :]],
+        "insert": lambda: [*bodies[:at], edit(bodies, 1, lambda raw: raw.update(id="b2"))[1], *bodies[at:]],
+        "repeat": lambda: [*bodies[:at], bodies[at], *bodies[at:]],
+    }[what]()
+    report = Auditor(games).run(list(rechained(changed)) if refit else changed)
+    assert report.wrong
+    # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
+    assert abs(report.findings[0].sequence - (at + 1)) <= (25 if refit else 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda raw: raw["record"]["outcome"].update(win_credits=999), "another outcome"),
+        (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be played"),
+        (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be played"),
+        (lambda raw: raw["record"].update(bet_credits=99), "the wager moved"),
+        (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition at hand"),
+        (lambda raw: raw["record"].pop("wager"), "not whole"),
+    ],
+)
+def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, change, why):
+    at = find(bodies, "game.start")
+    report = Auditor(games).run(edit(bodies, at, change))
+    assert [f.sequence for f in report.findings if why in f.why] == [at + 1]
+
+
+def test_a_win_that_differs_from_the_outcome_is_named(bodies, games):
+    won = next(n for n, body in enumerate(bodies) if b"house:win" in body and b"game.end" in body)
+    report = Auditor(games).run(edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777)))
+    assert any(f.sequence == won + 1 and "the win is" in f.why for f in report.findings)
+
+
+def test_an_export_is_signed_and_self_contained(state, tmp_path):
+    file = tmp_path / "machine.jsonl"
+    run = CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(state)])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(main, ["audit", "verify", str(file), "--json"])
+    assert run.exit_code == 0, run.output
+    (report,) = json.loads(run.output).values()
+    assert report["ok"]
+    assert report["games_replayed"] == 60
+    run = CliRunner().invoke(main, ["audit", "verify", str(file), "--fingerprint", "0000-0000-0000-0000"])
+    assert run.exit_code == 1
+    assert "0000-0000-0000-0000" in run.output
+
+
+def test_every_flipped_byte_of_an_export_is_found(state, tmp_path, games):
+    with open_view(state) as view:
+        out = io.BytesIO()
+        from meters.keys import MachineKey
+        from meters.storage import DiskStorage
+
+        export.write(view, MachineKey.load(DiskStorage(), state), out, datetime(2026, 6, 1, tzinfo=UTC))
+    whole = out.getvalue()
+    rng = random.Random(3)
+    file = tmp_path / "flipped.jsonl"
+    for _ in range(60):
+        at = rng.randrange(len(whole))
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << rng.randrange(8))]) + whole[at + 1 :])
+        run = CliRunner().invoke(main, ["audit", "verify", str(file), "--json"])
+        assert run.exit_code == 1, f"byte {at}"
+
+
+def test_an_earlier_export_pins_the_beginning(state, bodies, games):
+    early = decode(bodies[20])
+    assert Auditor(games, {21: early.hash_hex}).run(bodies).wrong == 0
+    assert "earlier export has another" in Auditor(games, {21: "f" * 64}).run(bodies).findings[0].why
+    assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).run(bodies).findings[0].why
+
+
+def test_both_copies_in_place_are_verified(state):
+    run = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), "--json"])
+    assert run.exit_code == 0, run.output
+    reports = json.loads(run.output)
+    assert reports["first copy"]["head"] == reports["second copy"]["head"]
+
+
+@pytest.mark.requirement("D-16", "K-14")
+def test_meters_are_read_while_the_machine_plays(tmp_path):
+    ticks = clock()
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        for number in range(1, 4):
+            journal.append(
+                Transaction(id=f"b{number}", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),))
+            )
+            run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), "--json"])
+            assert run.exit_code == 0, run.output
+            read = json.loads(run.output)
+            assert read["meters"]["bill_in.value"] == 500 * number
+            assert read["sequence"] == journal.sequence
+        run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), "--names", "mc"])
+        assert "0000001500" in run.output
+        run = CliRunner().invoke(
+            main, ["meters", "--state", str(tmp_path), "--where", "position=2", "--json"]
+        )
+        assert json.loads(run.output)["meters"]["bill_in.value"] == 0
+
+
+@pytest.mark.requirement("E-01", "E-04", "E-09")
+def test_logs_and_plays_are_recalled(state):
+    run = CliRunner().invoke(main, ["audit", "log", "plays", "--last", "10", "--state", str(state), "--json"])
+    plays = json.loads(run.output)
+    assert [p["entry"] for p in plays] == sorted((p["entry"] for p in plays), reverse=True)
+    assert len(plays) == 10
+    assert all(p["outcome"]["display"] and p["steps"] == [] for p in plays)
+    run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(state), "--json"])
+    assert [row["kind"] for row in json.loads(run.output)] == ["cashout.request", "bill.in"]
+    run = CliRunner().invoke(main, ["audit", "entry", "2", "--state", str(state)])
+    assert json.loads(run.output)["id"] == "b1"
+
+
+def test_no_machine_is_a_clear_error(tmp_path):
+    for verb in (
+        ["meters"],
+        ["audit", "verify"],
+        ["audit", "log", "plays"],
+        ["audit", "export", str(tmp_path / "x")],
+    ):
+        run = CliRunner().invoke(main, [*verb, "--state", str(tmp_path / "none")])
+        assert run.exit_code == 1
+        assert str(tmp_path / "none") in run.output.replace("\n", "")

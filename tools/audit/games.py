@@ -1,0 +1,132 @@
+"""Every game of a journal played again from its recorded draws, and its money compared."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from meters import StoredEntry
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, story
+from paytables import (
+    Choice,
+    DefinitionError,
+    Game,
+    PaytableError,
+    ReplayDraw,
+    Wager,
+    library,
+    load_game,
+    play_through,
+)
+
+#: Accounts a game's win (progressives and bonuses apart) is paid from.
+_WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
+
+
+def definitions(folders: Iterable[Path] = ()) -> dict[str, Game]:
+    """Return the games of the library and of ``folders`` (TOML files), by digest.
+
+    A file that is no game is skipped: the entry that needs it will say what is missing.
+    """
+    games = {}
+    names: list[str | Path] = [*library(), *(p for folder in folders for p in sorted(folder.glob("*.toml")))]
+    for name in names:
+        try:
+            game = load_game(name)
+        except DefinitionError:
+            continue
+        games[game.digest] = game
+    return games
+
+
+class GameAudit:
+    """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
+
+    def __init__(self, games: Mapping[str, Game], fault: Callable[[StoredEntry, str], None]) -> None:
+        self._games = games
+        self._fault = fault
+        self._open: dict[str, list[StoredEntry]] = {}
+        self.replayed = 0
+        self.voided = 0
+
+    @property
+    def open(self) -> int:
+        """Games begun and not ended where the journal stops."""
+        return len(self._open)
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry of the journal."""
+        kind = entry.kind
+        if kind != PLAY_START and kind not in PLAY_STEPS and kind not in PLAY_ENDS:
+            return
+        play_id = str(story(entry).get("play_id"))
+        if kind == PLAY_START:
+            if play_id in self._open:
+                self._fault(entry, f"play {play_id} begins twice")
+            self._open[play_id] = [entry]
+        elif play_id not in self._open:
+            self._fault(entry, f"play {play_id} was not begun")
+        elif kind in PLAY_STEPS:
+            self._open[play_id].append(entry)
+        else:
+            self._end(self._open.pop(play_id), entry)
+
+    def _end(self, entries: list[StoredEntry], end: StoredEntry) -> None:
+        try:
+            if end.kind == "game.void":
+                self._check_void(entries[0], end)
+                self.voided += 1
+            else:
+                self._check(entries, end)
+                self.replayed += 1
+        except (KeyError, TypeError, ValueError, AttributeError) as why:
+            self._fault(entries[0], f"the record of the play is not whole: {why!r}")
+
+    def _check(self, entries: list[StoredEntry], end: StoredEntry) -> None:
+        start: Mapping[str, Any] = story(entries[0])
+        steps = [*start["steps"], *({**story(e)} for e in entries[1:])]
+        recorded = story(entries[-1]).get("outcome", start["outcome"])
+        game = self._games.get(start["game"]["digest"])
+        if game is None:
+            digest = start["game"]["digest"][:12]
+            self._fault(
+                entries[0], f"no definition at hand of game {start['game']['id']} with digest {digest}"
+            )
+            return
+        try:
+            outcome = replay(game, Wager.from_json(start["wager"]), steps)
+        except PaytableError as why:
+            self._fault(entries[-1], f"its draws cannot be played: {why}")
+            return
+        if outcome != recorded:
+            self._fault(entries[-1], "its recorded draws give another outcome than the one recorded")
+        denomination_cents = start["denomination_cents"]
+        bet_cents = sum(t.amount_cents for t in entries[0].transfers if t.target == "house:wager")
+        if bet_cents != start["bet_credits"] * denomination_cents:
+            self._fault(
+                entries[0], f"the wager moved is {bet_cents} cents, {start['bet_credits']} credits were bet"
+            )
+        due_cents = outcome["win_credits"] * denomination_cents
+        paid_cents = sum(t.amount_cents for t in end.transfers if t.source in _WIN_SOURCES)
+        if not due_cents == paid_cents == story(end)["win_cents"]:
+            self._fault(
+                end, f"the win is {due_cents} cents, {paid_cents} moved, {story(end)['win_cents']} recorded"
+            )
+
+    def _check_void(self, start: StoredEntry, end: StoredEntry) -> None:
+        bet_cents = sum(t.amount_cents for t in start.transfers if t.target == "house:wager")
+        back_cents = sum(t.amount_cents for t in end.transfers)
+        if back_cents not in {0, bet_cents}:
+            self._fault(end, f"{back_cents} cents went back for a wager of {bet_cents}")
+
+
+def replay(game: Game, wager: Wager, steps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Play a game again from its recorded steps; return its outcome as JSON data.
+
+    Raises :class:`PaytableError` where draws or choices do not fit the game.
+    """
+    steps = list(steps)
+    draw = ReplayDraw([number for step in steps for number in step["draws"]])
+    choices = [Choice(step["choice"]) for step in steps if step.get("choice") is not None]
+    outcome = play_through(game, wager, draw, choices).to_json()
+    draw.finish()
+    return outcome

@@ -1,0 +1,117 @@
+"""``egm meters``: every meter of a machine, at any time, without stopping play and without write access."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.config import default_state_dir
+from meters import JournalError, JournalView, MeterReading, open_view
+from meters.entry import canonical
+from meters.keys import MachineKey
+from meters.names import NAMES, named
+from meters.reading import DIGITS, shown
+from meters.storage import DiskStorage
+from meters.table import BY_NAME, Unit
+
+
+def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
+    dims = {}
+    for condition in where:
+        key, equals, value = condition.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
+        dims[key] = value
+    return reading.where(**dims) if dims else reading
+
+
+def _unit(name: str) -> str:
+    meter = BY_NAME.get(name)
+    return str(meter.unit if meter else Unit.TIMES)
+
+
+def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "machine": view.fingerprint,
+        "sequence": view.sequence,
+        "head": view.head_hash,
+        "where": list(where),
+        "credits_cents": view.credits_cents(),
+        "meters": values,
+    }
+
+
+@click.command()
+@click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option(
+    "--where", multiple=True, metavar="DIM=VALUE", help="Only a part: position=1, game=..., level=..."
+)
+@click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
+@click.option("--names", type=click.Choice(sorted(NAMES)), help="Under a jurisdiction's names.")
+@click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; meters roll over beyond.")
+@click.option("--all", "everything", is_flag=True, help="Also meters at zero.")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@click.option("--sign", is_flag=True, help="With --json: signed with the machine key (run by its owner).")
+def command(
+    *,
+    state: Path | None,
+    where: tuple[str, ...],
+    by: str | None,
+    names: str | None,
+    digits: int,
+    everything: bool,
+    as_json: bool,
+    sign: bool,
+) -> None:
+    """Print the meters of a machine."""
+    folder = state or default_state_dir()
+    try:
+        with open_view(folder) as view:
+            reading = _select(view.meters(), where)
+            if by is not None:
+                _print_split(reading, by, digits, as_json=as_json)
+                return
+            values = named(reading, names) if names else reading.values
+            if as_json:
+                document = _document(view, values, where)
+                click.echo(json.dumps(_signed(document, folder) if sign else document, ensure_ascii=False))
+            else:
+                _print(view, values, digits, everything=everything or bool(names))
+    except JournalError as why:
+        raise click.ClickException(str(why)) from why
+
+
+def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    key = MachineKey.load(DiskStorage(), folder)
+    if key is None:
+        raise click.ClickException(f"{folder}: there is no machine key to sign with")
+    signature = key.sign(b"open-egm readout\0" + canonical(document))
+    return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
+
+
+def _print(view: JournalView, values: dict[str, int], digits: int, *, everything: bool) -> None:
+    console = Console()
+    console.print(f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}", style="dim")
+    table = Table("meter", "value", "unit", show_edge=False)
+    table.columns[1].justify = "right"
+    for name, value in values.items():
+        if value or everything:
+            table.add_row(name, f"{shown(value, digits):0{digits}d}", _unit(name.split(".since_")[0]))
+    console.print(table)
+
+
+def _print_split(reading: MeterReading, by: str, digits: int, *, as_json: bool) -> None:
+    names = [n for n in reading.values if ".since_" not in n]
+    split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
+    if as_json:
+        click.echo(json.dumps(split, ensure_ascii=False))
+        return
+    table = Table("meter", by, "value", "unit", show_edge=False)
+    table.columns[2].justify = "right"
+    for name, parts in split.items():
+        for part, value in sorted(parts.items()):
+            table.add_row(name, part or "-", f"{shown(value, digits):0{digits}d}", _unit(name))
+    Console().print(table)
