@@ -46,7 +46,8 @@ def test_the_win_is_credited_when_the_game_has_been_shown(room):
     room.shown()
     assert room.state is State.IDLE
     assert room.credit_cents == 10000 - 5 + 300
-    assert room.records("game.end") == [{"play_id": "play-6", "win_cents": 300}]
+    (start,), ends = room.records("game.start"), room.records("game.end")
+    assert ends == [{"play_id": start["play_id"], "win_cents": 300}]
     room.play()
     room.shown()
     assert room.credit_cents == 10000 - 5 + 300 - 5
@@ -59,7 +60,7 @@ def test_shown_counts_once_and_only_for_this_game(room):
     room.engine.handle(Event.SHOWN, value="play-1")
     assert room.state is State.PLAYING
     room.shown()
-    room.engine.handle(Event.SHOWN, value="play-6")
+    room.engine.handle(Event.SHOWN, value=room.records("game.start")[0]["play_id"])
     assert len(room.records("game.end")) == 1
 
 
@@ -133,7 +134,8 @@ def test_a_game_that_cannot_be_finished_gives_the_stake_back_and_no_prize(room, 
     broken.engine.handle(Event.KEY_TURNED, key="attendant")
     assert broken.credit_cents == 10000
     assert broken.cabinet.recall(Key.GAME) is None
-    assert broken.records("game.void") == [{"play_id": "play-6", "refund_cents": 5}]
+    (start,), voids = broken.records("game.start"), broken.records("game.void")
+    assert voids == [{"play_id": start["play_id"], "refund_cents": 5}]
     assert broken.journal.meters().values["refund_defect"] == 5
     broken.close()
 
