@@ -44,7 +44,6 @@ from rng.sources import (
     JitterSource,
     KernelSource,
     available_sources,
-    new_token,
 )
 
 __all__ = [
@@ -80,5 +79,4 @@ __all__ = [
     "Uninstantiated",
     "Weights",
     "available_sources",
-    "new_token",
 ]

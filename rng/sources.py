@@ -58,12 +58,12 @@ class KernelSource:
 class HardwareSource:
     """A hardware generator the kernel offers as a character device, read without blocking.
 
-    ``attempts`` reads that find nothing ready, ``pause_seconds`` apart, fail the source.
+    ``attempts`` reads in a row that find nothing ready, ``pause_seconds`` apart, fail the source.
     """
 
     path: Path = Path("/dev/hwrng")
     entropy_bits: Fraction = Fraction(4)
-    attempts: int = 200
+    attempts: int = 400
     pause_seconds: float = 0.005
     sleep: Callable[[float], None] = time.sleep
     claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
@@ -89,7 +89,9 @@ class HardwareSource:
                         raise EntropyFailed(f"{self.path} gave {len(gathered)} of {count} bytes, then none")
                     part = self._read(handle, count - len(gathered))
                     gathered += part
-                    if not part:
+                    if part:
+                        empty = 0
+                    else:
                         empty += 1
                         self.sleep(self.pause_seconds)
             finally:
@@ -141,11 +143,6 @@ class JitterSource:
             before = now
         self._at = (at + digest[0]) % self._MEMORY_BYTES
         return bytes(gathered)
-
-
-def new_token(count: int = 24) -> str:
-    """A secret of ``count`` random bytes, in hex, by which two programs know each other; no outcome."""
-    return KernelSource().samples(count).hex()
 
 
 def available_sources() -> tuple[EntropySource, ...]:

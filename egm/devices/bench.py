@@ -34,7 +34,6 @@ from egm.devices.catalogue import DEFAULT_BENCH, PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
-from rng import new_token
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 
@@ -65,7 +64,7 @@ class Bench:
 
     def __init__(self, state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
         self._run = state / "run"
-        self._token = new_token()
+        self._token = os.urandom(24).hex()
         self._server: asyncio.Server | None = None
         self.twins: dict[str, Twin[Any]] = {}
         for name, protocol in protocols.items():

@@ -16,6 +16,7 @@ from rich.table import Table
 import rng
 from rng.collection import raw_bytes
 from rng.self_test import TESTS
+from tools.commands.rng_battery import battery
 
 
 def start_service() -> rng.RandomService:
@@ -34,6 +35,9 @@ def start_service() -> rng.RandomService:
 @click.group("rng")
 def command() -> None:
     """Test the random number generator and collect its output."""
+
+
+command.add_command(battery)
 
 
 @command.command("selftest")

@@ -38,8 +38,9 @@ def test_this_tree_draws_from_rng_only() -> None:
         ("import numpy as np\nnp.random.default_rng()", "numpy.random is a source of chance"),
         ("from numpy import random as chance", "numpy.random is a source of chance"),
         ("import numpy.random", "numpy.random is a source of chance"),
-        ("import os\nos.urandom(4)", "os.urandom is a source of chance"),
-        ("from os import getrandom", "os.getrandom is a source of chance"),
+        ("import os\nint.from_bytes(os.urandom(4))", "random bytes become a number"),
+        ("from os import getrandom as g\nreel = [1, 2]\nreel[g(1)[0]]", "random bytes become a number"),
+        ("import os\nraw = os.urandom(1)\nstop = raw[0] % 22", "random bytes become a number"),
         ("import uuid\nuuid.uuid4()", "uuid.uuid4 is a source of chance"),
         ("open('/dev/urandom', 'rb')", "/dev/urandom is a source of chance"),
         ("import time\nstop = time.time_ns() % 22", "the time is used"),
@@ -50,7 +51,7 @@ def test_this_tree_draws_from_rng_only() -> None:
         ("import rng.laboratory", "leads to what is for laboratories"),
         ("from rng import laboratory", "leads to what is for laboratories"),
         ("from rng.bulk import BulkDraws", "leads to what is for laboratories"),
-        ("import importlib\nimportlib.import_module('rng.laboratory')", "is named here"),
+        ("import importlib\nimportlib.import_module('rng.laboratory')", "for laboratories, is named here"),
     ],
 )
 def test_each_violation_is_found(tmp_path: Path, package: str, source: str, message: str) -> None:
@@ -79,10 +80,17 @@ def test_a_game_reads_no_clock_at_all(tmp_path: Path) -> None:
     assert [v.message for v in found] == ["a game reads no clock"]
 
 
-def test_bytes_for_signing_keys_are_excused_in_their_one_place(tmp_path: Path) -> None:
-    source = "import os\nseed = os.urandom(32)"
-    found = violations(tree(tmp_path, {"meters/keys.py": source, "meters/journal.py": source}))
-    assert [violation.path.name for violation in found] == ["journal.py"]
+def test_random_bytes_make_keys_and_tokens_but_not_in_games(tmp_path: Path) -> None:
+    source = "import os\ntoken = os.urandom(32).hex()"
+    files = {"meters/keys.py": source, "egm/door.py": source, "paytables/bad.py": source}
+    found = violations(tree(tmp_path, files))
+    assert [(v.path.name, v.message) for v in found] == [("bad.py", "a game reads no random bytes")]
+
+
+def test_the_screen_may_repeat_its_motion_by_the_clock_and_nobody_else(tmp_path: Path) -> None:
+    source = "import time\nphase = time.monotonic() % 2"
+    found = violations(tree(tmp_path, {"egm/screen/reels.py": source, "egm/engine.py": source}))
+    assert [v.path.name for v in found] == ["engine.py"]
 
 
 def test_a_laboratory_module_is_found_behind_other_modules(tmp_path: Path) -> None:

@@ -1,44 +1,18 @@
 """Zero bias, shown by exhaustion: every word, every range, through the code that draws in the cabinet."""
 
-import io
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from math import perm
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, Weights
-from rng.bulk import BulkDraws
+from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, SelfTestFailed, Weights
+from rng.battery.exhaustion import BOUNDS, every_word, exhaust, reader
 from rng.draws import Draws, WordDraws
 from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, selection_bounds, word_bits
-
-
-class EndOfWords(Exception):
-    """The stream of words has been used up."""
-
-
-def every_word(bits: int) -> bytes:
-    """Each word once, small and large by turns (bit-reversed), so that no long run is thrown away."""
-    words = np.zeros(1 << bits, dtype=np.uint32)
-    for bit in range(bits):
-        words |= ((np.arange(1 << bits, dtype=np.uint32) >> bit) & 1) << (bits - 1 - bit)
-    return words.astype(f"<u{bits // 8}").tobytes()
-
-
-def reader(stream: bytes) -> Callable[[int], bytes]:
-    source = io.BytesIO(stream)
-
-    def read(count: int) -> bytes:
-        taken = source.read(count)
-        if len(taken) < count:
-            raise EndOfWords
-        return taken
-
-    return read
 
 
 def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
@@ -46,7 +20,7 @@ def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
     while True:
         try:
             counts[draws.below(bound)] += 1
-        except EndOfWords:
+        except EOFError:
             return counts
 
 
@@ -70,12 +44,16 @@ def test_the_cabinets_own_words_give_every_outcome_equally_often(bound: int) -> 
 
 @pytest.mark.requirement("B-06")
 def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_bit_words() -> None:
-    words = every_word(16)
-    for bound in range(2, 257):
-        accepted = bound * (65_536 // bound)
-        counts = np.bincount(BulkDraws(reader(words)).below(bound, accepted), minlength=bound)
-        assert (counts == 65_536 // bound).all()
-        assert len(counts) == bound
+    for bound in BOUNDS:
+        proof = exhaust(bound)
+        assert proof.words_each == 65_536 // bound
+        assert proof.bound * proof.words_each + proof.words_thrown_away == 65_536
+
+
+def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rng.bulk.plan", lambda bound: (2, 65_536 // bound + 1))
+    with pytest.raises(SelfTestFailed, match="not shared equally"):
+        exhaust(22)
 
 
 @given(bound=st.integers(2, BOUND_MAX), data=st.data())
@@ -89,7 +67,7 @@ def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, da
     assert bound * share <= 1 << 8 * width < (bound + 1) * share + bound
     assert drawn(outcome * share) == drawn(outcome * share + share - 1) == outcome
     if bound * share < 1 << 8 * width:
-        with pytest.raises(EndOfWords):
+        with pytest.raises(EOFError):
             drawn(bound * share)
 
 

@@ -15,7 +15,6 @@ from rng import (
     KernelSource,
     SeedRepeated,
     available_sources,
-    new_token,
 )
 from rng.seeding import (
     FINGERPRINTS_KEPT,
@@ -46,12 +45,6 @@ def test_every_source_here_gives_what_is_asked() -> None:
         assert len(source.samples(300)) == 300
         assert source.claim
         assert 0 < source.entropy_bits <= 8
-
-
-def test_a_token_is_hex_and_never_the_same() -> None:
-    tokens = {new_token() for _ in range(100)}
-    assert len(tokens) == 100
-    assert all(len(bytes.fromhex(token)) == 24 for token in tokens)
 
 
 def test_jitter_is_the_difference_of_the_clock_readings() -> None:

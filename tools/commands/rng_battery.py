@@ -1,0 +1,121 @@
+"""``egm rng battery``: the final-outcome tests of a laboratory, and the report they go into."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import rng
+
+if TYPE_CHECKING:
+    from rng.battery.run import Verdict
+
+DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
+GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
+
+
+def _table(verdict: "Verdict") -> Table:
+    run = verdict.runs[-1]
+    table = Table(title=f"{verdict.game}, {run.plays:,} plays", title_justify="left", show_edge=False)
+    for column in ("test", "of", "outcomes", "statistic", "dof", "p"):
+        table.add_column(column, justify="left" if column in {"test", "of"} else "right")
+    for r in run.results:
+        dof = "" if r.dof is None else str(r.dof)
+        style = "yellow" if r.p_value < run.judgement.alpha else ""
+        row = (r.test, r.detail, f"{r.outcomes:,}", f"{r.statistic:.2f}", dof, f"{r.p_value:.5f}")
+        table.add_row(*row, style=style)
+    return table
+
+
+def _say(console: Console, verdict: "Verdict") -> None:
+    console.print(_table(verdict))
+    for number, run in enumerate(verdict.runs, 1):
+        judged = run.judgement
+        console.print(
+            f"{verdict.game}, run {number}: {judged.below_alpha} of {judged.tests} p-values below "
+            f"{judged.alpha} ({judged.below_alpha_expected:.2f} expected), evenness {judged.evenness:.4f}, "
+            f"{len(judged.findings)} findings"
+        )
+        for finding in judged.findings:
+            console.print(f"  [red]finding[/red]: {finding.what} (adjusted p {finding.adjusted:.2e})")
+    console.print()
+
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("battery")
+@click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
+@click.option("--plays", type=click.IntRange(min=1), help="Plays of each game, in place of its own number.")
+@click.option(
+    "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
+)
+@click.option("--planted", type=click.Choice(DEFECT_NAMES), help="Plant this defect in good outcomes.")
+@click.option("--json", "json_file", type=_FILE, help="Write the report as JSON.")
+@click.option("--html", "html_file", type=_FILE, help="Write the report as one HTML page.")
+def battery(
+    names: tuple[str, ...],
+    plays: int | None,
+    alpha: float,
+    planted: str | None,
+    json_file: Path | None,
+    html_file: Path | None,
+) -> None:
+    """Test final outcomes of reels, keno and cards; exit status 1 when a finding stands.
+
+    A game with a finding is tested once more, on a fresh generator with ten times the plays; the second run
+    decides and both are reported.
+    """
+    from rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
+    from rng.battery.run import GAMES, honest, run_game  # noqa: PLC0415
+    from rng.collection import raw_reader  # noqa: PLC0415
+    from tools.commands.rng import start_service  # noqa: PLC0415 (the group imports this module)
+
+    def fresh() -> Callable[[int], bytes]:
+        return raw_reader(start_service())
+
+    console = Console()
+    verdicts: list[Verdict] = []
+    try:
+        for name in names or GAMES:
+            game, own = GAMES[name]
+            outcomes = DEFECTS[planted] if planted else honest
+            verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
+            _say(console, verdicts[-1])
+        if json_file or html_file:
+            _write_report(verdicts, alpha, fresh(), json_file, html_file)
+    except (rng.RngError, OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    failed = [verdict.game for verdict in verdicts if not verdict.passed]
+    if failed:
+        raise click.ClickException(f"findings stand in: {', '.join(failed)}")
+    console.print("no finding; this is a self-assessment, not a certificate")
+
+
+def _write_report(
+    verdicts: "Sequence[Verdict]",
+    alpha: float,
+    read: Callable[[int], bytes],
+    json_file: Path | None,
+    html_file: Path | None,
+) -> None:
+    from tools.laboratory.rng_report import gather, write_html, write_json  # noqa: PLC0415
+
+    def raw(count: int) -> bytes:
+        return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
+
+    context = click.get_current_context()
+    words = context.command_path.split()
+    for verdict in verdicts:
+        words += ["--game", verdict.game, "--plays", str(verdict.runs[0].plays)] if len(verdicts) == 1 else []
+    words += ["--alpha", str(alpha)]
+    report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
+    if json_file:
+        write_json(report, json_file)
+    if html_file:
+        write_html(report, html_file)
