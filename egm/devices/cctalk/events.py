@@ -53,8 +53,10 @@ def news_since(mark: int, events: Events) -> News:
     if events.counter == 0:
         return News((), 0, restarted=mark & 0xFFFFFF != mark_of(events, 0))
     ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
-    # Where the mark's own event still is in memory, it must be the same event: otherwise there was a reset.
-    restarted = counter != 0 and ahead < known and events.pairs[ahead] != newest
+    if ahead < known:  # the mark's own event is still in memory: it must be the same event
+        restarted = counter != 0 and events.pairs[ahead] != newest
+    else:  # a memory that is not full yet is that of a device that was reset
+        restarted = events.counter < known and set(events.pairs[events.counter :]) == {Pair(0, 0)}
     if restarted:
         ahead = events.counter
     fresh = min(ahead, known)

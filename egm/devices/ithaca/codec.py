@@ -134,11 +134,12 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _text(buffer: bytes) -> Cut[Command] | None:
-    end = buffer.find(b"\n")
+    end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
-        if len(buffer) > _LINE_MAX:
-            return Cut(len(buffer), ProtocolError(PROTOCOL, f"a line of more than {_LINE_MAX} bytes", buffer))
-        return None
+        if len(buffer) < _LINE_MAX:
+            return None
+        refused = buffer[:_LINE_MAX]
+        return Cut(_LINE_MAX, ProtocolError(PROTOCOL, f"no end of line within {_LINE_MAX} bytes", refused))
     text = buffer[:end].decode(ENCODING)
     if not text.isprintable():
         return Cut(end + 1, ProtocolError(PROTOCOL, "control characters in a line", buffer[: end + 1]))

@@ -8,8 +8,8 @@ Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^
 The line is 9600 8N1; there is no check in either direction.
 
 Confidence: the commands are seen in one public source. **The status answer's layout is in licensed manuals**;
-the one above, its three flag characters (0x40 plus six bits) and the meaning of their bits are this project's
-stand-in. :data:`FLAGS` is the only place that knows them.
+the one above, its three flag characters (0x40 plus five bits, so none is a bar) and the meaning of their bits
+are this project's stand-in. :data:`FLAGS` is the only place that knows them.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ _MESSAGE_MAX: Final = 2048
 
 #: Names of the bits of each status flag, bit 0 first.
 FLAGS: Final[Sequence[str]] = (
-    "busy failure head_up paper_out jam chassis_open",
-    "paper_low ticket_in_path",
+    "busy failure head_up paper_out jam",
+    "paper_low ticket_in_path chassis_open",
     "barcode_done",
 )
 
@@ -126,9 +126,10 @@ def _framed(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
     """The bytes from one mark to the next."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
-    end = buffer.find(bytes((mark,)), 1)
+    end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)
     if end >= 0:
         return buffer[: end + 1]
-    if len(buffer) > _MESSAGE_MAX:
-        return Cut(len(buffer), ProtocolError(PROTOCOL, f"no end within {_MESSAGE_MAX} bytes", buffer))
-    return None
+    if len(buffer) < _MESSAGE_MAX:
+        return None
+    refused = buffer[:_MESSAGE_MAX]
+    return Cut(_MESSAGE_MAX, ProtocolError(PROTOCOL, f"no end within {_MESSAGE_MAX} bytes", refused))

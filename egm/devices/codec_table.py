@@ -1,0 +1,131 @@
+"""Every codec in one table, with messages it knows: what fuzzers feed and what tests hold it to. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.devices.cctalk import codec as cctalk
+from egm.devices.ebds import codec as ebds
+from egm.devices.framing import Cut, FrameReader, ProtocolError
+from egm.devices.id003 import codec as id003
+from egm.devices.ioboard import codec as ioboard
+from egm.devices.ithaca import codec as ithaca
+from egm.devices.printer_status import PrinterStatus
+from egm.devices.tcl import codec as tcl
+
+_PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codec:
+    """A cutter, what gives its messages their meaning (raising ProtocolError), and good messages."""
+
+    cutter: Callable[[bytes], Cut[Any] | None]
+    readers: Sequence[Callable[[Any], object]] = ()
+    samples: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """What became of some bytes: messages, and what was quoted by the errors."""
+
+    messages: tuple[object, ...]
+    refused: bytes
+
+
+def _cctalk_readers() -> tuple[Callable[[cctalk.Frame], object], ...]:
+    layouts = (
+        cctalk.read_events,
+        cctalk.read_hopper_status,
+        cctalk.read_hopper_test,
+        cctalk.read_count,
+        cctalk.read_text,
+    )
+
+    def on_data(layout: Callable[[bytes], object]) -> Callable[[cctalk.Frame], object]:
+        return lambda frame: layout(frame.data)
+
+    return tuple(on_data(layout) for layout in layouts)
+
+
+CODECS: Final[Mapping[str, Codec]] = {
+    "id003": Codec(
+        cutter=id003.cut,
+        readers=(id003.read_report,),
+        samples=(
+            id003.Frame(id003.Command.STATUS).encode(),
+            id003.Frame(id003.Status.ESCROW, b"\x65").encode(),
+            id003.Frame(id003.Status.ESCROW, b"\x6f004724978028378429").encode(),
+            id003.Frame(id003.Status.REJECTING, b"\x76").encode(),
+            id003.Frame(id003.Command.BARCODE, id003.BARCODE_INTERLEAVED_18).encode(),
+        ),
+    ),
+    "ebds": Codec(
+        cutter=ebds.cut,
+        readers=(ebds.read_device, ebds.read_host),
+        samples=(
+            ebds.Poll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
+            ebds.Ask(0, ebds.Query.TYPE).encode(),
+            ebds.Status(ack=0, bits=ebds.Bits.ESCROWED | ebds.Bits.BOX_PRESENT, note=5).encode(),
+            ebds.Status(ack=1, bits=ebds.Bits.ESCROWED, barcode="004724978028378429").encode(),
+            ebds.Text(1, "AE2600").encode(),
+        ),
+    ),
+    "cctalk": Codec(
+        cutter=cctalk.cut,
+        readers=_cctalk_readers(),
+        samples=(
+            cctalk.Frame(2, 1, cctalk.Header.SIMPLE_POLL).encode(),
+            cctalk.Frame(1, 2, 0, cctalk.Events(3, (cctalk.Pair(4, 1),) * 5).encode()).encode(),
+            cctalk.Frame(1, 3, 0, cctalk.HopperStatus(1, 2, 3, 4).encode()).encode(),
+        ),
+    ),
+    "ioboard": Codec(
+        cutter=ioboard.cut,
+        samples=(
+            ioboard.Hello().encode(),
+            ioboard.Poll(ack=7, wait=8, lamps=frozenset({"play"}), tower=frozenset({"door"})).encode(),
+            ioboard.Identity(1, "board").encode(),
+            ioboard.Status(boot=1, levels=5, lost=False, edges=(ioboard.Edge(9, 0, level=True),)).encode(),
+        ),
+    ),
+    "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.Answer("V1", _PRINTER).encode(),)),
+    "tcl_command": Codec(
+        cutter=tcl.cut_command,
+        samples=(tcl.AskStatus().encode(), tcl.Clear().encode(), tcl.Print("0", ("a", "b")).encode()),
+    ),
+    "ithaca_answer": Codec(
+        cutter=ithaca.cut_answer,
+        samples=tuple(byte.encode() for byte in ithaca.status_bytes(_PRINTER)),
+    ),
+    "ithaca_command": Codec(
+        cutter=ithaca.cut_command,
+        samples=(ithaca.AskStatus(1).encode(), ithaca.ticket(["A line", "another"], "0047")),
+    ),
+}
+
+
+def feed(name: str, data: bytes, step: int) -> Fed:
+    """Feed ``data`` to a codec ``step`` bytes at a time, then a pause, and let its readers read.
+
+    Anything but messages and :class:`~egm.devices.framing.ProtocolError` is the codec's fault and is raised.
+    """
+    codec = CODECS[name]
+    reader: FrameReader[Any] = FrameReader(codec.cutter)
+    items: list[Any] = []
+    for start in range(0, len(data), step):
+        items += reader.feed(data[start : start + step])
+    items += reader.flush(name)
+    messages = tuple(item for item in items if not isinstance(item, ProtocolError))
+    for message in messages:
+        for read in codec.readers:
+            _read(read, message)
+    refused = b"".join(item.data for item in items if isinstance(item, ProtocolError))
+    return Fed(messages, refused)
+
+
+def _read(read: Callable[[Any], object], message: object) -> None:
+    try:
+        read(message)
+    except ProtocolError:
+        return

@@ -1,0 +1,279 @@
+"""Codecs: published frames, round trips, and the promise that any bytes end in messages or named errors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egm.devices import crc
+from egm.devices.cctalk import codec as cctalk
+from egm.devices.cctalk.events import mark_of, news_since
+from egm.devices.codec_table import CODECS, feed
+from egm.devices.ebds import codec as ebds
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.id003 import codec as id003
+from egm.devices.ioboard import codec as ioboard
+from egm.devices.ithaca import codec as ithaca
+from egm.devices.printer_status import PrinterStatus
+from egm.devices.tcl import codec as tcl
+
+
+def whole(cutter: Callable, data: bytes) -> list[Any]:
+    return FrameReader(cutter).feed(data)
+
+
+# ------------------------------------------------------------------ published bytes
+def test_check_values_of_the_crcs():
+    assert crc.kermit(b"123456789") == 0x2189
+    assert crc.xmodem(b"123456789") == 0x31C3
+
+
+@pytest.mark.parametrize(
+    ("frame", "line"),
+    [
+        (id003.Frame(id003.Command.STATUS), "FC 05 11 27 56"),
+        (id003.Frame(id003.Command.RESET), "FC 05 40 2B 15"),
+        (id003.Frame(id003.Command.STACK_1), "FC 05 41 A2 04"),
+        (id003.Frame(id003.Command.ACK), "FC 05 50 AA 05"),
+        (id003.Frame(id003.Command.INHIBIT, b"\x00"), "FC 06 C3 00 04 D6"),
+        (cctalk.Frame(2, 1, cctalk.Header.SIMPLE_POLL), "02 00 01 FE FF"),
+    ],
+)
+def test_published_frames(frame, line):
+    assert frame.encode() == bytes.fromhex(line)
+
+
+def test_published_ebds_idle():
+    """PTI's example of an idle acceptor with its box."""
+    (frame,) = whole(ebds.cut, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
+    status = ebds.read_device(frame)
+    assert status == ebds.Status(
+        ack=0, bits=ebds.Bits.IDLING | ebds.Bits.BOX_PRESENT, note=0, model=1, revision=2
+    )
+    assert status.encode() == bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39")
+
+
+def test_cctalk_checksum_of_a_sum_that_is_already_zero():
+    """The case in which simple public implementations write 256 into a byte."""
+    frame = cctalk.Frame(2, 1, 253, b"")
+    assert frame.encode()[-1] == 0
+    assert whole(cctalk.cut, frame.encode()) == [frame]
+
+
+# ------------------------------------------------------------------ round trips
+digits = st.text("0123456789", min_size=2, max_size=28).filter(lambda text: len(text) % 2 == 0)
+flags = st.booleans()
+
+
+@given(st.integers(0, 255), st.binary(max_size=250))
+def test_id003_round_trip(command, data):
+    frame = id003.Frame(command, data)
+    assert whole(id003.cut, frame.encode()) == [frame]
+
+
+@given(st.integers(0, 255), st.integers(0, 255), st.integers(0, 255), st.binary(max_size=255))
+def test_cctalk_round_trip(destination, source, header, data):
+    frame = cctalk.Frame(destination, source, header, data)
+    assert whole(cctalk.cut, frame.encode()) == [frame]
+
+
+@given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
+def test_ebds_poll_round_trip(ack, notes, barcodes, stack, return_):
+    poll = ebds.Poll(ack=ack, notes=notes, barcodes=barcodes, stack=stack, return_=return_)
+    (frame,) = whole(ebds.cut, poll.encode())
+    assert ebds.read_host(frame) == poll
+
+
+@given(st.integers(0, 1), st.sets(st.sampled_from(list(ebds.Bits))), st.integers(0, 7), digits | st.just(""))
+def test_ebds_status_round_trip(ack, bits, note, barcode):
+    total = ebds.Bits(sum(bits))
+    status = ebds.Status(ack=ack, bits=total, note=note, barcode=barcode)
+    (frame,) = whole(ebds.cut, status.encode())
+    assert ebds.read_device(frame) == status
+
+
+@given(
+    st.integers(0, 0xFFFF),
+    st.integers(0, 255),
+    st.frozensets(st.sampled_from(ioboard.BUTTONS)),
+    st.frozensets(st.sampled_from(ioboard.TOWER)),
+    flags,
+)
+def test_ioboard_poll_round_trip(ack, wait, lamps, tower, bell):
+    poll = ioboard.Poll(ack=ack, wait=wait, lamps=lamps, tower=tower, bell=bell)
+    assert whole(ioboard.cut, poll.encode()) == [poll]
+
+
+@given(
+    st.integers(0, 0xFFFF),
+    st.integers(0, 0xFFFFFFFF),
+    flags,
+    st.integers(1, 0xFFFF),
+    st.lists(st.tuples(st.integers(0, len(ioboard.INPUTS) - 1), flags, flags), max_size=ioboard.EDGES_MAX),
+)
+def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
+    edges = []
+    for place, level, unattended in changes:
+        edges.append(ioboard.Edge(first, place, level, unattended))
+        first = ioboard.next_number(first)
+    status = ioboard.Status(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
+    assert whole(ioboard.cut, status.encode()) == [status]
+
+
+STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fields__, flags))
+
+
+@given(STATUS)
+def test_printer_statuses_round_trip(status):
+    assert whole(tcl.cut_answer, tcl.Answer("V1", status).encode()) == [tcl.Answer("V1", status)]
+    sent = b"".join(byte.encode() for byte in ithaca.status_bytes(status))
+    first, second = whole(ithaca.cut_answer, sent)
+    assert ithaca.read_status(first, second) == status
+
+
+printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"], exclude_characters="^|*"))
+
+
+@given(st.lists(printable, max_size=8))
+def test_tcl_print_round_trip(fields):
+    command = tcl.Print("0", tuple(fields))
+    assert whole(tcl.cut_command, command.encode()) == [command]
+
+
+@given(st.lists(st.text("ABC def 123.,$é", max_size=40), max_size=8), digits)
+def test_ithaca_ticket_round_trip(lines, number):
+    commands = whole(ithaca.cut_command, ithaca.ticket(lines, number))
+    assert [c.text for c in commands if isinstance(c, ithaca.Text)] == lines
+    assert [c.digits for c in commands if isinstance(c, ithaca.Bars)] == [number]
+    assert commands[-1] == ithaca.Present()
+
+
+# ------------------------------------------------------------------ any bytes
+@pytest.mark.parametrize("name", sorted(CODECS))
+@settings(max_examples=150)
+@given(data=st.data())
+def test_any_bytes_whole_or_one_at_a_time(name, data):
+    codec = CODECS[name]
+    raw = b"".join(
+        data.draw(st.lists(st.binary(max_size=60) | st.sampled_from(codec.samples), max_size=6), label="line")
+    )
+    at_once = feed(name, raw, step=max(len(raw), 1))
+    one_by_one = feed(name, raw, step=1)
+    assert at_once.messages == one_by_one.messages
+    assert at_once.refused == one_by_one.refused
+
+
+@pytest.mark.parametrize("name", sorted(CODECS))
+@settings(max_examples=60)
+@given(junk=st.binary(max_size=40), which=st.integers(0, 10))
+def test_a_good_message_after_a_pause_is_always_heard(name, junk, which):
+    codec = CODECS[name]
+    sample = codec.samples[which % len(codec.samples)]
+    reader = FrameReader(codec.cutter)
+    reader.feed(junk)
+    reader.flush(name)
+    assert [item for item in reader.feed(sample) if not isinstance(item, ProtocolError)]
+
+
+@pytest.mark.parametrize("name", sorted(set(CODECS) - {"ithaca_answer", "ithaca_command", "tcl_command"}))
+@settings(max_examples=60)
+@given(data=st.data())
+def test_one_flipped_bit_is_never_the_same_message(name, data):
+    codec = CODECS[name]
+    sample = data.draw(st.sampled_from(codec.samples))
+    bit = data.draw(st.integers(0, len(sample) * 8 - 1))
+    damaged = bytearray(sample)
+    damaged[bit // 8] ^= 1 << bit % 8
+    good = feed(name, sample, step=len(sample)).messages
+    heard = feed(name, bytes(damaged), step=len(sample)).messages
+    assert heard != good
+    if name != "tcl_answer":  # the only one of these without a check over its bytes
+        assert heard == ()
+
+
+# ------------------------------------------------------------------ what a frame may not say
+@pytest.mark.parametrize(
+    ("read", "frame", "why"),
+    [
+        (id003.read_report, id003.Frame(0x77), "unknown status 77"),
+        (id003.read_report, id003.Frame(0x13, b""), "escrow without"),
+        (id003.read_report, id003.Frame(0x13, b"\x6f12a"), "other than digits"),
+        (id003.read_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
+        (ebds.read_device, ebds.Frame(0x20, b"\x01"), "no acceptor message"),
+        (
+            ebds.read_device,
+            ebds.Frame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")),
+            "other than digits",
+        ),
+        (ebds.read_host, ebds.Frame(0x60, b"\x00\x00\x33"), "no host message"),
+        (cctalk.read_events, b"\x01\x02", "bytes of events"),
+        (cctalk.read_hopper_status, b"\x01", "hopper status"),
+        (cctalk.read_hopper_test, b"", "hopper test"),
+        (cctalk.read_count, b"", "a count"),
+        (cctalk.read_text, b"\xff", "not ASCII"),
+    ],
+)
+def test_refusals_name_protocol_and_reason(read, frame, why):
+    with pytest.raises(ProtocolError, match=why) as caught:
+        read(frame)
+    assert str(caught.value).startswith(("id003", "ebds", "cctalk"))
+
+
+def test_a_lamp_that_is_not_there():
+    with pytest.raises(ValueError, match="no disco"):
+        ioboard.Poll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
+
+
+# ------------------------------------------------------------------ ccTalk's event ring
+class Device:
+    """The events of a device that forgets all but five, and everything at a reset."""
+
+    def __init__(self) -> None:
+        self.counter = 0
+        self.pairs = [cctalk.Pair(0, 0)] * 5
+
+    def happen(self, a: int) -> None:
+        self.counter = self.counter % 255 + 1
+        self.pairs = [cctalk.Pair(a, 1), *self.pairs[:4]]
+
+    def reset(self) -> None:
+        self.counter = 0
+        self.pairs = [cctalk.Pair(0, 0)] * 5
+
+    def events(self) -> cctalk.Events:
+        return cctalk.Events(self.counter, tuple(self.pairs))
+
+
+@given(st.lists(st.integers(0, 7), max_size=80), st.integers(0, 255))
+def test_every_event_is_news_once_or_counted_lost(bursts, start):
+    device = Device()
+    for _ in range(start):
+        device.happen(1)
+    mark = mark_of(device.events(), 0)
+    serial = 0
+    for burst in bursts:
+        expected = []
+        for _ in range(burst):
+            serial = serial % 200 + 1
+            device.happen(serial)
+            expected.append(serial)
+        news = news_since(mark, device.events())
+        assert [pair.a for pair in news.pairs] == expected[-5:]
+        assert news.lost == max(0, burst - 5)
+        assert not news.restarted
+        mark = mark_of(device.events(), 0)
+
+
+@given(st.integers(0, 255), st.integers(0, 5))
+def test_a_reset_is_seen_and_what_followed_it_is_news(before, after):
+    device = Device()
+    for _ in range(before):
+        device.happen(1)
+    mark = mark_of(device.events(), 0)
+    device.reset()
+    for serial in range(after):
+        device.happen(100 + serial)
+    news = news_since(mark, device.events())
+    assert [pair.a for pair in news.pairs] == [100 + serial for serial in range(after)]
