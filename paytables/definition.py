@@ -101,10 +101,28 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
     except ValidationError as error:
         problems = error.errors(include_url=False)
         first = problems[0]
-        key = ".".join(str(part) for part in first["loc"]) or "definition"
+        key = _key_of(first["loc"], data, missing=first["type"] == "missing") or "definition"
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         reason = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
         raise DefinitionError(file, key, f"{reason}{more}") from None
+
+
+def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
+    """Return the place of an error as the author wrote it, without the model's names for alternatives."""
+    here = data
+    parts: list[str] = []
+    for n, part in enumerate(loc):
+        if isinstance(here, Mapping):
+            inside = {str(key): value for key, value in here.items()}
+            if str(part) not in inside and not (missing and n == len(loc) - 1):
+                continue
+            here = inside.get(str(part))
+        elif isinstance(here, list | tuple) and isinstance(part, int) and part < len(here):
+            here = here[part]
+        else:
+            continue
+        parts.append(str(part))
+    return ".".join(parts)
 
 
 def library() -> tuple[str, ...]:

@@ -25,13 +25,18 @@ def parse_key(key: str) -> Path:
     return tuple(int(part) if part.isdigit() else part for part in key.split("."))
 
 
+def _part(here: Any, part: str | int) -> str | int:
+    """Return the key of one step: a number into a list, a text into a table."""
+    return int(part) if isinstance(here, list) else str(part)
+
+
 def value_at(data: Mapping[str, Any], path: Path) -> Any:
     """Return the value at a path of the definition. Raises :class:`TuningError`."""
     here: Any = data
     for part in path:
         try:
-            here = here[part] if isinstance(here, list) else here[str(part)]
-        except (KeyError, IndexError, TypeError):
+            here = here[_part(here, part)]
+        except (KeyError, IndexError, TypeError, ValueError):
             raise TuningError(f"{'.'.join(map(str, path))}: no {part!r} there") from None
     return here
 
@@ -41,8 +46,8 @@ def with_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any
     whole = copy.deepcopy(dict(data))
     here: Any = whole
     for part in path[:-1]:
-        here = here[part] if isinstance(here, list) else here[str(part)]
-    here[path[-1] if isinstance(here, list) else str(path[-1])] = value
+        here = here[_part(here, part)]
+    here[_part(here, path[-1])] = value
     return whole
 
 
@@ -51,7 +56,7 @@ def pay_keys(data: Mapping[str, Any]) -> list[Path]:
     found: list[Path] = []
     for name, stage in data.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
-            table = {("pays", c): v for c, v in pay.get("pays", {}).items()}
+            table: dict[Path, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
             if "pay" in pay:
                 table["pay",] = pay["pay"]
             for key, value in table.items():
@@ -72,10 +77,10 @@ def rtp_of(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
 
 def nice(value: Fraction) -> int:
     """Return a pay as a pay table would print it: at most two leading digits, the second 0 or 5 above 20."""
-    number = max(1, round(value))
+    number: int = max(1, round(value))
     if number <= 20:
         return number
-    unit = 10 ** (len(str(number)) - 2)
+    unit: int = 10 ** (len(str(number)) - 2)
     leading = (number + unit // 2) // unit
     return ((leading + 2) // 5 * 5 if leading > 20 else leading) * unit
 
@@ -83,10 +88,10 @@ def nice(value: Fraction) -> int:
 def tune_pays(
     data: Mapping[str, Any], wanted: Fraction, keys: Sequence[Path], bet: str | None = None
 ) -> dict[str, Any]:
-    """Return the definition with the pays at ``keys`` changed so that its return comes near ``wanted``.
+    """Return the definition with the pays at ``keys`` changed to bring its return near ``wanted``.
 
-    All are first scaled together to round numbers, then moved one credit at a time where that still helps. The
-    return is nearly linear in every pay, so the slope of each is measured once.
+    All are first scaled together to round numbers, then moved one credit at a time where that still helps.
+    The return is nearly linear in every pay, so the slope of each is measured once.
     """
     for key in keys:
         if not isinstance(value_at(data, key), int):
@@ -120,7 +125,7 @@ def _refine(data: dict[str, Any], wanted: Fraction, keys: Sequence[Path], bet: s
     while left and abs(missing) > NEAR:
 
         def steps(key: Path, now: dict[str, Any] = best, need: Fraction = missing) -> int:
-            limit = value_at(now, key) // 5  # a pay keeps its place in the table
+            limit = int(value_at(now, key)) // 5  # a pay keeps its place in the table
             return max(-limit, min(limit, round(need / slopes[key])))
 
         key = min(left, key=lambda k: (abs(missing - steps(k) * slopes[k]), k))

@@ -1,0 +1,236 @@
+"""What a definition cannot say is refused, with file, key and reason."""
+
+import copy
+
+import pytest
+from click.testing import CliRunner
+
+from paytables import (
+    ChoiceError,
+    DefinitionError,
+    ReplayDraw,
+    ReplayError,
+    WagerError,
+    game_from,
+    load_game,
+    play_through,
+)
+from paytables.definition import digest_of
+
+TEXT = {"en": "x", "fr": "x"}
+GOOD = {
+    "game": {
+        "id": "t",
+        "family": "reels",
+        "version": "1.0.0",
+        "date": "2026-11-21",
+        "title": TEXT,
+        "help": TEXT,
+        "denominations_cents": [1],
+    },
+    "bets": {"mode": [{"id": "m", "cost": 2}], "levels": [1, 3]},
+    "symbol": [{"id": s, "name": TEXT} for s in ("a", "b", "s")]
+    + [{"id": "w", "name": TEXT, "substitutes": ["*"], "not_for": ["s"]}],
+    "stage": {
+        "base": {
+            "heights": [2, 2],
+            "strips": ["a b s w", "a b s w"],
+            "lines": [[0, 0]],
+            "pay": [
+                {"of": "a", "pays": {2: 4}},
+                {"on": "scatter", "of": "s", "pays": {2: 2}, "gives": [{"stage": "free", "times": 3}]},
+            ],
+        },
+        "free": {"like": "base", "multiplier": 2},
+    },
+}
+BASE = ("stage", "base")
+
+
+def changed(path, value):
+    data = copy.deepcopy(GOOD)
+    here = data
+    for key in path[:-1]:
+        here = here[key]
+    here[path[-1]] = value
+    return data
+
+
+REFUSED = [
+    (("game", "family"), "poker", "game.family", "no family 'poker'; there are: keno"),
+    (("game", "title"), {"en": "x"}, "game.title.fr", "Field required"),
+    (("game", "version"), "1", "game.version", "pattern"),
+    (("game", "colour"), "red", "game.colour", "not permitted"),
+    (("bets", "mode", 0, "cost"), 1.5, "bets.mode.0.cost", "integer"),
+    (("bets", "mode", 0, "cost"), 0, "bets.mode.0.cost", "greater than 0"),
+    (("bets", "mode", 0, "stage"), "bass", "bets.mode.m.stage", "no stage 'bass'"),
+    (("bets", "mode", 0, "lines"), 2, "bets.mode.m.lines", "2 lines, but stage.base has 1"),
+    (("bets", "mode"), [{"id": "m", "cost": 1}] * 2, "bets.mode", "same id"),
+    (("symbol", 0, "id"), "b", "symbol", "defined twice: b"),
+    (("symbol", 3, "substitutes"), ["q"], "symbol.w", "unknown symbol 'q'"),
+    (("groups",), {"ab": ["a", "q"]}, "groups.ab", "unknown symbol 'q'"),
+    (("groups",), {"a": ["b"]}, "groups.a", "name of a symbol"),
+    ((*BASE, "strips", 0), "a b q", "stage.base.strips.0", "unknown symbol 'q'"),
+    ((*BASE, "strips", 1), "a", "stage.base.strips.1", "shorter than its window of 2"),
+    ((*BASE, "strips"), ["a b s w"], "stage.base.strips", "1 strips for 2 reels"),
+    ((*BASE, "weights"), [[1], [1]], "stage.base.weights", "one weight for every stop"),
+    ((*BASE, "weights"), [[0, 0, 0, 0], [1, 1, 1, 1]], "stage.base.weights.0", "every stop has weight zero"),
+    ((*BASE, "lines"), [[0, 2]], "stage.base.lines.0", "reel 1 row 2 is outside"),
+    ((*BASE, "lines"), [[0, 0], [0, 0]], "stage.base.lines", "defined twice"),
+    ((*BASE, "lines"), [[[1, 0], [0, 0]]], "stage.base.lines.0", "from left to right"),
+    ((*BASE, "pay", 0, "of"), "q", "stage.base.pay.0.of", "unknown symbol 'q'"),
+    ((*BASE, "pay", 0, "of"), "*", "stage.base.pay.0.of", "nothing to count"),
+    ((*BASE, "pay", 0, "pays"), {3: 1}, "stage.base.pay.0.pays.3", "no line has 3 cells"),
+    ((*BASE, "pay", 0, "pays"), {2: -1}, "stage.base.pay.0.pays.2", "greater than or equal to 0"),
+    ((*BASE, "pay", 0), {"pattern": "a q", "pay": 1}, "stage.base.pay.0.pattern", "unknown symbol 'q'"),
+    ((*BASE, "pay", 0), {"pattern": "a", "pay": 1}, "stage.base.pay.0.pattern", "1 cells fit no line"),
+    ((*BASE, "pay", 0), {"of": "a", "pattern": "a a", "pays": {2: 1}}, "stage.base.pay.0", "either"),
+    ((*BASE, "pay", 1, "pays"), {5: 1}, "stage.base.pay.1.pays.5", "at most 2 can show"),
+    ((*BASE, "pay", 1, "gives"), [{"stage": "fry"}], "stage.base.pay.1.gives", "no stage 'fry'"),
+    ((*BASE, "pay", 1, "gives"), [{"progressive": "x"}], "stage.base.pay.1.gives", "no progressive 'x'"),
+    ((*BASE, "pay", 1, "gives"), [{"stage": "free", "progressive": "x"}], "gives.0", "exactly one of"),
+    (
+        (*BASE, "pay", 1, "gives"),
+        [{"stage": "free", "times": 99}],
+        "bets.mode.m",
+        "never ends in expectation",
+    ),
+    (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is no other stage"),
+    (("stage", "free", "most_runs"), 0, "stage.free.most_runs", "greater than 0"),
+    (("stage", "free", "multipliers"), [1, 2], "stage.free", "needs `most_runs`"),
+    (("stage", "free", "then"), "free", "stage.free.then", "needs `sticky`"),
+    (("stage", "wheel"), {"kind": "wheel", "items": []}, "stage.wheel.items", "at least 1 item"),
+    (("stage", "pick"), {"kind": "pick", "items": [{"credits": 1}]}, "stage.pick", "ends the picking"),
+    (
+        ("stage", "pick"),
+        {"kind": "pick", "items": [{"credits": 1}], "picks": 2},
+        "stage.pick.picks",
+        "2 picks from 1",
+    ),
+    (
+        ("stage", "pick"),
+        {"kind": "pick", "items": [{}], "picks": 1},
+        "stage.pick.items.0",
+        "is worth nothing",
+    ),
+    (
+        ("stage", "hold"),
+        {"kind": "hold", "cells": 4, "coin": [3, 3], "items": [{"credits": 1}]},
+        "stage.hold.coin",
+        "able to miss",
+    ),
+    (
+        ("stage", "hold"),
+        {"kind": "hold", "cells": 4, "coin": [1, 3], "items": [{"gives": [{"stage": "free"}]}]},
+        "stage.hold.items.0",
+        "not a stage",
+    ),
+    (("progressive",), [{"id": "p", "name": TEXT, "reset_credits": 9}], "progressive.p", "exactly one way"),
+    (
+        ("progressive",),
+        [{"id": "p", "name": TEXT, "reset_credits": 9, "ceiling_credits": 9, "increment": "1/9"}],
+        "progressive.p.ceiling_credits",
+        "not above its reset",
+    ),
+    (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
+    (
+        ("merchandise",),
+        [{"id": "car", "name": TEXT, "description": TEXT}],
+        "merchandise.car",
+        "no prize gives it",
+    ),
+]
+
+
+@pytest.mark.requirement("C-03")
+@pytest.mark.parametrize(("path", "value", "key", "reason"), REFUSED, ids=lambda v: str(v)[:40])
+def test_a_refusal_names_file_key_and_reason(path, value, key, reason):
+    with pytest.raises(DefinitionError) as refusal:
+        game_from(changed(path, value), "bad.toml")
+    assert refusal.value.file == "bad.toml"
+    assert key in refusal.value.key
+    assert reason in refusal.value.reason
+    assert str(refusal.value) == f"bad.toml: {refusal.value.key}: {refusal.value.reason}"
+
+
+def test_the_good_one_is_good():
+    assert game_from(copy.deepcopy(GOOD), "good.toml").bet_options == (2, 6)
+
+
+def test_overlapping_ways_are_refused_unless_they_are_meant():
+    ways = [{"on": "ways", "of": "a", "pays": {2: 4}}, {"on": "ways", "of": "b", "pays": {2: 4}}]
+    data = changed((*BASE, "pay"), ways)
+    del data["stage"]["free"]
+    with pytest.raises(DefinitionError, match="overlapping ways: one way can win both a and b"):
+        game_from(data, "t")
+    data["stage"]["base"]["overlapping_ways"] = True
+    game_from(data, "t")
+    data["stage"]["base"] |= {"overlapping_ways": False, "strips": ["a b s", "a b s w"]}
+    game_from(data, "t")  # no wild on the first reel: no way can win twice
+
+
+def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
+    data = changed((*BASE, "pay"), [{"on": "ways", "of": "a", "pays": {2: 4}}])
+    del data["stage"]["free"]
+    data["stage"]["base"]["strips"] = ["a b", "b b"]
+    with pytest.raises(DefinitionError, match="a never shows on reel 2"):
+        game_from(data, "t")
+    data["stage"]["base"] |= {"heights": [1] * 4, "strips": ["a b"] * 4, "lines": []}
+    data["stage"]["base"]["pay"] = [{"on": "ways", "of": "a", "pays": {1: 1, 3: 4}}]
+    with pytest.raises(DefinitionError, match="must follow one another"):
+        game_from(data, "t")
+
+
+def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
+    with pytest.raises(
+        DefinitionError, match=r"nowhere: game: no such file, and not in the library: .*maple-classic"
+    ):
+        load_game("nowhere")
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[game\n")
+    with pytest.raises(DefinitionError, match=r"bad\.toml: TOML: .*line 1"):
+        load_game(bad)
+    bad.write_bytes(b"a = '\xff'")
+    with pytest.raises(DefinitionError, match="encoding: not UTF-8 at byte 5"):
+        load_game(bad)
+    with pytest.raises(DefinitionError, match=r"gone\.toml: file: No such file"):
+        load_game(tmp_path / "gone.toml")
+    bad.write_text("x = 1\n")
+    with pytest.raises(DefinitionError, match=r"the \[game\] table is missing"):
+        load_game(bad)
+
+
+@pytest.mark.requirement("C-04")
+def test_bets_the_game_does_not_offer_are_refused():
+    game = game_from(copy.deepcopy(GOOD), "t")
+    assert game.wager(6).to_json() == {"credits": 6, "options": {"mode": "m", "level": 3}}
+    for credits_, options in ((4, {}), (0, {}), (6, {"level": 1}), (2, {"mode": "q"}), (2, {"lines": 3})):
+        with pytest.raises(WagerError):
+            game.wager(credits_, **options)
+
+
+def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
+    game = load_game("hold-fast")
+    wager = game.wager(1)
+    with pytest.raises(ChoiceError, match="no choice given"):
+        play_through(game, wager, seeded_draw(1))
+    with pytest.raises(ReplayError, match=r"asks below\(\d+\) for base.reel1"):
+        play_through(game, wager, ReplayDraw([(5, 1, "base.reel1")]))
+    with pytest.raises(ReplayError, match="the record has only 0 draws"):
+        play_through(game, wager, ReplayDraw([]))
+
+
+def test_the_digest_covers_every_value_and_no_layout():
+    data = copy.deepcopy(GOOD)
+    assert digest_of(data) == digest_of(dict(reversed(data.items())))
+    assert digest_of(data) != digest_of(changed((*BASE, "pay", 0, "pays"), {2: 5}))
+
+
+def test_the_command_line_says_why(tmp_path):
+    from tools.cli import main
+
+    bad = tmp_path / "bad.toml"
+    bad.write_text("x = 1\n")
+    result = CliRunner().invoke(main, ["par", str(bad)])
+    assert result.exit_code == 1
+    assert f"Error: {bad}: game: the [game] table is missing" in result.output.replace("\n", "")

@@ -1,0 +1,377 @@
+"""Features: what stages give one another, exact against play trees walked by hand, and played for real."""
+
+import itertools
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import paytables_brute as brute
+import pytest
+
+from paytables import (
+    Choice,
+    Depth,
+    RecordingDraw,
+    ReplayDraw,
+    analyse,
+    drive,
+    game_from,
+    library,
+    load_game,
+    play_through,
+)
+from paytables.reels.automaton import Award
+from paytables.reels.totals import ONE, Totals
+
+TEXT = {"en": "x", "fr": "x"}
+
+
+def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **more):
+    return {
+        "game": {
+            "id": "t",
+            "family": "reels",
+            "version": "1.0.0",
+            "date": "2026-11-21",
+            "title": TEXT,
+            "help": TEXT,
+            "denominations_cents": [1],
+        },
+        "bets": {"mode": [{"id": "m", "cost": cost}]},
+        "symbol": [
+            {"id": s, "name": TEXT, **({"substitutes": ["*"], "not_for": ["s"]} if s == "w" else {})}
+            for s in symbols
+        ],
+        "stage": stages,
+        **more,
+    }
+
+
+class MoreDrawsError(Exception):
+    """The game asks for a draw the prefix does not have."""
+
+
+class PrefixDraw:
+    """Known answers, then the bound of the next question as an exception."""
+
+    def __init__(self, values):
+        self.values = list(values)
+
+    def below(self, bound, purpose):
+        del purpose
+        if self.values:
+            return self.values.pop(0)
+        raise MoreDrawsError(bound)
+
+
+def every_outcome(game, credits_):
+    """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
+
+    Decisions take their first option (the games walked here have none that matter).
+    """
+    law = Counter()
+    todo = [((), Fraction(1))]
+    wager = game.wager(credits_)
+    while todo:
+        prefix, p = todo.pop()
+        play = game.play(wager, PrefixDraw(prefix))
+        try:
+            decision = next(play)
+            while True:
+                decision = play.send(Choice(decision.options[0]))
+        except StopIteration as end:
+            law[end.value.win_credits] += p
+        except MoreDrawsError as more:
+            (bound,) = more.args
+            todo += [((*prefix, v), p / bound) for v in range(bound)]
+    assert sum(law.values()) == 1
+    return law
+
+
+def moments_match(data, *, cost=1):
+    game = game_from(data, "test")
+    law = every_outcome(game, cost)
+    mean, variance = brute.moments(law)
+    (bet,) = analyse(game, Depth.FULL).bets
+    assert bet.rtp == mean / cost
+    assert bet.variance == variance
+    assert sum(p.rtp for p in bet.prizes) == bet.rtp
+    assert bet.max_win_credits == max(law)
+    assert bet.max_win_probability == law[max(law)]
+    assert bet.law is not None
+    for (
+        win,
+        p,
+    ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
+        count = Fraction(bet.law.counts.get(win, 0), bet.law.total)
+        assert p - bet.law.tail <= count <= p
+    return bet
+
+
+REELS = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b s", "a b s"]}
+PAYS = [{"of": "a", "pays": {2: 4, 1: 1}}, {"of": "b", "pays": {2: 2}}]
+FREE = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "free", "times": 2}]}
+
+
+def test_free_games_with_their_own_strips_and_multiplier():
+    free = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b", "a a b"], "pay": PAYS, "multiplier": 3}
+    bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
+    (feature,) = bet.features
+    assert (feature.rate, feature.mean_runs) == (Fraction(1, 9), 2)
+
+
+def test_a_capped_series_with_a_rising_multiplier_that_retriggers():
+    free = {**REELS, "pay": [*PAYS, FREE], "multipliers": [1, 2, 5], "most_runs": 3}
+    bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
+    assert bet.features[0].longest_runs == 3
+
+
+def test_a_multiplier_that_moves_with_a_symbol():
+    step = {"on": "scatter", "of": "b", "pays": {1: 0}, "gives": [{"step": 1}]}
+    free = {**REELS, "pay": [*PAYS, step], "multipliers": [1, 3], "advance": "step"}
+    moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
+
+
+def test_expanding_wilds_that_stay_for_respins():
+    reels = {
+        "heights": [1, 2, 2],
+        "lines": [[0, 0, 0], [0, 1, 1]],
+        "strips": ["a b", "a b w", "b a w"],
+        "pay": [{"of": "a", "pays": {3: 3}}, {"of": "b", "pays": {2: 1}}],
+        "expand": ["w"],
+        "sticky": "w",
+        "then": "respin",
+    }
+    moments_match(definition({"base": reels, "respin": {"like": "base"}}))
+
+
+def test_sticky_cells_through_a_series():
+    free = {
+        "heights": [2, 1],
+        "lines": [[0, 0], [1, 0]],
+        "strips": ["a b w", "a b"],
+        "pay": [{"of": "a", "pays": {2: 3}}],
+        "sticky": "w",
+    }
+    start = {"on": "scatter", "of": "s", "pays": {1: 0}, "gives": [{"stage": "free", "times": 3}]}
+    base = {"heights": [1], "lines": [[0]], "strips": ["a s"], "pay": [{"of": "a", "pays": {1: 1}}, start]}
+    moments_match(definition({"base": base, "free": free}))
+
+
+def test_a_pick_that_hides_a_wheel_and_free_games():
+    pick = {
+        "kind": "pick",
+        "items": [
+            {"credits": 2, "count": 2},
+            {"id": "turn", "gives": [{"stage": "wheel"}]},
+            {"id": "more", "gives": [{"stage": "free"}]},
+            {"id": "stop", "end": True},
+        ],
+    }
+    wheel = {"kind": "wheel", "items": [{"credits": 1, "count": 2}, {"credits": 5}]}
+    free = {**REELS, "pay": PAYS}
+    start = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "pick"}]}
+    moments_match(
+        definition({"base": {**REELS, "pay": [*PAYS, start]}, "pick": pick, "wheel": wheel, "free": free})
+    )
+
+
+def test_hold_and_spin_from_the_coins_that_started_it():
+    hold = {
+        "kind": "hold",
+        "cells": 3,
+        "respins": 1,
+        "coin": [1, 3],
+        "items": [{"credits": 1, "count": 2}, {"credits": 4}],
+        "full": {"credits": 10},
+    }
+    start = {
+        "on": "scatter",
+        "of": "s",
+        "pays": {1: 0, 2: 0},
+        "gives": [{"stage": "hold", "size": {1: 1, 2: 2}}],
+    }
+    base = {
+        "heights": [1, 1],
+        "lines": [[0, 0]],
+        "strips": ["a s", "a s"],
+        "pay": [{"of": "a", "pays": {2: 2}}, start],
+    }
+    bet = moments_match(definition({"base": base, "hold": hold}))
+    assert bet.features[0].rate == Fraction(3, 4)
+
+
+def test_falls_with_a_rising_multiplier():
+    reels = {
+        "heights": [2, 2],
+        "lines": [[0, 0], [1, 1]],
+        "strips": ["a b a s b", "b a b a"],
+        "weights": [[1, 2, 1, 1, 1], [1, 1, 3, 1]],
+        "pay": [
+            {"of": "a", "pays": {2: 3}},
+            {"of": "b", "pays": {2: 1}},
+            {"on": "scatter", "of": "s", "pays": {1: 1}},
+        ],
+        "cascade": [1, 3],
+    }
+    data = definition({"base": reels})
+    weights = reels["weights"]
+    law = Counter()
+    for s, t in itertools.product(range(5), range(4)):
+        columns = [list("abasb"), list("baba")]
+        stops, window, paid, factor = [s, t], None, 0, 1
+        window = [[columns[x][(stops[x] + y) % len(columns[x])] for y in range(2)] for x in range(2)]
+        while True:
+            rows = [y for y in range(2) if window[0][y] == window[1][y] and window[0][y] in "ab"]
+            if not rows:
+                break
+            paid += factor * sum({"a": 3, "b": 1}[window[0][y]] for y in rows)
+            factor = 3
+            for x in range(2):
+                stops[x] -= len(rows)
+                new = [columns[x][(stops[x] + i) % len(columns[x])] for i in range(len(rows))]
+                window[x] = new + [c for y, c in enumerate(window[x]) if y not in rows]
+        paid += int(any("s" in c for c in window))
+        law[paid] += Fraction(weights[0][s] * weights[1][t], 6 * 6)
+    mean, variance = brute.moments(law)
+    game = game_from(data, "test")
+    (bet,) = analyse(game).bets
+    assert (bet.rtp, bet.variance) == (mean, variance)
+    assert every_outcome(game, 1) == law
+
+
+def test_held_reels_under_the_best_strategy():
+    strips = ["a b b", "a a b", "a b b b"]
+    pays = {("a", "a", "a"): 20, ("b", "b", "b"): 5}
+    reels = {
+        "heights": [1, 1, 1],
+        "lines": [[0, 0, 0]],
+        "strips": strips,
+        "pay": [{"pattern": " ".join(k), "pay": v} for k, v in pays.items()],
+        "player_holds": True,
+    }
+    game = game_from(definition({"base": reels}), "test")
+    symbols = [s.split() for s in strips]
+    total = Fraction(0)
+    for first in itertools.product(*symbols):
+        best = Fraction(0)
+        for held in itertools.product([False, True], repeat=3):
+            ends = list(
+                itertools.product(*([f] if h else s for f, h, s in zip(first, held, symbols, strict=True)))
+            )
+            best = max(best, Fraction(sum(pays.get(e, 0) for e in ends), len(ends)))
+        total += best / 36
+    (bet,) = analyse(game).bets
+    assert bet.rtp == total
+    # the advice shown to the player is the strategy the return was computed for
+    law = Counter()
+    for stops in itertools.product(range(3), range(3), range(4)):
+        stage = game.rules.stages["m"].stage("base")
+        mask = stage.advice(stops)
+        ends = list(
+            itertools.product(
+                *(
+                    [s[stop]] if mask >> x & 1 else s
+                    for x, (stop, s) in enumerate(zip(stops, symbols, strict=True))
+                )
+            )
+        )
+        for end in ends:
+            law[pays.get(end, 0)] += Fraction(1, 36 * len(ends))
+    assert brute.moments(law) == (bet.rtp, bet.variance)
+
+
+@pytest.mark.requirement("C-20")
+def test_the_double_up_is_fair_optional_and_limited():
+    base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}
+    data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
+    game = game_from(data, "test")
+    play = game.play(
+        game.wager(1), ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")])
+    )
+    decision = next(play)
+    assert (decision.kind, decision.options, decision.prompt["to_win"]) == (
+        "double_up",
+        ("collect", "red", "black"),
+        6,
+    )
+    play.send(Choice("red"))
+    with pytest.raises(StopIteration) as end:
+        play.send(Choice("red"))
+    outcome = end.value.value
+    assert outcome.win_credits == 0 == sum(w.credits for w in outcome.wins)
+    assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
+    lost = play_through(game, game.wager(1), ReplayDraw([(2, 1, "base.reel1")]))
+    assert lost.win_credits == 0  # no win, no question
+    kept = play_through(game, game.wager(1), ReplayDraw([(2, 0, "base.reel1")]), [Choice("collect")])
+    assert kept.win_credits == 3
+
+
+def test_progressives_by_prize_by_chance_and_by_mystery():
+    base = {
+        "heights": [1],
+        "lines": [[0]],
+        "strips": ["a b b b"],
+        "pay": [{"of": "a", "pays": {1: 2}, "gives": [{"progressive": "top"}]}],
+    }
+    levels = [
+        {"id": "top", "name": TEXT, "reset_credits": 100, "increment": "1/100"},
+        {"id": "luck", "name": TEXT, "reset_credits": 50, "one_in": 200},
+        {"id": "hidden", "name": TEXT, "reset_credits": 100, "ceiling_credits": 300, "increment": "1/50"},
+    ]
+    game = game_from(definition({"base": base}, symbols=("a", "b"), progressive=levels), "test")
+    (bet,) = analyse(game).bets
+    top, luck, hidden = bet.progressives
+    assert bet.rtp == Fraction(1, 2)
+    assert (top.rate, top.rtp_at_reset, top.increment) == (Fraction(1, 4), 25, Fraction(1, 100))
+    assert top.break_even_credits == 2  # credits the meter must hold for the game to return all
+    assert luck.rate == Fraction(1, 200)
+    # a mystery level: (100 + 300) / 2 is paid each time play has added 100 at 2 % of a credit a game
+    assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 5000)
+    won = play_through(game, game.wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")]))
+    assert won.progressives == ("top", "luck")
+
+
+@pytest.mark.requirement("B-11")
+@pytest.mark.parametrize("name", library())
+def test_every_library_game_replays_its_record(name, seeded_draw):
+    game = load_game(name)
+    for seed in range(60):
+        draw = RecordingDraw(seeded_draw(seed))
+        wager = game.wager(game.bet_options[seed % len(game.bet_options)])
+        choices = []
+        play = game.play(wager, draw)
+        try:
+            decision = next(play)
+            while True:
+                choices.append(Choice(decision.options[draw.source.below(len(decision.options), "player")]))
+                decision = play.send(choices[-1])
+        except StopIteration as end:
+            outcome = end.value
+        replay = ReplayDraw(draw.records)
+        again = drive(game.play(wager, replay), choices)
+        replay.finish()
+        assert again.to_json() == outcome.to_json()
+        assert outcome.win_credits == sum(w.credits for w in outcome.wins)
+
+
+def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
+    free = {**REELS, "pay": [*PAYS, FREE]}
+    game = game_from(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}), "test")
+    (bet,) = analyse(game).bets
+    assert bet.max_win_credits is None  # there is no highest win, and the analysis says so
+    assert bet.law is not None
+    assert 0 < bet.law.tail < Fraction(1, 10**6)
+    assert 0 < bet.mean_credits - bet.law.moment(1) < Fraction(1, 10**3)
+    assert abs(bet.variance - bet.law.variance()) < Fraction(1, 100)
+    dist = Totals(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
+    assert sum(dist) <= ONE
+
+
+def test_award_rates_do_not_depend_on_the_order_of_stages():
+    wheel = {"kind": "wheel", "items": [{"credits": 1}, {"credits": 3}]}
+    start = {"on": "scatter", "of": "s", "pays": {2: 0}, "gives": [{"stage": "wheel", "times": 2}]}
+    stages = {"base": {**REELS, "pay": [*PAYS, start]}, "wheel": wheel}
+    there = analyse(game_from(definition(stages), "test")).bets[0]
+    back = analyse(game_from(definition(dict(reversed(stages.items()))), "test")).bets[0]
+    assert there == back
+    assert defaultdict(Fraction, {f.feature: f.rate for f in there.features})["wheel"] == Fraction(1, 9)
