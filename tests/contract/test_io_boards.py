@@ -1,0 +1,273 @@
+"""What the I/O board's driver promises: every edge exactly in order, outputs as wished, no ghost presses."""
+
+import asyncio
+import random
+
+import pytest
+from conftest import Rig, jump
+
+from egm.devices.interface import (
+    ButtonPressed,
+    CommLost,
+    CommUp,
+    DoorChanged,
+    Fault,
+    FaultCode,
+    Identified,
+    InputsKnown,
+    KeyTurned,
+    LineError,
+)
+from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
+from egm.devices.ioboard.driver import IoBoardDriver
+
+
+class BoardRig(Rig):
+    def __init__(self, line: str = "perfect", seed: int = 1) -> None:
+        super().__init__("ioboard", line, seed)
+        self.begin()
+
+    def begin(self) -> None:
+        self.driver = IoBoardDriver("io", self.serial_line(), self.sink)
+        self.start(self.driver)
+
+    async def known(self, times: int = 1) -> None:
+        await self.until(lambda: len(self.of(InputsKnown)) >= times)
+
+    def told(self) -> list[tuple[str, str, bool]]:
+        """Doors and keys as told, in order, without repeats of what was already so."""
+        state: dict[tuple[str, str], bool] = {}
+        changes = []
+        for event in self.of(DoorChanged, KeyTurned):
+            if isinstance(event, DoorChanged):
+                thing, level = ("door", event.door), event.open
+            else:
+                thing, level = ("key", event.key), event.on
+            if state.get(thing, False) is not level:
+                state[thing] = level
+                changes.append((*thing, level))
+        return changes
+
+    def drained(self) -> bool:
+        return self.twin.describe()["edges_waiting"] == 0
+
+
+@pytest.mark.requirement("J-01", "J-04", "J-09", "J-16")
+class TestEveryLine:
+    def test_every_door_and_key_edge_in_order(self, line):
+        async def scene(seed: int) -> None:
+            dice = random.Random(seed)
+            rig = BoardRig(line, seed)
+            await rig.known()
+            levels: dict[tuple[str, str], bool] = {}
+            done = []
+            for _ in range(60):
+                group, name = dice.choice([("door", d) for d in DOORS] + [("key", k) for k in KEYS])
+                level = not levels.get((group, name), False)
+                levels[group, name] = level
+                rig.hand(group, name=name, **({"open": level} if group == "door" else {"on": level}))
+                done.append((group, name, level))
+                await asyncio.sleep(dice.choice([0, 0, 0.01, 0.3]))
+            await rig.until(rig.drained)
+            await asyncio.sleep(0.5)
+            await rig.stop()
+            assert rig.told() == done
+            if line != "lossy":
+                assert len(rig.of(DoorChanged, KeyTurned)) == len(done)
+                assert len(rig.of(InputsKnown)) == 1
+            rig.close()
+
+        for seed in range(3):
+            jump(scene(seed))
+
+    def test_presses_arrive_once_each(self, line):
+        async def scene():
+            rig = BoardRig(line)
+            await rig.known()
+            pressed = ["play", "cash_out", "play", "select_3", "play"]
+            for button in pressed:
+                rig.hand("press", button=button)
+                await asyncio.sleep(0.5)
+            await rig.until(rig.drained)
+            await rig.stop()
+            told = [event.button for event in rig.of(ButtonPressed)]
+            if line == "lossy":  # a line that was lost meanwhile drops presses, never makes them up
+                assert len(told) <= len(pressed)
+            else:
+                assert told == pressed
+            rig.close()
+
+        jump(scene())
+
+    def test_outputs_become_what_was_wished(self, line):
+        async def scene():
+            rig = BoardRig(line)
+            await rig.known()
+            rig.driver.lamps(frozenset({"play", "cash_out"}))
+            rig.driver.tower(frozenset({"door"}))
+            rig.driver.bell(on=True)
+            await rig.until(lambda: rig.twin.describe()["lamps"] == ["cash_out", "play"], 5)
+            assert rig.twin.describe()["tower"] == ["door"]
+            assert rig.twin.describe()["bell"] is True
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+
+class TestUnattended:
+    @pytest.mark.requirement("J-01", "J-06")
+    def test_doors_opened_while_no_machine_ran_are_told(self, line):
+        async def scene():
+            rig = BoardRig(line)
+            await rig.known()
+            await rig.stop()
+            await asyncio.sleep(2)
+            rig.hand("door", name="logic", open=True)
+            rig.hand("door", name="logic", open=False)
+            rig.hand("door", name="main", open=True)
+            rig.begin()
+            await rig.until(lambda: rig.of(InputsKnown) and rig.of(InputsKnown)[-1].doors_open)
+            await rig.stop()
+            assert rig.told() == [("door", "logic", True), ("door", "logic", False), ("door", "main", True)]
+            assert all(event.unattended for event in rig.of(DoorChanged))
+            assert rig.of(InputsKnown)[-1].doors_open == {"main"}
+            rig.close()
+
+        jump(scene())
+
+    def test_edges_survive_the_boards_own_power_loss(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.hand("power_off")
+            await asyncio.sleep(3)
+            rig.hand("door", name="cash_box", open=True)
+            rig.hand("door", name="cash_box", open=False)
+            await asyncio.sleep(3)
+            rig.hand("power_on")
+            await rig.known(2)
+            await rig.stop()
+            assert rig.told() == [("door", "cash_box", True), ("door", "cash_box", False)]
+            assert rig.of(CommLost)
+            rig.close()
+
+        jump(scene())
+
+    def test_a_press_nobody_heard_is_no_wish(self, line):
+        async def scene():
+            rig = BoardRig(line)
+            await rig.known()
+            await rig.stop()
+            rig.hand("press", button="play")
+            await asyncio.sleep(1)
+            rig.hand("press", button="cash_out")
+            await asyncio.sleep(1)
+            rig.begin()
+            await rig.known(2)
+            await rig.until(rig.drained)
+            await asyncio.sleep(1)
+            await rig.stop()
+            assert rig.of(ButtonPressed) == []
+            rig.close()
+
+        jump(scene())
+
+    def test_more_edges_than_the_board_keeps(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            await rig.stop()
+            for _ in range(150):
+                rig.hand("door", name="top", open=True)
+                rig.hand("door", name="top", open=False)
+            rig.hand("door", name="main", open=True)
+            rig.begin()
+            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_a_board_that_forgot_is_believed_by_its_levels(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.hand("silence")
+            rig.hand("door", name="belly", open=True)
+            rig.hand("forget")
+            await asyncio.sleep(0.3)
+            rig.hand("silence", on=False)
+            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"belly"})
+            rig.hand("press", button="play")
+            await rig.until(lambda: rig.of(ButtonPressed))
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_a_dead_machine_is_seen(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.driver.lamps(frozenset(BUTTONS))
+            await rig.until(lambda: rig.twin.describe()["lamps"])
+            await rig.stop()
+            await asyncio.sleep(1.5)
+            assert rig.twin.describe()["lamps"] == []
+            assert rig.twin.describe()["tower"] == ["tilt"]
+            rig.close()
+
+        jump(scene())
+
+
+@pytest.mark.requirement("G-14", "G-15")
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("hand", "code"), [("mains", FaultCode.POWER), ("battery", FaultCode.BATTERY_LOW)]
+    )
+    def test_sensors(self, hand, code):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.hand(hand, good=False)
+            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            rig.hand(hand, good=True)
+            await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_damaged_answers_silence_and_cable(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            assert rig.of(Identified)
+            rig.hand("corrupt", answers=2)
+            await rig.until(lambda: rig.of(LineError))
+            rig.hand("silence")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            rig.hand("silence", on=False)
+            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            rig.hand("unplug")
+            await rig.until(lambda: len(rig.of(CommLost)) == 2, 5)
+            rig.hand("door", name="drop", open=True)
+            rig.hand("plug")
+            await rig.until(lambda: rig.told() == [("door", "drop", True)], 5)
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_what_the_board_has_not_is_refused(self):
+        async def scene():
+            rig = BoardRig()
+            with pytest.raises(ValueError, match="no disco"):
+                rig.driver.lamps(frozenset({"disco"}))
+            with pytest.raises(ValueError, match="no disco"):
+                rig.driver.tower(frozenset({"disco"}))
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
