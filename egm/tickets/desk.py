@@ -1,0 +1,262 @@
+"""The ticket desk: what one machine asks of the ticket ledger while it pays out and takes in.
+
+**Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
+
+    ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
+    (print; when the printer says the bar code is done: settle the cash-out in the journal)
+    desk.printed(ticket.number)              durable: from here on it can be redeemed
+    or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
+
+**In.** With a bar code in escrow, under an id of the cabinet's making::
+
+    answer = desk.redeem_begin(redemption_id, digits)    durable lock, or a Refusal: return the ticket
+    (reserve the amount in the journal, order the stacking; when it is in the box: settle)
+    desk.redeem_commit(redemption_id)                    durable: redeemed, for good
+    or desk.redeem_abort(redemption_id, why)             durable: the ticket is good again
+
+Every step may be repeated with the same id or number and counts once. After a power cut the cabinet asks
+:meth:`TicketDesk.unfinished` and, by what its own journal says, ends each: a reserved ticket whose cash-out
+was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is committed,
+otherwise aborted. So the journal always leads, and the ledger follows it: a cut between the two leaves a
+ticket that nobody can redeem for a moment, never one that two can.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from egm.clock import Clock
+from egm.tickets import numbers
+from egm.tickets.errors import TicketOrderError
+from egm.tickets.model import House, Ticket, TicketKind, TicketState, mask
+from egm.tickets.record import Action, Enrolment, Record
+from egm.tickets.redemption import Reason, Redemption, Refusal, Refused, end, lock
+from egm.tickets.store import TicketStore
+
+#: The vouchers a machine can show (AGE 5.1.5).
+HISTORY: Final = 35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketRules:
+    """What the place and the house allow.
+
+    ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is good to the end of that
+    many days, local time, after its own; None never expires. ``allowance``: tickets that may be issued before
+    the host knows of them; None when there is no host to know.
+    """
+
+    currency: str
+    template: str
+    limit_cents: int
+    valid_days: int | None = None
+    allowance: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a machine has begun and not ended."""
+
+    tickets: tuple[Record, ...]
+    """Reserved, not known to be printed."""
+    redemptions: tuple[Redemption, ...]
+    """Locked by this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Who issues and redeems here."""
+
+    serial: str
+    operator_number: str
+    house: House
+
+
+#: Makes a number: the kind and, where the machine is enrolled, its identifier and sequence. None: not yet.
+Numbering = Callable[[TicketKind, Enrolment | None], str | None]
+
+
+def stand_alone_numbers(below: numbers.Below) -> Numbering:
+    """Unpredictable numbers of this machine's own, from ``below`` of its random number generator."""
+    return lambda kind, _: numbers.stand_alone(kind, below)
+
+
+def secure_enhanced_numbers(_: TicketKind, enrolment: Enrolment | None) -> str | None:
+    """Numbers from the host's identifier and the running sequence."""
+    if enrolment is None:
+        return None
+    return numbers.secure_enhanced(enrolment.validation_id, enrolment.sequence)
+
+
+class TicketDesk:
+    """One machine's tickets. ``reads`` says whether digits can be a number here (see :mod:`..numbers`)."""
+
+    def __init__(
+        self,
+        store: TicketStore,
+        machine: Machine,
+        rules: TicketRules,
+        clock: Clock,
+        *,
+        numbering: Numbering,
+        reads: Callable[[str], bool],
+    ) -> None:
+        self._store = store
+        self._machine = machine
+        self._rules = rules
+        self._clock = clock
+        self._numbering = numbering
+        self._reads = reads
+
+    # ------------------------------------------------------------------ out
+    def prepare(
+        self,
+        issue_id: str,
+        amount_cents: int,
+        kind: TicketKind = TicketKind.CASHABLE,
+        *,
+        denomination_cents: int,
+        number: str | None = None,
+    ) -> Ticket | Refusal:
+        """Reserve a number for a ticket: durable when it returns, and not money before :meth:`printed`.
+
+        ``number`` is the host's, under system validation; otherwise the desk makes one. The same ``issue_id``
+        gives the same ticket again. A refusal has changed nothing; the credits go to a hand-pay.
+        """
+        known = self._store.by_issue(issue_id)
+        if known is not None:
+            return known.ticket
+        refusal = self._cannot_issue(amount_cents, kind)
+        if refusal is not None:
+            return refusal
+        now = self._now()
+
+        def make(sequence: int, enrolment: Enrolment | None) -> Ticket:
+            made = number or self._numbering(kind, enrolment)
+            if made is None:
+                raise Refused(Refusal(Reason.NOT_ENROLLED))
+            return Ticket(
+                number=made,
+                sequence=sequence,
+                kind=kind,
+                amount_cents=amount_cents,
+                currency=self._rules.currency,
+                denomination_cents=denomination_cents,
+                issued_at=now,
+                expires_at=expiry(now, self._machine.house, self._rules.valid_days),
+                machine_serial=self._machine.serial,
+                operator_number=self._machine.operator_number,
+                house=self._machine.house,
+                template=self._rules.template,
+            )
+
+        if number is not None and self._store.get(number) is not None:
+            raise TicketOrderError(f"ticket {mask(number)}: the host gave a number that is in use")
+        try:
+            return self._store.reserve(issue_id, self._machine.serial, make, by=self._machine.serial).ticket
+        except Refused as refused:
+            return refused.refusal
+
+    def printed(self, number: str) -> Ticket:
+        """The printer says the bar code is done: the ticket is money. Durable; a repeat changes nothing."""
+        return self._once(number, Action.ISSUE).ticket
+
+    def failed(self, number: str, why: str) -> None:
+        """It was not printed, or nobody can tell: void. Durable; a repeat changes nothing.
+
+        A paper that came out after all is then worth nothing, and the player is paid by hand.
+        """
+        self._once(number, Action.FAIL, why=why)
+
+    # ------------------------------------------------------------------ in
+    def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
+        """Lock the ticket of these digits to this machine, durably, or say why not (nothing is changed then).
+
+        The same id and digits give the same answer again while the redemption is open or committed. The lock
+        has no end by itself: this machine may have the paper in its box.
+        """
+        by, at = self._machine.serial, self._now()
+        return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+
+    def redeem_commit(self, redemption_id: str) -> None:
+        """The ticket is in the box and credited: redeemed, for good. Durable; a repeat changes nothing."""
+        end(self._store, redemption_id, Action.REDEEM, at=self._now(), by=self._machine.serial)
+
+    def redeem_abort(self, redemption_id: str, why: str) -> None:
+        """The ticket went back to the player: it is good again. Durable; a repeat changes nothing.
+
+        An id that never locked anything is nothing to abort: the cut came before the lock.
+        """
+        if self._store.by_redemption(redemption_id) is not None:
+            end(self._store, redemption_id, Action.RELEASE, at=self._now(), by=self._machine.serial, why=why)
+
+    # ------------------------------------------------------------------ after a power cut, and for people
+    def unfinished(self) -> Unfinished:
+        """What this machine has begun and not ended."""
+        serial = self._machine.serial
+        return Unfinished(
+            tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
+            tuple(
+                Redemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
+                for record in self._store.records(TicketState.PENDING)
+                if (lock := record.lock) is not None and lock.by == serial
+            ),
+        )
+
+    def history(self) -> tuple[Record, ...]:
+        """The last 35 tickets of this machine, newest first; show their ``shown_number`` (E-06)."""
+        records = self._store.records(machine_serial=self._machine.serial)
+        return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
+
+    # ------------------------------------------------------------------ the host
+    def enrol(self, validation_id: int, sequence: int) -> None:
+        """Take the host's validation identifier and the sequence to go on from (SAS 4C). Durable."""
+        self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
+
+    @property
+    def enrolment(self) -> Enrolment | None:
+        """What the host has enrolled this machine with, and the sequence last used."""
+        return self._store.enrolment(self._machine.serial)
+
+    def unreported(self) -> list[Record]:
+        """The tickets the host does not know yet, oldest first."""
+        return self._store.unreported(self._machine.serial)
+
+    def reported(self, number: str) -> None:
+        """The host has acknowledged the ticket. Durable; a repeat changes nothing."""
+        self._store.report(number, self._now())
+
+    # ------------------------------------------------------------------ inside
+    def _now(self) -> datetime:
+        return self._clock.now().replace(microsecond=0)
+
+    def _cannot_issue(self, amount_cents: int, kind: TicketKind) -> Refusal | None:
+        if amount_cents > self._rules.limit_cents and not kind.is_receipt:
+            return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
+        allowance = self._rules.allowance
+        if allowance is not None and len(self.unreported()) >= allowance:
+            return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
+        return None
+
+    def _refuse(self, ticket: Ticket) -> Refusal | None:
+        if ticket.kind.is_receipt:
+            return Refusal(Reason.WRONG_KIND, ticket.kind.value)
+        if ticket.currency != self._rules.currency:
+            return Refusal(Reason.CURRENCY, ticket.currency)
+        return None
+
+    def _once(self, number: str, action: Action, **story: str) -> Record:
+        record = self._store.get(number)
+        if record is not None and any(move.action is action for move in record.moves):
+            return record
+        return self._store.move(number, action, at=self._now(), by=self._machine.serial, story=story)
+
+
+def expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
+    """The end of the local day ``days`` after the day of issue, in UTC."""
+    if days is None:
+        return None
+    local = issued_at.astimezone(house.zone)
+    last = (local + timedelta(days=days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return last.astimezone(issued_at.tzinfo)

@@ -1,0 +1,86 @@
+"""What the ledger remembers of a ticket: the moves of its life, and which move may follow which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.tickets.model import Ticket, TicketState
+
+
+class Action(StrEnum):
+    """What can happen to a ticket."""
+
+    RESERVE = "reserve"
+    ISSUE = "issue"
+    FAIL = "fail"
+    LOCK = "lock"
+    RELEASE = "release"
+    REDEEM = "redeem"
+    VOID = "void"
+    EXPIRE = "expire"
+    REPRINT = "reprint"
+
+
+#: The whole life of a ticket: action -> (the state it needs, the state it leaves).
+LIFE: Final[Mapping[Action, tuple[TicketState | None, TicketState]]] = {
+    Action.RESERVE: (None, TicketState.RESERVED),
+    Action.ISSUE: (TicketState.RESERVED, TicketState.ISSUED),
+    Action.FAIL: (TicketState.RESERVED, TicketState.VOID),
+    Action.LOCK: (TicketState.ISSUED, TicketState.PENDING),
+    Action.RELEASE: (TicketState.PENDING, TicketState.ISSUED),
+    Action.REDEEM: (TicketState.PENDING, TicketState.REDEEMED),
+    Action.VOID: (TicketState.ISSUED, TicketState.VOID),
+    Action.EXPIRE: (TicketState.ISSUED, TicketState.EXPIRED),
+    Action.REPRINT: (TicketState.ISSUED, TicketState.ISSUED),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One thing that happened to a ticket: ``by`` a machine's serial or a person, with its ``story``."""
+
+    step: int
+    action: Action
+    state: TicketState
+    at: datetime
+    by: str
+    redemption_id: str | None
+    story: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A ticket and its moves, oldest first."""
+
+    ticket: Ticket
+    issue_id: str
+    moves: tuple[Move, ...]
+
+    @property
+    def state(self) -> TicketState:
+        """Where it is now."""
+        return self.moves[-1].state
+
+    @property
+    def lock(self) -> Move | None:
+        """The lock of the redemption that is open, or that ended in redemption."""
+        if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
+            return None
+        return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
+
+    @property
+    def shown_number(self) -> str:
+        """Its number as it may be shown: in full only when nothing is owed on it any more."""
+        if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
+            return self.ticket.number
+        return self.ticket.masked
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """A machine's validation identifier and the sequence it last used, both 24-bit (SAS 4C)."""
+
+    validation_id: int
+    sequence: int

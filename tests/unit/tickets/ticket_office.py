@@ -1,0 +1,55 @@
+"""What ticket tests share: a clock that stands, a machine, a desk on a real ledger."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+from egm.tickets import House, Machine, TicketDesk, TicketRules, TicketStore, stand_alone_numbers
+from egm.tickets.numbers import is_stand_alone
+
+HOUSE = House(
+    site="Maison du Jeu",
+    address="1 rue du Port",
+    licence_holder="Licence 70-1234",
+    time_zone="America/Montreal",
+)
+RULES = TicketRules(currency="CAD", template="generic", limit_cents=1_000_000, valid_days=30)
+
+
+class StandingClock:
+    def __init__(self):
+        self.wall = datetime(2026, 3, 1, 14, 5, 9, 123456, tzinfo=UTC)
+
+    def now(self):
+        return self.wall
+
+    def monotonic_ns(self):
+        return 0
+
+    def pass_days(self, days):
+        self.wall += timedelta(days=days)
+
+
+def machine(serial="EGM-0000001"):
+    return Machine(serial=serial, operator_number="17", house=HOUSE)
+
+
+class Office:
+    """A desk on the ledger of a folder; ``restart`` is the machine after a power cut."""
+
+    def __init__(self, folder, *, serial="EGM-0000001", rules=RULES, storage=None, **options):
+        self.folder, self.clock, self.storage = folder, StandingClock(), storage
+        self._chance = random.Random(serial)
+        self._made = (machine(serial), rules)
+        self._options = {
+            "numbering": stand_alone_numbers(self._chance.randrange),
+            "reads": is_stand_alone,
+        } | options
+        self.restart()
+
+    def restart(self):
+        self.store = TicketStore.open(self.folder, storage=self.storage)
+        self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
+
+    def issued(self, issue_id="cashout-1", amount_cents=1234, **options):
+        ticket = self.desk.prepare(issue_id, amount_cents, denomination_cents=25, **options)
+        return self.desk.printed(ticket.number)
