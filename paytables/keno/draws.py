@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
 
 from paytables.contract import Draw, Win
 from paytables.keno.tables import Options, Tables, prize_name
 from paytables.keno.ticket import Ticket, subsets
-
-Groups: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +57,16 @@ def weighted(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
     return factors[draw.below(len(factors), purpose)]
 
 
-def evaluate(tables: Tables, ticket: Ticket, picked: Sequence[Groups], drawn: Drawn) -> list[Way]:
-    """Return every way of the ticket against the draw; ``picked`` are the groups of each selection."""
-    factor = prod(drawn.factors.values())
-    return [
-        _way(
-            tables,
-            ticket.options,
-            i,
-            tuple(sorted(n for g in places for n in groups[g])),
-            stake,
-            drawn,
-            factor,
-        )
-        for i, (selection, groups) in enumerate(zip(ticket.selections, picked, strict=True))
-        for spots, stake in sorted(selection.stakes.items())
-        for places in subsets(selection.sizes, spots)
-    ]
+def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
+    """Return every way of a ticket, whose numbers are all known, against the draw."""
+    factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
+    found = []
+    for i, selection in enumerate(ticket.selections):
+        for spots, stake in sorted(selection.stakes.items()):
+            for places in subsets(selection.sizes, spots):
+                numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
+                found.append(_way(tables, ticket.options, i, numbers, stake, drawn, factor))
+    return found
 
 
 def _way(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from paytables.contract import Json
-from paytables.keno.draws import Drawn, Groups, Way
+from paytables.keno.draws import Drawn, Way
 from paytables.keno.schema import BallBonus, Bonus, KenoDefinition
 from paytables.keno.ticket import Ticket
 
@@ -63,23 +63,16 @@ def draw(
 
 
 def display(
-    definition: KenoDefinition,
-    ticket: Ticket,
-    picked: Sequence[Groups],
-    draws: Sequence[Json],
+    definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
-    """Return the whole game: the ticket as played, with its quick picks, and its draws in order."""
+    """Return the whole game: the ticket as played, which selections were quick picks, its draws in order."""
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,
         "columns": definition.field.columns,
         "selections": [
-            {
-                "groups": [list(group) for group in groups],
-                "quick_pick": selection.is_quick_pick,
-                "stakes": {str(spots): stake for spots, stake in sorted(selection.stakes.items())},
-            }
-            for selection, groups in zip(ticket.selections, picked, strict=True)
+            {**selection.to_json(), "quick_pick": quick}
+            for selection, quick in zip(ticket.selections, picked, strict=True)
         ],
         "bonuses": list(ticket.options.bought),
         "draws": list(draws),

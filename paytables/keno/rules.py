@@ -1,7 +1,7 @@
 """The rules of one Keno game: its wagers, and the draws it plays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -9,10 +9,10 @@ from paytables.analysis import Analysis, Depth
 from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
-from paytables.keno.draws import Drawn, Groups, evaluate, levels_won, pick, weighted
+from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
 from paytables.keno.limit import share_out
 from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Tables, options
+from paytables.keno.tables import Options, Tables, options
 from paytables.keno.ticket import Selection, Ticket
 
 
@@ -71,42 +71,46 @@ class KenoRules:
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
-        accepted = self.wager(wager.credits, **wager.options)
-        bought = self.ticket(accepted.options)
-        picked = [self._numbers(i, selection, draw) for i, selection in enumerate(bought.selections)]
+        bought = self.ticket(self.wager(wager.credits, **wager.options).options)
+        known = self.quick_pick(bought, draw)
         wins: list[Win] = []
         levels: list[str] = []
         shown: list[Json] = []
-        for n in range(1, bought.draws + 1):
-            drawn = self._drawn(bought, draw)
-            ways = evaluate(self.tables, bought, picked, drawn)
+        for n in range(1, known.draws + 1):
+            drawn = self.draw_balls(draw, known.options)
+            ways = evaluate(self.tables, known, drawn)
             paid = share_out([way.credits for way in ways], self.definition.most_paid)
             reached = levels_won(self.tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
             shown.append(present.draw(n, drawn, ways, paid, reached))
         yield from ()
+        picked = [selection.is_quick_pick for selection in bought.selections]
         return Outcome(
             win_credits=sum(win.credits for win in wins),
             wins=tuple(wins),
             progressives=tuple(levels),
-            display=present.display(self.definition, bought, picked, shown),
+            display=present.display(self.definition, known, picked, shown),
         )
 
-    def _drawn(self, bought: Ticket, draw: Draw) -> Drawn:
+    def draw_balls(self, draw: Draw, in_force: Options) -> Drawn:
+        """Draw the balls, in order, and then the factors of the multipliers in force."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
-        return Drawn(balls, {b.id: weighted(draw, b.weights, b.id) for b in bought.options.multipliers})
+        return Drawn(balls, {b.id: weighted(draw, b.weights, b.id) for b in in_force.multipliers})
 
-    def _numbers(self, place: int, selection: Selection, draw: Draw) -> Groups:
-        if not selection.is_quick_pick:
-            return selection.groups
+    def quick_pick(self, ticket: Ticket, draw: Draw) -> Ticket:
+        """Return the ticket with its quick picks drawn, those of each selection from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
-        picked = pick(draw, field, sum(selection.sizes), f"quick pick {place + 1}")
-        ends = accumulate(selection.sizes)
-        return tuple(
-            tuple(sorted(picked[end - size : end])) for size, end in zip(selection.sizes, ends, strict=True)
-        )
+        known = []
+        for place, selection in enumerate(ticket.selections, start=1):
+            groups = selection.groups
+            if selection.is_quick_pick:
+                numbers = pick(draw, field, sum(selection.sizes), f"quick pick {place}")
+                ends = zip(selection.sizes, accumulate(selection.sizes), strict=True)
+                groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
+            known.append(replace(selection, groups=groups))
+        return replace(ticket, selections=tuple(known))
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""

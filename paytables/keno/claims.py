@@ -1,0 +1,282 @@
+"""The life of a recorded Keno ticket: paid, drawn, settled, claimed; void and why (ss. 83, 84, 86).
+
+A :class:`Record` is what the central computer knows of one ticket. Nothing changes it in place: every
+function returns the record after the event, or refuses. What is paid is decided by the record alone; the
+paper only proves who may have it (s. 84: where they differ, the central data prevail). Amounts are credits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from paytables.contract import Json
+from paytables.errors import PaytableError
+from paytables.keno.paper import Paper, same_number, well_formed
+
+
+class State(StrEnum):
+    """Where a ticket stands. Once IN_PLAY, each of its draws has a life of its own."""
+
+    UNPAID = "unpaid"
+    PAID = "paid"
+    IN_PLAY = "in_play"
+    VOID = "void"
+    EXPIRED = "expired"
+
+
+class Event(StrEnum):
+    """What can happen to a ticket."""
+
+    PAY = "pay"
+    CANCEL = "cancel"
+    CLOSE = "close"
+    SETTLE = "settle"
+    FAULT = "fault"
+    CLAIM = "claim"
+    EXPIRE = "expire"
+
+
+#: Every event a state takes, and the state after it. What is not here does not happen.
+TABLE: Final[Mapping[tuple[State, Event], State]] = {
+    (State.UNPAID, Event.PAY): State.PAID,
+    (State.UNPAID, Event.CANCEL): State.VOID,
+    (State.UNPAID, Event.CLOSE): State.VOID,
+    (State.PAID, Event.CANCEL): State.VOID,
+    (State.PAID, Event.CLOSE): State.IN_PLAY,
+    (State.IN_PLAY, Event.CLOSE): State.IN_PLAY,
+    (State.IN_PLAY, Event.SETTLE): State.IN_PLAY,
+    (State.IN_PLAY, Event.FAULT): State.IN_PLAY,
+    (State.IN_PLAY, Event.CLAIM): State.IN_PLAY,
+    (State.IN_PLAY, Event.EXPIRE): State.EXPIRED,
+}
+
+
+class Condition(StrEnum):
+    """What the paper looks like when it is presented; every one but INTACT is a ground of s. 83."""
+
+    INTACT = "intact"
+    ILLEGIBLE = "illegible"
+    MUTILATED = "mutilated"
+    ALTERED = "altered"
+    COUNTERFEIT = "counterfeit"
+    MISCUT = "miscut"
+    MISPRINTED = "misprinted"
+    INCOMPLETE = "incomplete"
+    ISSUED_IN_ERROR = "issued_in_error"
+    DEFECTIVE = "defective"
+
+
+class Refusal(StrEnum):
+    """Why something is refused."""
+
+    NOT_IN_THIS_STATE = "not_in_this_state"
+    NOT_ITS_DRAW = "not_its_draw"
+    DRAW_IS_DECIDED = "draw_is_decided"
+    DRAW_IS_OPEN = "draw_is_open"
+    VOID = "void"
+    NOT_PROVEN = "not_proven"
+    WRONG_PLACE = "wrong_place"
+    TOO_LATE = "too_late"
+    TOO_EARLY = "too_early"
+    ALREADY_PAID = "already_paid"
+    NO_PRIZE = "no_prize"
+
+
+class TicketRefused(PaytableError):
+    """An event a ticket cannot take: ``code`` says why for programs, the text for people."""
+
+    def __init__(self, code: Refusal, text: str) -> None:
+        self.code = code
+        super().__init__(f"{code}: {text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What one draw came to for the ticket: its prize, or its stake back where the draw failed."""
+
+    credits: int
+    refund: bool
+    on: date
+    paid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A ticket with its state, the draws that are closed to it, and what each decided draw came to."""
+
+    paper: Paper
+    state: State = State.UNPAID
+    closed: frozenset[int] = frozenset()
+    decided: Mapping[int, Decided] = field(default_factory=dict)
+
+    @property
+    def deadline(self) -> date | None:
+        """The last day to claim: the stated days after the last draw; None while draws are to come."""
+        if set(self.decided) != set(self.paper.draws):
+            return None
+        return max(d.on for d in self.decided.values()) + timedelta(days=self.paper.claim_days)
+
+    @property
+    def unpaid_credits(self) -> int:
+        """What is decided for the holder and not yet paid."""
+        return sum(d.credits for d in self.decided.values() if not d.paid)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the record as a host keeps it; :meth:`from_json` is the inverse."""
+        return {
+            "paper": self.paper.to_json(),
+            "state": self.state.value,
+            "closed": sorted(self.closed),
+            "decided": {
+                str(n): {"credits": d.credits, "refund": d.refund, "on": d.on.isoformat(), "paid": d.paid}
+                for n, d in sorted(self.decided.items())
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Record":
+        """Read a record back."""
+        return cls(
+            paper=Paper.from_json(data["paper"]),
+            state=State(data["state"]),
+            closed=frozenset(data["closed"]),
+            decided={
+                int(n): Decided(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
+                for n, d in data["decided"].items()
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A paper at the counter: how it looks, the control number read off it, what else it says.
+
+    ``says`` holds what could be read, by the names of :meth:`Paper.to_json`; it decides nothing.
+    """
+
+    condition: Condition
+    control_number: str | None
+    says: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim that is paid: for which draws how much, and where the paper differs from the record.
+
+    ``rescued``: the paper was void on its face, and the control number proved it a winner (s. 83).
+    """
+
+    credits: int
+    draws: tuple[int, ...]
+    rescued: bool
+    differs: tuple[str, ...]
+
+
+def _after(record: Record, event: Event) -> State:
+    state = TABLE.get((record.state, event))
+    if state is None:
+        raise TicketRefused(
+            Refusal.VOID if record.state is State.VOID else Refusal.NOT_IN_THIS_STATE,
+            f"ticket {record.paper.ticket_number} is {record.state}, and takes no {event}",
+        )
+    return state
+
+
+def pay(record: Record) -> Record:
+    """The player has paid for the ticket; before its first draw, or never (s. 83)."""
+    return replace(record, state=_after(record, Event.PAY))
+
+
+def cancel(record: Record) -> tuple[Record, int]:
+    """Take the ticket back before any of its draws; return the credits to give back. Late is refused."""
+    state = _after(record, Event.CANCEL)
+    refund = record.paper.cost_credits if record.state is State.PAID else 0
+    return replace(record, state=state), refund
+
+
+def close(record: Record, draw: int) -> Record:
+    """Sales for a draw have ended, before any ball: an unpaid ticket of that draw is void (s. 83)."""
+    _is_open(record, draw)
+    state = _after(record, Event.CLOSE)
+    return replace(record, state=state, closed=record.closed | {draw})
+
+
+def settle(record: Record, draw: int, prize_credits: int, on: date) -> Record:
+    """The draw has come to a prize, or to none; each draw of a ticket is settled once."""
+    if prize_credits < 0:
+        raise ValueError(f"a prize of {prize_credits} credits")
+    return _decide(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
+
+
+def fault(record: Record, draw: int, on: date) -> Record:
+    """The draw failed and cannot be mended: its stake goes back to the holder."""
+    return _decide(record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on))
+
+
+def _is_open(record: Record, draw: int) -> None:
+    if draw not in record.paper.draws:
+        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is none of {list(record.paper.draws)}")
+    if draw in record.closed:
+        raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
+
+
+def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record:
+    state = _after(record, event)
+    if draw not in record.paper.draws:
+        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is none of {list(record.paper.draws)}")
+    if draw not in record.closed:
+        raise TicketRefused(Refusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
+    if draw in record.decided:
+        raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} was settled, and is settled once")
+    return replace(record, state=state, decided={**record.decided, draw: decided})
+
+
+def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> tuple[Record, Claim]:
+    """Pay the holder what is decided and unpaid (s. 86); the ticket keeps its draws to come.
+
+    ``at`` is local time where the claim is made. Raises :class:`TicketRefused` with the first ground that
+    applies: the proof comes first, so a refusal tells a stranger nothing of the ticket.
+    """
+    number = presented.control_number
+    if number is None or not well_formed(number) or not same_number(number, record.paper.control_number):
+        raise TicketRefused(
+            Refusal.NOT_PROVEN,
+            f"a paper that is {presented.condition}, and whose control number proves nothing",
+        )
+    state = _after(record, Event.CLAIM)
+    if place != record.paper.claim_place:
+        raise TicketRefused(
+            Refusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
+        )
+    if record.deadline is not None and at.date() > record.deadline:
+        raise TicketRefused(Refusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}")
+    if not record.decided:
+        raise TicketRefused(Refusal.TOO_EARLY, "none of its draws has been held")
+    credits_ = record.unpaid_credits
+    if not credits_:
+        won = any(d.credits for d in record.decided.values())
+        raise TicketRefused(
+            Refusal.ALREADY_PAID if won else Refusal.NO_PRIZE,
+            "its prizes were paid" if won else "it has won nothing",
+        )
+    due = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
+    known = record.paper.to_json()
+    paid = {n: replace(d, paid=d.paid or n in due) for n, d in record.decided.items()}
+    return replace(record, state=state, decided=paid), Claim(
+        credits=credits_,
+        draws=due,
+        rescued=presented.condition is not Condition.INTACT,
+        differs=tuple(sorted(k for k, v in presented.says.items() if known.get(k) != v)),
+    )
+
+
+def expire(record: Record, today: date) -> tuple[Record, int]:
+    """Close a ticket whose days to claim are over; return the credits that were not claimed."""
+    state = _after(record, Event.EXPIRE)
+    if record.deadline is None or today <= record.deadline:
+        raise TicketRefused(
+            Refusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"
+        )
+    return replace(record, state=state), record.unpaid_credits

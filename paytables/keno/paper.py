@@ -1,0 +1,247 @@
+"""What a Keno ticket and its selection slip say, as data a cabinet or a Keno host prints (ss. 77, 80 to 82).
+
+Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). A ticket exists only once the central
+computer has recorded its selections (s. 81), and carries the number that proves it (s. 82 (4)). Amounts are
+credits; whoever prints gives the words for money.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from paytables.contract import Json
+from paytables.errors import PaytableError
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.ticket import Ticket
+
+
+class NotRecorded(PaytableError):
+    """A ticket asked for without what the central computer or the definition must say first."""
+
+
+class Line(StrEnum):
+    """A line of a ticket."""
+
+    SELECTION = "selection"
+    STAKE = "stake"
+    BONUS = "bonus"
+    TOTAL = "total"
+    DRAWS = "draws"
+    CONTROL = "control"
+    MOST_PAID = "most_paid"
+    CLAIM = "claim"
+    ISSUED = "issued"
+    NUMBER = "number"
+    STATION = "station"
+
+
+#: What each line is called. The first eight are s. 82 (1) to (6); the rest is what New Jersey asks besides.
+LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
+    Line.SELECTION: {"en": "Selection", "fr": "Sélection"},
+    Line.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
+    Line.BONUS: {"en": "With", "fr": "Avec"},
+    Line.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
+    Line.DRAWS: {"en": "Draws", "fr": "Tirages"},
+    Line.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
+    Line.MOST_PAID: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
+    Line.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
+    Line.ISSUED: {"en": "Issued", "fr": "Émis le"},
+    Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
+    Line.STATION: {"en": "Station", "fr": "Poste"},
+}
+_NO_LIMIT: Final = {"en": "no limit", "fr": "sans limite"}
+_CLAIM: Final = {
+    "en": "{days} days after the last draw, at {place}",
+    "fr": "{days} jours après le dernier tirage, à : {place}",
+}
+_SPOTS: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways}"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """The central computer has recorded a ticket: under which number, for which draws, when (aware time)."""
+
+    ticket_number: int
+    draws: tuple[int, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """A ticket as the central computer holds it and the terminal prints it; all its numbers are known."""
+
+    game_id: str
+    game_version: str
+    ticket_number: int
+    casino: str
+    station: str
+    issued_at: datetime
+    selections: tuple[Mapping[str, Json], ...]
+    bonuses: tuple[str, ...]
+    draws: tuple[int, ...]
+    cost_a_draw_credits: int
+    most_paid_credits: int | None
+    claim_place: str
+    claim_days: int
+    control_number: str = ""
+
+    @property
+    def cost_credits(self) -> int:
+        """What the player pays."""
+        return self.cost_a_draw_credits * len(self.draws)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the ticket as a host keeps it; :meth:`from_json` is the inverse."""
+        return {
+            "game_id": self.game_id,
+            "game_version": self.game_version,
+            "ticket_number": self.ticket_number,
+            "casino": self.casino,
+            "station": self.station,
+            "issued_at": self.issued_at.isoformat(),
+            "selections": [dict(s) for s in self.selections],
+            "bonuses": list(self.bonuses),
+            "draws": list(self.draws),
+            "cost_a_draw_credits": self.cost_a_draw_credits,
+            "most_paid_credits": self.most_paid_credits,
+            "claim_place": self.claim_place,
+            "claim_days": self.claim_days,
+            "control_number": self.control_number,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "Paper":
+        """Read a ticket back."""
+        return cls(
+            **{
+                **data,
+                "issued_at": datetime.fromisoformat(data["issued_at"]),
+                "selections": tuple(data["selections"]),
+                "bonuses": tuple(data["bonuses"]),
+                "draws": tuple(data["draws"]),
+            }
+        )
+
+
+def issue(
+    definition: KenoDefinition,
+    ticket: Ticket,
+    acknowledgement: Acknowledgement | None,
+    *,
+    key: bytes,
+    casino: str,
+    station: str,
+    claim_place: str,
+) -> Paper:
+    """Return the ticket to print. ``key`` is the central computer's secret behind control numbers.
+
+    Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers were not drawn yet,
+    for another number of draws than was bought, and for a definition without terms.
+    """
+    if acknowledgement is None:
+        raise NotRecorded(
+            "the central computer has not recorded the selections: no ticket, and no stake is due"
+        )
+    if definition.terms is None:
+        raise NotRecorded(f"{definition.game.id}: the definition has no [terms]: a ticket says when to claim")
+    if any(s.is_quick_pick for s in ticket.selections):
+        raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
+    if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
+        raise NotRecorded(f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}")
+    bare = Paper(
+        game_id=definition.game.id,
+        game_version=definition.game.version,
+        ticket_number=acknowledgement.ticket_number,
+        casino=casino,
+        station=station,
+        issued_at=acknowledgement.at,
+        selections=tuple(s.to_json() for s in ticket.selections),
+        bonuses=ticket.options.bought,
+        draws=tuple(sorted(acknowledgement.draws)),
+        cost_a_draw_credits=ticket.cost_a_draw,
+        most_paid_credits=definition.most_paid,
+        claim_place=claim_place,
+        claim_days=definition.terms.claim_days,
+    )
+    return Paper.from_json({**bare.to_json(), "control_number": control_number(bare, key)})
+
+
+def control_number(paper: Paper, key: bytes) -> str:
+    """Return the number that proves a ticket: 18 digits and two check digits.
+
+    The digits are HMAC-SHA-256 of all the ticket says, modulo 10^18; the check digits are ISO/IEC 7064
+    MOD 97-10, which finds every single wrong digit and every two exchanged neighbours.
+    """
+    said = json.dumps({**paper.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":"))
+    digest = hmac.new(key, said.encode(), hashlib.sha256).digest()
+    body = int.from_bytes(digest) % 10**18
+    return f"{body:018d}{98 - body * 100 % 97:02d}"
+
+
+def well_formed(number: str) -> bool:
+    """Whether the check digits of a control number, as read or typed, are right."""
+    return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
+
+
+def same_number(a: str, b: str) -> bool:
+    """Compare control numbers in a time that tells nothing of where they differ."""
+    return hmac.compare_digest(a.encode(), b.encode())
+
+
+def lines(
+    definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
+) -> list[tuple[Line, str, str]]:
+    """Return the ticket as (line, label, text), top to bottom. ``money`` words an amount of credits."""
+    told: list[tuple[Line, str]] = [
+        (Line.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
+        (Line.STATION, paper.station),
+        (Line.ISSUED, paper.issued_at.isoformat(sep=" ", timespec="seconds")),
+    ]
+    for selection in paper.selections:
+        groups = selection["groups"]
+        told.append((Line.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
+        played = [
+            _SPOTS[language].format(spots=s, ways=money(stake)) for s, stake in selection["stakes"].items()
+        ]
+        told.append((Line.STAKE, ", ".join(played)))
+    names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
+    told += [(Line.BONUS, names[b]) for b in paper.bonuses]
+    told.append((Line.TOTAL, money(paper.cost_credits)))
+    told.append((Line.DRAWS, _runs(paper.draws)))
+    most = paper.most_paid_credits
+    told.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
+    place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
+    told.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
+    number = paper.control_number
+    told.append((Line.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    return [(line, LABELS[line][language], text) for line, text in told]
+
+
+def _runs(draws: Sequence[int]) -> str:
+    """Write draw numbers, runs of them as first-last."""
+    runs: list[list[int]] = []
+    for n in draws:
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def slip(definition: KenoDefinition) -> dict[str, Json]:
+    """Return what the selection slip and the point of play must show (ss. 76, 77), as JSON data."""
+    spots = sorted(t.spots for t in definition.table)
+    return {
+        "spots": spots,
+        "fewest_spots": spots[0],
+        "most_spots": spots[-1],
+        "most_paid_a_draw_credits": definition.most_paid,
+        "rules_at": definition.terms.rules_at.model_dump() if definition.terms else None,
+        "rules": definition.game.help.model_dump(),
+        "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},
+    }

@@ -1,0 +1,278 @@
+"""Keno tickets: what they say, what proves them, when they are void, what a claim is paid (ss. 75 to 86)."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from paytables import load_game
+from paytables.keno import claims
+from paytables.keno.claims import Condition, Presented, Record, Refusal, State, TicketRefused
+from paytables.keno.paper import (
+    LABELS,
+    Acknowledgement,
+    Line,
+    NotRecorded,
+    Paper,
+    control_number,
+    issue,
+    lines,
+    slip,
+    well_formed,
+)
+
+KEY = bytes(range(32))
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+RULES = load_game("aurora-keno").rules
+ASKED = {
+    "selections": [
+        {"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}},
+        {"groups": [[7, 8]], "stakes": {"2": 5}},
+    ],
+    "draws": 3,
+    "bonuses": ["northern-lights"],
+}
+
+
+def a_paper(number=1234, **changes):
+    acknowledgement = Acknowledgement(ticket_number=number, draws=(501, 502, 503), at=NOON)
+    given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY, **changes}
+    return issue(RULES.definition, RULES.ticket(ASKED), acknowledgement, **given)
+
+
+def paid():
+    return claims.pay(Record(a_paper()))
+
+
+def played(*prizes):
+    """A paid ticket with its first draws settled at these prizes."""
+    record = paid()
+    for draw, prize in zip((501, 502, 503), prizes, strict=False):
+        record = claims.settle(claims.close(record, draw), draw, prize, NOON.date())
+    return record
+
+
+def present(record, condition=Condition.INTACT, **says):
+    return Presented(condition, record.paper.control_number, says)
+
+
+def refused(call, *args, **kwargs):
+    with pytest.raises(TicketRefused) as found:
+        call(*args, **kwargs)
+    return found.value.code
+
+
+@pytest.mark.requirement("M-07", "M-13")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_ticket_says_all_the_by_law_asks(language):
+    paper = a_paper()
+    told = lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
+    text = {}
+    for line, label, said in told:
+        assert label == LABELS[line][language]
+        text.setdefault(line, []).append(said)
+    assert set(text) == set(Line)
+    assert text[Line.SELECTION] == ["03 11 27 / 42 80", "07 08"]
+    assert "<1>" in text[Line.STAKE][0]
+    assert "<2>" in text[Line.STAKE][0]
+    assert text[Line.TOTAL] == [f"<{(1 + 2 + 5) * 2 * 3}>"]
+    assert text[Line.DRAWS] == ["501-503"]
+    assert text[Line.CONTROL][0].replace(" ", "") == paper.control_number
+    assert text[Line.MOST_PAID] == ["<2000000>"]
+    assert "365" in text[Line.CLAIM][0]
+    assert text[Line.NUMBER] == ["Mont 000001234"]
+    assert text[Line.STATION] == ["K-07"]
+    assert "2026-03-01 12:00:00" in text[Line.ISSUED][0]
+
+
+def test_every_line_has_its_words_in_both_languages():
+    assert set(LABELS) == set(Line)
+    assert all(set(words) == {"en", "fr"} and all(words.values()) for words in LABELS.values())
+
+
+@pytest.mark.requirement("M-01", "M-02", "M-03")
+@pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
+def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(name):
+    definition = load_game(name).rules.definition
+    shown = slip(definition)
+    assert shown["spots"] == list(range(shown["fewest_spots"], shown["most_spots"] + 1))
+    assert shown["most_paid_a_draw_credits"] == definition.limit.credits
+    assert set(shown["rules_at"]) == set(shown["rules"]) == {"en", "fr"}
+    assert len(shown["prizes"]) == len(definition.table)
+
+
+@pytest.mark.requirement("M-06")
+def test_no_ticket_without_the_central_record():
+    given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
+    ticket = RULES.ticket(ASKED)
+    with pytest.raises(NotRecorded, match="has not recorded"):
+        issue(RULES.definition, ticket, None, **given)
+    short = Acknowledgement(ticket_number=1, draws=(501, 502), at=NOON)
+    with pytest.raises(NotRecorded, match="3 draws were bought"):
+        issue(RULES.definition, ticket, short, **given)
+    quick = RULES.ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
+    one = Acknowledgement(ticket_number=1, draws=(501,), at=NOON)
+    with pytest.raises(NotRecorded, match="no numbers yet"):
+        issue(RULES.definition, quick, one, **given)
+    bare = RULES.definition.model_copy(update={"terms": None})
+    with pytest.raises(NotRecorded, match="no \\[terms\\]"):
+        issue(bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), at=NOON), **given)
+
+
+def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
+    paper = a_paper()
+    assert well_formed(paper.control_number)
+    assert control_number(paper, KEY) == paper.control_number
+    assert control_number(paper, KEY[::-1]) != paper.control_number
+    numbers = {paper.control_number}
+    for field, other in [
+        ("ticket_number", 1235),
+        ("station", "K-08"),
+        ("draws", [501, 502, 504]),
+        ("bonuses", []),
+        ("cost_a_draw_credits", 17),
+        ("selections", paper.to_json()["selections"][:1]),
+    ]:
+        numbers.add(control_number(Paper.from_json({**paper.to_json(), field: other}), KEY))
+    assert len(numbers) == 7
+
+
+def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
+    right = a_paper().control_number
+    for i in range(20):
+        for digit in "0123456789":
+            assert well_formed(right[:i] + digit + right[i + 1 :]) is (digit == right[i])
+    for i in range(19):
+        exchanged = right[:i] + right[i + 1] + right[i] + right[i + 2 :]
+        assert well_formed(exchanged) is (exchanged == right)
+    assert not well_formed(right[:-1])
+    assert not well_formed("٣" * 20)
+
+
+@pytest.mark.requirement("M-08")
+def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
+    record = claims.close(Record(a_paper()), 501)
+    assert record.state is State.VOID
+    assert refused(claims.pay, record) is Refusal.VOID
+    assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is Refusal.VOID
+
+
+@pytest.mark.requirement("M-08")
+@pytest.mark.parametrize("condition", list(Condition))
+def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
+    record = played(40)
+    for number in (None, "", "12", control_number(a_paper(99), KEY)):
+        bad = Presented(condition, number)
+        assert refused(claims.claim, record, bad, place="cage-1", at=NOON) is Refusal.NOT_PROVEN
+    after, claim = claims.claim(record, present(record, condition), place="cage-1", at=NOON)
+    assert (claim.credits, claim.draws) == (40, (501,))
+    assert claim.rescued is (condition is not Condition.INTACT)
+    assert after.unpaid_credits == 0
+
+
+@pytest.mark.requirement("M-08")
+def test_a_bad_paper_that_won_nothing_is_not_rescued():
+    record = played(0, 0, 0)
+    mutilated = present(record, Condition.MUTILATED)
+    assert refused(claims.claim, record, mutilated, place="cage-1", at=NOON) is Refusal.NO_PRIZE
+
+
+@pytest.mark.requirement("M-09")
+def test_the_central_data_prevail_and_the_difference_is_told():
+    record = played(15)
+    said = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
+    _, claim = claims.claim(record, present(record, Condition.ALTERED, **said), place="cage-1", at=NOON)
+    assert claim.credits == 15
+    assert claim.differs == ("bonuses", "cost_a_draw_credits")
+
+
+@pytest.mark.requirement("M-11")
+def test_a_prize_is_claimed_at_the_place_and_within_the_time():
+    record = played(0, 0, 20)
+    assert record.deadline == date(2027, 3, 1)
+    last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
+    assert refused(claims.claim, record, present(record), place="cage-2", at=last) is Refusal.WRONG_PLACE
+    late = last + timedelta(minutes=1)
+    assert refused(claims.claim, record, present(record), place="cage-1", at=late) is Refusal.TOO_LATE
+    after, claim = claims.claim(record, present(record), place="cage-1", at=last)
+    assert claim.credits == 20
+    assert refused(claims.claim, after, present(record), place="cage-1", at=last) is Refusal.ALREADY_PAID
+    assert refused(claims.expire, record, last.date()) is Refusal.TOO_EARLY
+    gone, unclaimed = claims.expire(record, late.date())
+    assert (gone.state, unclaimed) == (State.EXPIRED, 20)
+    assert refused(claims.claim, gone, present(record), place="cage-1", at=last) is Refusal.NOT_IN_THIS_STATE
+
+
+@pytest.mark.requirement("M-12")
+def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
+    record = played(8)
+    assert record.deadline is None
+    assert refused(claims.settle, record, 501, 8, NOON.date()) is Refusal.DRAW_IS_DECIDED
+    assert refused(claims.settle, record, 502, 8, NOON.date()) is Refusal.DRAW_IS_OPEN
+    assert refused(claims.settle, record, 999, 8, NOON.date()) is Refusal.NOT_ITS_DRAW
+    assert refused(claims.close, record, 501) is Refusal.DRAW_IS_DECIDED
+    assert refused(claims.close, record, 999) is Refusal.NOT_ITS_DRAW
+    record, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    assert claim.draws == (501,)
+    record = claims.settle(claims.close(record, 502), 502, 0, NOON.date())
+    record = claims.settle(claims.close(record, 503), 503, 30, NOON.date() + timedelta(days=1))
+    record, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    assert (claim.credits, claim.draws) == (30, (503,))
+    assert record.deadline == date(2027, 3, 2)
+
+
+@pytest.mark.requirement("M-14")
+def test_a_ticket_is_taken_back_before_its_first_draw_only():
+    record, refund = claims.cancel(paid())
+    assert (record.state, refund) == (State.VOID, a_paper().cost_credits)
+    record, refund = claims.cancel(Record(a_paper()))
+    assert (record.state, refund) == (State.VOID, 0)
+    assert refused(claims.cancel, claims.close(paid(), 501)) is Refusal.NOT_IN_THIS_STATE
+    assert refused(claims.cancel, record) is Refusal.VOID
+
+
+@pytest.mark.requirement("M-15")
+def test_a_draw_that_fails_gives_its_stake_back():
+    record = claims.fault(claims.close(paid(), 501), 501, NOON.date())
+    assert refused(claims.settle, record, 501, 5, NOON.date()) is Refusal.DRAW_IS_DECIDED
+    _, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
+    assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
+
+
+@pytest.mark.requirement("M-16")
+def test_a_record_comes_back_whole_from_what_was_stored():
+    for record in (
+        Record(a_paper()),
+        paid(),
+        played(5),
+        played(5, 0, 9),
+        claims.close(Record(a_paper()), 501),
+    ):
+        assert Record.from_json(json.loads(json.dumps(record.to_json()))) == record
+
+
+def test_nothing_happens_that_the_table_does_not_hold():
+    calls = {
+        claims.Event.PAY: claims.pay,
+        claims.Event.CANCEL: lambda r: claims.cancel(r)[0],
+        claims.Event.CLOSE: lambda r: claims.close(r, 502),
+        claims.Event.SETTLE: lambda r: claims.settle(r, 501, 5, NOON.date()),
+        claims.Event.FAULT: lambda r: claims.fault(r, 501, NOON.date()),
+        claims.Event.CLAIM: lambda r: claims.claim(r, present(r), place="cage-1", at=NOON)[0],
+        claims.Event.EXPIRE: lambda r: claims.expire(r, date(2030, 1, 1))[0],
+    }
+    assert set(calls) == set(claims.Event)
+    for state in State:
+        for event, call in calls.items():
+            decided = {} if event in {claims.Event.SETTLE, claims.Event.FAULT} else played(5, 5, 5).decided
+            record = Record(a_paper(), state, frozenset({501}), decided)
+            if (state, event) in claims.TABLE:
+                assert call(record).state is claims.TABLE[state, event]
+            else:
+                wanted = Refusal.VOID if state is State.VOID else Refusal.NOT_IN_THIS_STATE
+                assert refused(call, record) is wanted
+
+
+def test_a_prize_is_not_negative():
+    with pytest.raises(ValueError, match="-1 credits"):
+        claims.settle(claims.close(paid(), 501), 501, -1, NOON.date())
