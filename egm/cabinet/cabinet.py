@@ -73,6 +73,8 @@ class Selection:
     denomination_cents: int
     bet_credits: int
     language: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the family needs beside the credits: a bet mode, a Keno ticket's selections."""
 
     @property
     def bet_cents(self) -> int:

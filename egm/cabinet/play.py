@@ -7,7 +7,7 @@ outcome, the same picture. A game that asks the player something is a conversati
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
@@ -63,11 +63,8 @@ class Conversation:
 def bet_is_covered(cabinet: Cabinet, _: Occurrence) -> bool:
     """The credits pay for the bet, and the bet is one the game and the profile offer."""
     selection = cabinet.selection
-    game = cabinet.games.get(selection.game_id)
     return (
-        game is not None
-        and selection.bet_credits in game.bet_options
-        and 0 < selection.bet_cents <= cabinet.profile.play.bet_limit_cents
+        _wager(cabinet, selection.bet_credits, selection.options) is not None
         and selection.bet_cents <= cabinet.credit_cents
     )
 
@@ -79,15 +76,7 @@ def chance_is_ready(cabinet: Cabinet, _: Occurrence) -> bool:
 
 def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """The game offers this bet, within the profile's limit."""
-    selection = cabinet.selection
-    game = cabinet.games.get(selection.game_id)
-    wanted = occurrence.values.get("value")
-    return (
-        game is not None
-        and isinstance(wanted, int)
-        and wanted in game.bet_options
-        and wanted * selection.denomination_cents <= cabinet.profile.play.bet_limit_cents
-    )
+    return _wager(cabinet, occurrence.values.get("value"), occurrence.values.get("options") or {}) is not None
 
 
 def game_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
@@ -123,10 +112,26 @@ def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
     return _win_cents(cabinet.recall(Key.GAME)) >= cabinet.profile.pay_out.large_win_cents
 
 
+def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
+    """The wager of so many credits, or None where the game or the profile does not offer it."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    if game is None or not isinstance(credits_, int) or isinstance(credits_, bool) or credits_ <= 0:
+        return None
+    if credits_ * selection.denomination_cents > cabinet.profile.play.bet_limit_cents:
+        return None
+    try:
+        return game.wager(credits_, **options)
+    except (PaytableError, TypeError, ValueError):
+        return None
+
+
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Remember the bet."""
-    cabinet.select(bet_credits=int(occurrence.values["value"]))
+    cabinet.select(
+        bet_credits=int(occurrence.values["value"]), options=dict(occurrence.values.get("options") or {})
+    )
 
 
 def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -136,6 +141,7 @@ def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
         game_id=game_id,
         denomination_cents=cabinet.denominations_cents[game_id][0],
         bet_credits=min(cabinet.games[game_id].bet_options),
+        options={},
     )
 
 
@@ -148,7 +154,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
     selection = cabinet.selection
     game = cabinet.games[selection.game_id]
-    wager = game.wager(selection.bet_credits)
+    wager = game.wager(selection.bet_credits, **selection.options)
     conversation = Conversation(game, wager)
     draws = _advance(cabinet, conversation, None)
     play_id = f"play-{cabinet.journal.sequence + 1}"

@@ -30,7 +30,7 @@ from egm.link.server import ScreenServer
 from egm.metrics import Exporter, MachineCollector, Reading
 from egm.profiles import load_profile
 from meters import Journal
-from rng import RandomService, RngError, new_token
+from rng import RandomService, RngError
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0
@@ -131,7 +131,7 @@ class Machine:
         )
 
     def _token(self) -> str:
-        token = new_token()
+        token = os.urandom(24).hex()
         path = self._folder.screen_token
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -62,6 +62,10 @@ def _examine(slot: GameSlot, profile: Profile) -> Resident:
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
+    shown = game.presentation()
+    for kind in ("progressives", "merchandise"):
+        if shown.get(kind):
+            raise OperatorError(f"{game.id}: it can win {kind}, which this machine cannot pay yet")
     floor = profile.returns.floor(game.family)
     least = min(analyse(game, Depth.RETURN).bets, key=lambda bet: bet.rtp)
     if least.rtp < floor:

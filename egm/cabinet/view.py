@@ -31,6 +31,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         game_id=selection.game_id or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
+        bet_wager=dict(selection.options),
         credit_cents=cabinet.credit_cents,
         win_cents=0 if last is None else last["win_cents"],
         last_display=None if last is None or last["game_id"] != selection.game_id else last["display"],

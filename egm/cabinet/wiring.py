@@ -61,7 +61,8 @@ def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
 
 def wish(intent: Intent) -> Occurrence:
     """A person's wish at the screen, as an event."""
-    return Occurrence(Event(intent.name), {} if intent.value is None else {"value": intent.value})
+    values = {"value": intent.value, "options": intent.options}
+    return Occurrence(Event(intent.name), {key: value for key, value in values.items() if value is not None})
 
 
 def lamps(snapshot: Snapshot) -> frozenset[str]:

@@ -78,6 +78,8 @@ class Snapshot(_Message):
     game_id: str | None
     denomination_cents: int
     bet_credits: int
+    bet_wager: dict[str, Any] = {}
+    """The options of the bet in force, as :class:`Intent` ``bet`` set them."""
     credit_cents: int
     win_cents: int
     last_display: dict[str, Any] | None
@@ -125,7 +127,8 @@ class Decision(_Message):
 class Intent(_Message):
     """A wish of the person at the screen.
 
-    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits); ``game`` (value: id);
+    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits; options: what
+    the family needs beside them, such as a Keno ticket's selections); ``game`` (value: id);
     ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
     attendant). A wish the state table refuses comes back as a notice ``refused.<reason>`` in the next
@@ -135,6 +138,7 @@ class Intent(_Message):
     type: Literal["intent"] = "intent"
     name: Literal["play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"]
     value: int | str | None = None
+    options: dict[str, Any] | None = None
 
 
 class BenchCommand(_Message):
