@@ -160,6 +160,7 @@ def clear(
         }
         medium.make_folder(evidence)
         replace_file(medium, evidence / "before.json", canonical(origin))
+        stop.mark(medium, state_dir, f"the clear {stamp} was begun and not finished")
         _move_aside(medium, second, second / FOLDER / stamp, (LOG_SUFFIX,))
         _move_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", ".sums", ANCHOR_NAME))
         if not _key_is_whole(medium, state_dir):

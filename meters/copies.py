@@ -134,8 +134,8 @@ class Copies:
         absent = not place.storage.exists(place.state_dir / "journal.sqlite")
         if not anchored and scan.sequence == 0 and (absent or (not damage and self.database.last()[0] == 0)):
             self._begin(scan, absent=absent)
-        elif damage and scan.damage:
-            raise JournalDamaged("both copies", f"{damage}; {scan.damage}")
+        elif damage and (scan.damage or not scan.sequence):
+            raise JournalDamaged("both copies", f"{damage}; {scan.damage or 'the log is empty'}")
         elif damage:
             self._rebuild_database(damage)
         elif scan.damage:

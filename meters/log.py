@@ -150,8 +150,8 @@ class LogCopy:
         Raises :class:`JournalDamaged` where they break.
         """
         firsts = self.firsts()
-        for first, following in zip(firsts, [*firsts[1:], 0], strict=True):
-            if following and following <= after + 1:
+        for n, first in enumerate(firsts):
+            if n + 1 < len(firsts) and firsts[n + 1] <= after + 1:
                 continue
             path = self._path(first)
             data = read_file(self._storage, path) or b""

@@ -1,0 +1,148 @@
+"""A machine whose copies are both damaged: values good or suspect, and the authorised clear."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from meters import Journal, JournalDamaged, Policy, Transaction, Transfer
+from meters.clear import Clearance, ClearRefused, clear, inspect
+from tools.cli import main
+
+CREDIT = "credit:1:cashable"
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def move(tx_id, source, target, cents):
+    return Transaction(id=tx_id, kind="move", transfers=(Transfer(source, target, cents),))
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A machine with 300 cents of credit; both copies damaged, the log after its first entries."""
+    with Journal.open(tmp_path, now=clock, policy=Policy(checkpoint_every=5, segment_bytes=4096)) as journal:
+        journal.append(move("b1", "world:bill", CREDIT, 500))
+        for n in range(20):
+            journal.append(move(f"w{n}", CREDIT, "house:wager", 10))
+    database = tmp_path / "journal.sqlite"
+    content = bytearray(database.read_bytes())
+    content[-100] ^= 1
+    database.write_bytes(content)
+    log = sorted((tmp_path / "second").glob("*.log"))[2]
+    content = bytearray(log.read_bytes())
+    content[300] ^= 1
+    log.write_bytes(content)
+    with pytest.raises(JournalDamaged, match="both copies"):
+        Journal.open(tmp_path, now=clock)
+    return tmp_path
+
+
+def authorised(found, **changes):
+    said = {
+        "person": "A. Tremblay",
+        "second_person": "B. Roy",
+        "reason": "both copies damaged",
+        "challenge": found.challenge,
+        "settled_cents": found.credits_cents,
+    }
+    return Clearance(**(said | changes))
+
+
+def kept(folder):
+    """What the folder holds, SQLite's scratch files and the locks apart."""
+    scratch = ("-shm", "-wal", ".lock")
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.endswith(scratch)}
+
+
+@pytest.mark.requirement("A-06")
+def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
+    found = inspect(broken)
+    assert found.good["bill_in.value"] == 500
+    assert "coin_in" in found.suspect
+    assert found.second.why
+    assert found.second.sequence < found.first.sequence
+    assert found.credits_cents >= 300
+
+
+@pytest.mark.requirement("A-05", "A-21")
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"second_person": "A. Tremblay"}, "two different persons"),
+        ({"person": " "}, "two different persons"),
+        ({"reason": ""}, "a reason"),
+        ({"challenge": "00000000"}, "challenge"),
+        ({"settled_cents": 0}, "pay by hand first"),
+    ],
+)
+def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
+    before = kept(broken)
+    with pytest.raises(ClearRefused, match=why):
+        clear(broken, authorised(inspect(broken), **changes), now=clock)
+    assert kept(broken) == before
+    with pytest.raises(JournalDamaged):
+        Journal.open(broken, now=clock)
+
+
+@pytest.mark.requirement("A-05", "A-20", "A-21")
+def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
+    found = inspect(broken)
+    damaged = (broken / "journal.sqlite").read_bytes()
+    evidence = clear(broken, authorised(found), now=clock, machine_id="EGM-7")
+    assert (evidence / "journal.sqlite").read_bytes() == damaged
+    assert json.loads((evidence / "before.json").read_bytes())["settled_cents"] == found.credits_cents
+    assert json.loads((evidence / "after.json").read_bytes())["meters"]["bill_in.value"] == 0
+    with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
+        assert not any(journal.meters().values.values())
+        genesis = next(journal.entries())
+        assert genesis.record["cleared"]["person"] == "A. Tremblay"
+        assert genesis.record["cleared"]["before"]["first"]["credits_cents"] == found.first.credits_cents
+
+
+@pytest.mark.requirement("A-05")
+def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
+    from meters import clear as module
+
+    real, calls = module._move_aside, []
+
+    def dies(*arguments):
+        calls.append(arguments)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        real(*arguments)
+
+    monkeypatch.setattr(module, "_move_aside", dies)
+    with pytest.raises(KeyboardInterrupt):
+        clear(broken, authorised(inspect(broken)), now=clock)
+    monkeypatch.undo()
+    with pytest.raises(JournalDamaged):
+        Journal.open(broken, now=clock)
+    clear(broken, authorised(inspect(broken)), now=clock)
+    Journal.open(broken, now=clock).close()
+
+
+@pytest.mark.requirement("A-23")
+def test_the_memory_of_another_machine_is_refused(tmp_path):
+    Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()
+    with pytest.raises(JournalDamaged, match="of machine EGM-1, not EGM-2"):
+        Journal.open(tmp_path, now=clock, machine_id="EGM-2")
+    Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()
+
+
+def test_the_commands_inspect_and_clear(broken):
+    run = CliRunner().invoke(main, ["audit", "inspect", "--state", str(broken), "--json"])
+    found = json.loads(run.output)
+    options = ["--person", "A", "--second-person", "B", "--reason", "test", "--challenge", found["challenge"]]
+    run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options])
+    assert run.exit_code == 1
+    assert "pay by hand first" in run.output
+    owed = max(found["first"]["credits_cents"], found["second"]["credits_cents"])
+    run = CliRunner().invoke(
+        main, ["audit", "clear", "--state", str(broken), *options, "--settled-cents", str(owed)]
+    )
+    assert run.exit_code == 0, run.output
+    assert CliRunner().invoke(main, ["audit", "verify", "--state", str(broken)]).exit_code == 0
