@@ -1,0 +1,250 @@
+"""Meters are sums over the journal: they add up, roll over, and answer to each jurisdiction's names."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from meters import ExcessiveIncrement, Journal, Mark, Phase, Policy, Transaction, Transfer
+from meters.chart import ACCOUNTS, Book, Role, account
+from meters.names import NAMES, UnknownJurisdiction, named
+from meters.reading import UnknownMeter, shown
+from meters.table import METERS, Unit, meters_of
+
+CREDIT = "credit:1:cashable"
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal.open(tmp_path, now=clock) as opened:
+        yield opened
+
+
+def move(journal, *transfers, **more):
+    journal.append(
+        Transaction(
+            id=f"t{journal.sequence}",
+            kind=more.pop("kind", "move"),
+            transfers=tuple(Transfer(*t) for t in transfers),
+            **more,
+        )
+    )
+
+
+#: flow -> meter (Annex D) that must move by its amount, and count meter that must move by one.
+ANNEX_D = [
+    (("world:bill", CREDIT), "bill_in.value", "bill_in.count"),
+    (("world:coin", CREDIT), "phys_coin_in", None),
+    (("world:voucher_in:cashable", CREDIT), "ticket_in.cashable.value", "ticket_in.cashable.count"),
+    (
+        ("world:voucher_in:nonrestricted", CREDIT),
+        "ticket_in.promo_cashable.value",
+        "ticket_in.promo_cashable.count",
+    ),
+    (
+        ("world:voucher_in:restricted", CREDIT),
+        "ticket_in.promo_restricted.value",
+        "ticket_in.promo_restricted.count",
+    ),
+    (("world:aft_in:cashable", CREDIT), "aft_in.cashable.value", "aft_in.cashable.count"),
+    (("world:wat_in", CREDIT), "wat_in.value", "wat_in.count"),
+    (("world:eft_in", CREDIT), "eft_in.value", "eft_in.count"),
+    (("world:card_in", CREDIT), "card_in.value", "card_in.count"),
+    (("world:coupon:cashable", CREDIT), "coupon_promo_in.cashable.value", "coupon_promo_in.cashable.count"),
+    ((CREDIT, "house:wager"), "coin_in", None),
+    (("house:win", CREDIT), "coin_out", None),
+    (("house:attendant_jackpot", "out:handpay_jackpot"), "att_jackpot", None),
+    ((CREDIT, "out:handpay_cancelled_credit"), "att_cancel_credit", None),
+    (("house:progressive:1", "out:handpay_progressive"), "att_progressive", None),
+    (("house:progressive:1", CREDIT), "mach_progressive", None),
+    (("house:bonus", "out:handpay_bonus"), "att_bonus", None),
+    (("house:bonus", CREDIT), "mach_bonus", None),
+    ((CREDIT, "house:double_up_bet"), "double_up_bet", None),
+    (("house:double_up_win", CREDIT), "double_up_won", None),
+    ((CREDIT, "out:hopper"), "phys_coin_out", None),
+    ((CREDIT, "out:bill"), "bill_dispensed.value", "bill_dispensed.count"),
+    ((CREDIT, "out:voucher:cashable"), "ticket_out.cashable.value", "ticket_out.cashable.count"),
+    ((CREDIT, "out:aft_out:cashable"), "aft_out.cashable.value", "aft_out.cashable.count"),
+    ((CREDIT, "out:wat_out"), "wat_out.value", "wat_out.count"),
+    ((CREDIT, "out:card_out"), "card_out.value", "card_out.count"),
+    ((CREDIT, "house:residual"), "residual_removed", None),
+    (("house:refund_defect", CREDIT), "refund_defect", None),
+    ((CREDIT, "house:forfeit"), "forfeit_tamper", None),
+    ((CREDIT, "house:orphan"), "orphan", None),
+    (("house:complement", "out:handpay_complement"), "complement", None),
+    (("stock:floor", "stock:coin_box"), "coin_drop", None),
+    (("stock:fill", "stock:hopper"), "hopper_fill", None),
+    (("stock:hopper", "stock:conveyor"), "conveyor_departed", None),
+    (("pool:1:contributed", "pool:1:current"), "progressive.current", None),
+    (("pool:1:contributed", "pool:1:overflow"), "progressive.overflow", None),
+    (("pool:1:contributed", "pool:1:hidden"), "progressive.hidden", None),
+    (("pool:1:startup", "pool:1:current"), "progressive.startup", None),
+    (("pool:1:current", "pool:1:won"), "progressive.wins", "progressive.hits"),
+    (("tournament:entry", "tournament:points:1"), "tournament_points", None),
+]
+
+
+@pytest.mark.requirement("D-01", "D-03", "D-04", "D-09", "D-10", "D-11", "D-12", "D-13", "D-18")
+@pytest.mark.parametrize(("flow", "value", "count"), ANNEX_D, ids=str)
+def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
+    with Journal.open(tmp_path, now=clock) as journal:
+        move(journal, ("world:bill", CREDIT, 5000))
+        before = journal.meters().values
+        move(journal, (*flow, 700))
+        after = journal.meters().values
+        assert after[value] - before[value] == 700
+        if count:
+            assert after[count] - before[count] == 1
+
+
+def test_every_account_of_the_chart_feeds_a_meter():
+    """No source or sink of value is unmetered; the houses' own stores apart."""
+    plain = {"<position>": "1", "<kind>": "cashable", "<level>": "1"}
+    fed = set()
+    for giver in ACCOUNTS:
+        for taker in ACCOUNTS:
+            if giver.gives and taker.takes and giver.book is taker.book:
+                names = [giver.pattern, taker.pattern]
+                for word, value in plain.items():
+                    names = [n.replace(word, value) for n in names]
+                if names[0] != names[1] and meters_of(*names):
+                    fed |= {giver.pattern, taker.pattern}
+    stores = {"stock:floor", "stock:bill_box", "stock:dispenser"}
+    tournament = {a.pattern for a in ACCOUNTS if a.book is Book.TOURNAMENT}
+    assert {a.pattern for a in ACCOUNTS} - fed <= stores | tournament
+
+
+@pytest.mark.requirement("D-08")
+def test_a_double_up_leaves_coin_in_unchanged(journal):
+    move(journal, ("world:bill", CREDIT, 1000))
+    move(journal, (CREDIT, "house:wager", 100))
+    move(journal, ("house:win", CREDIT, 200))
+    move(journal, (CREDIT, "house:double_up_bet", 200), ("house:double_up_win", CREDIT, 400))
+    values = journal.meters().values
+    assert (values["coin_in"], values["coin_out"]) == (100, 200)
+    assert (values["double_up_bet"], values["double_up_won"], values["credits"]) == (200, 400, 1300)
+
+
+@pytest.mark.requirement("O-04", "O-01", "D-01")
+def test_parts_add_up_to_the_whole(journal):
+    for n in range(1, 25):
+        credit = f"credit:{n % 3}:cashable"
+        dims = {
+            "game": f"g{n % 2}",
+            "paytable": f"v{n % 4}",
+            "denomination_cents": (5, 25)[n % 2],
+            "wager_level": n % 5,
+        }
+        move(journal, ("world:bill", credit, 1000, {"bill_cents": 1000}))
+        move(journal, (credit, "house:wager", n), dims=dims, counts={"games_played": 1})
+        move(journal, ("house:win", credit, 2 * n), dims=dims)
+    reading = journal.meters()
+    for dimension in ("position", "game", "paytable", "denomination_cents", "wager_level"):
+        for name in ("coin_in", "coin_out"):
+            assert sum(reading.by(name, dimension).values()) == reading.value(name)
+            for part in reading.dimension(dimension):
+                assert reading.where(**{dimension: part}).value(name) == reading.by(name, dimension)[part]
+    assert reading.where(position=1, game="g0").value("coin_in") == sum(
+        n for n in range(1, 25) if n % 3 == 1 and n % 2 == 0
+    )
+    assert sum(reading.by("games_played", "game").values()) == 24
+
+
+@pytest.mark.requirement("D-05", "D-06", "D-07")
+@pytest.mark.parametrize("digits", [7, 8, 10])
+def test_a_meter_rolls_over_at_capacity_and_the_books_do_not_notice(journal, digits):
+    capacity = 10**digits
+    move(journal, ("world:bill", CREDIT, capacity - 1))
+    assert shown(journal.meters().value("bill_in.value"), digits) == capacity - 1
+    move(journal, ("world:bill", CREDIT, 1))
+    assert shown(journal.meters().value("bill_in.value"), digits) == 0
+    assert journal.balance_cents(CREDIT) == capacity
+    journal.self_audit()
+
+
+@pytest.mark.requirement("D-14")
+def test_occurrences_since_power_up_and_door_close(journal):
+    def play():
+        journal.append(Transaction(id=f"g{journal.sequence}", kind="game.end", counts={"games_played": 1}))
+
+    play()
+    journal.append(Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(Mark.POWER_UP,)))
+    play()
+    journal.append(
+        Transaction(id="door", kind="door.closed", counts={"door.main.opens": 1}, marks=(Mark.DOOR_CLOSE,))
+    )
+    play()
+    values = journal.meters().values
+    assert values["games_played"] == 3
+    assert values["games_played.since_power_up"] == 2
+    assert values["games_played.since_door_close"] == 1
+    assert values["door.main.opens"] == 1
+
+
+@pytest.mark.requirement("D-17", "L-07", "L-09")
+def test_tournament_points_never_touch_the_live_meters(journal):
+    move(journal, ("tournament:entry", "tournament:points:1", 50000))
+    move(
+        journal,
+        ("tournament:points:1", "tournament:wager", 500),
+        ("tournament:win", "tournament:points:1", 700),
+    )
+    values = journal.meters().values
+    live = {m.name for m in METERS if m.unit is not Unit.POINTS}
+    assert not any(values[name] for name in live)
+    assert (values["tournament_points"], values["tournament_wins"]) == (50000, 700)
+    assert journal.credits_cents() == 0
+
+
+@pytest.mark.requirement("D-25", "D-01")
+def test_each_jurisdiction_reads_the_same_journal_by_its_names(journal):
+    move(journal, ("world:bill", CREDIT, 10000))
+    move(journal, (CREDIT, "house:wager", 1000), ("house:win", CREDIT, 300))
+    move(journal, ("house:attendant_jackpot", "out:handpay_jackpot", 5000))
+    move(journal, (CREDIT, "out:handpay_cancelled_credit", 9300))
+    reading = journal.meters()
+    monaco = named(reading, "mc")
+    assert monaco["Compteur in"] == 1000
+    assert monaco["Compteur out"] == 300
+    assert monaco["Jackpots et lots cumulés"] == 5000 + 9300
+    assert named(reading, "fr")["Gains manuels"] == monaco["Jackpots et lots cumulés"]
+    assert named(reading, "us")["Coin In"] == named(reading, "anz")["Turnover"] == 1000
+    assert named(reading, "anz")["Total Wins"] == 5300
+    known = set(reading.values)
+    assert all(meter in known for names in NAMES.values() for meters in names.values() for meter in meters)
+    with pytest.raises(UnknownJurisdiction):
+        named(reading, "xx")
+    with pytest.raises(UnknownMeter):
+        reading.value("no such meter")
+
+
+@pytest.mark.requirement("A-26")
+def test_an_excessive_increment_is_refused(tmp_path):
+    policy = Policy(increment_max_cents={"world:coin": 100_000, "world:bill": 1_000_000})
+    with Journal.open(tmp_path, now=clock, policy=policy) as journal:
+        move(journal, ("world:bill", CREDIT, 1_000_000))
+        with pytest.raises(ExcessiveIncrement, match="world:bill"):
+            move(journal, ("world:bill", CREDIT, 1_000_001))
+        with pytest.raises(ExcessiveIncrement, match="world:coin"):
+            move(journal, ("world:coin", CREDIT, 60_000), ("world:coin", CREDIT, 60_000))
+        assert journal.balance_cents(CREDIT) == 1_000_000
+
+
+def test_roles_of_the_chart_are_one_sided():
+    for line in ACCOUNTS:
+        assert line.gives or line.takes
+        assert line.limited == (line.role is Role.CREDIT)
+    assert account("credit:2:restricted").role is Role.CREDIT
+
+
+@pytest.mark.requirement("D-11")
+def test_bills_are_counted_by_denomination_also_through_escrow(journal):
+    for n, cents in enumerate((500, 2000, 2000)):
+        flow = Transfer("world:bill", CREDIT, cents, {"bill_cents": cents})
+        journal.append(Transaction(id=f"e{n}", kind="bill.escrow", phase=Phase.RESERVE, transfers=(flow,)))
+        assert journal.meters().by("bill_in.count", "bill_cents").get(str(cents), 0) == (1 if n == 2 else 0)
+        journal.append(Transaction(id=f"s{n}", kind="bill.in", phase=Phase.SETTLE, ref=f"e{n}"))
+    assert journal.meters().by("bill_in.count", "bill_cents") == {"500": 1, "2000": 2}
