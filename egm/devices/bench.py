@@ -14,8 +14,8 @@ adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}
 ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered with the list. The
 device ``bench`` has ``state`` (every device at once).
 
-A cabinet file's ``[devices.<name>]`` tables with ``protocol = "..."`` choose the twins; other keys are not
-the bench's and are passed over. Without one, :data:`egm.devices.catalogue.DEFAULT_BENCH` is the cabinet.
+The twins are those of the cabinet file's devices whose port is ``bench``; without a file, those of the
+demonstration cabinet.
 """
 
 import argparse
@@ -29,8 +29,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.config import load_cabinet
-from egm.devices.catalogue import DEFAULT_BENCH, PROTOCOLS
+from egm.config import CabinetFile, load_cabinet
+from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
@@ -42,20 +42,13 @@ class BenchError(Exception):
     """The bench cannot start: says what stands in the way."""
 
 
-def cabinet_protocols(path: Path) -> dict[str, str]:
-    """Device name -> protocol, for the devices of a cabinet file that are on the bench.
-
-    Raises :class:`BenchError` naming what is wrong where.
-    """
-    try:
-        devices = load_cabinet(path).devices
-    except OperatorError as error:
-        raise BenchError(str(error)) from error
-    protocols = {name: device.protocol for name, device in devices.items() if device.port == "bench"}
+def simulated(cabinet: CabinetFile) -> dict[str, str]:
+    """Device name -> protocol of every device on the bench. Raises :class:`BenchError` naming the device."""
+    protocols = {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
     for name, protocol in protocols.items():
         if protocol not in PROTOCOLS:
             known = ", ".join(sorted(PROTOCOLS))
-            raise BenchError(f"{path}: devices.{name}.protocol: {protocol!r} is none of {known}")
+            raise BenchError(f"devices.{name}.protocol: {protocol!r} is none of {known}")
     return protocols
 
 
@@ -193,9 +186,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
     options = parser.parse_args(arguments)
     try:
-        protocols = DEFAULT_BENCH if options.cabinet is None else cabinet_protocols(options.cabinet)
+        protocols = simulated(load_cabinet(options.cabinet))
         asyncio.run(serve(options.state, protocols, speed=options.speed))
-    except (BenchError, OSError) as error:
+    except (BenchError, OperatorError, OSError) as error:
         sys.stderr.write(f"bench: {error}\n")
         return 1
     return 0

@@ -51,12 +51,3 @@ PROTOCOLS: Final[Mapping[str, Entry]] = {
     "tcl": Entry("ticket_printer", tcl.LINE, TclTwin),
     "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
 }
-
-#: Device name -> protocol, for a bench that is given no cabinet file.
-DEFAULT_BENCH: Final[Mapping[str, str]] = {
-    "bill": "id003",
-    "io": "ioboard",
-    "coin": "cctalk_coin",
-    "hopper": "cctalk_hopper",
-    "printer": "tcl",
-}

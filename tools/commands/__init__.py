@@ -12,5 +12,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
     "meters": ("meters", "every meter of a machine, while it plays"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
+    "device": ("device", "work a simulated device, or listen to a real one on a port"),
+    "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
     "rng": ("rng", "test the random number generator and collect its output"),
 }

@@ -1,0 +1,60 @@
+"""A hand on the bench: the client side of the bench's socket, for terminals and tests."""
+
+import socket
+from pathlib import Path
+from typing import Self
+
+from egm.link.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
+
+
+class BenchUnreachableError(Exception):
+    """No bench answers: says at which state folder, and why."""
+
+
+class Hand:
+    """One connection to the bench of a state folder. Use as a context manager."""
+
+    def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
+        """``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout_s)
+        try:
+            token = (run / "bench.token").read_text(encoding="utf-8")
+            self._socket.connect(str(run / "bench.sock"))
+            self._file = self._socket.makefile("rwb")
+            answer = self._ask(Hello(token=token))
+        except (OSError, MessageError) as error:
+            self._socket.close()
+            raise BenchUnreachableError(f"no bench at {run}: {error}") from error
+        if not isinstance(answer, Hello):
+            self.close()
+            raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
+
+    def _ask(self, message: Hello | BenchCommand) -> object:
+        self._file.write(encode(message))
+        self._file.flush()
+        line = self._file.readline(LINE_BYTES_MAX)
+        if not line:
+            raise ConnectionError("the bench hung up")
+        return decode(line)
+
+    def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
+        """Lay the hand on a device. Raises :class:`BenchUnreachableError` when the bench goes away."""
+        try:
+            answer = self._ask(BenchCommand(device=device, action=action, values=values))
+        except (OSError, MessageError) as error:
+            raise BenchUnreachableError(f"the bench went away: {error}") from error
+        if not isinstance(answer, BenchReply):
+            raise BenchUnreachableError(f"the bench answered something else: {answer}")
+        return answer
+
+    def close(self) -> None:
+        """Let go."""
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,302 @@
+"""The bench over real pseudo-terminals and its socket, in this process and as a process of its own."""
+
+import asyncio
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import egm
+from egm.config import load_cabinet
+from egm.devices.bench import Bench, BenchError, simulated
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.hand import BenchUnreachableError, Hand
+from egm.devices.id003.driver import Id003Driver
+from egm.devices.interface import CommLost, CommUp, Escrowed, InputsKnown, Note, Ready, Stacked
+from egm.devices.ioboard.driver import IoBoardDriver
+from egm.devices.line import LineLostError, SerialLine
+from egm.devices.transient import TransientEscrowLedger
+from egm.link.messages import BenchCommand, BenchReply, Hello, decode, encode
+from tools.commands.device import command as device_command
+
+DEFAULT = Path(egm.__file__).parent / "cabinet" / "default.toml"
+PAIR = {"bill": "id003", "io": "ioboard"}
+
+
+async def until(condition, seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 (it looks at devices, which have no event to wait for)
+            await asyncio.sleep(0.005)
+
+
+def run(scene) -> None:
+    asyncio.run(scene)
+
+
+def act(bench: Bench, device: str, action: str, **values) -> BenchReply:
+    return bench.obey(BenchCommand(device=device, action=action, values=values))
+
+
+# ------------------------------------------------------------------ real pseudo-terminals
+@pytest.mark.requirement("G-02")
+def test_a_note_over_a_pseudo_terminal(tmp_path):
+    async def scene():
+        bench = Bench(tmp_path, PAIR, speed=30)
+        await bench.start()
+        ledger = TransientEscrowLedger()
+        events = []
+
+        def sink(event):
+            events.append(event)
+            if isinstance(event, Escrowed):
+                driver.stack(event.escrow)
+
+        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line)
+        driver = Id003Driver("bill", line, sink, ledger)
+        driver.enable(frozenset({20_00}))
+        task = asyncio.create_task(driver.run())
+        await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
+        assert act(bench, "bill", "insert", amount_cents=20_00).ok
+        await until(lambda: any(isinstance(e, Stacked) for e in events))
+        await until(lambda: bench.twins["bill"].describe()["stacked"] == [20_00])
+        assert ledger.credited == [Note(20_00)]
+
+        act(bench, "bill", "unplug")
+        await until(lambda: any(isinstance(e, CommLost) for e in events))
+        assert not (tmp_path / "run/dev/bill").exists()
+        act(bench, "bill", "plug")
+        await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await bench.stop()
+
+    run(scene())
+
+
+def test_every_protocol_comes_up_over_a_pseudo_terminal(tmp_path):
+    from tools.device_listener import Listener
+
+    async def scene():
+        bench = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
+        await bench.start()
+        up: set[str] = set()
+
+        def hear(name):
+            return lambda event: up.add(name) if isinstance(event, CommUp) else None
+
+        tasks = [
+            asyncio.create_task(Listener(name, tmp_path / "run/dev" / name, hear(name)).run())
+            for name in PROTOCOLS
+        ]
+        await until(lambda: up == set(PROTOCOLS))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await bench.stop()
+
+    run(scene())
+
+
+def test_the_bench_outlives_machines(tmp_path):
+    """Doors opened between two lives of the machine's driver are known to the second."""
+
+    async def scene():
+        bench = Bench(tmp_path, PAIR)
+        await bench.start()
+        for doors in (frozenset(), frozenset({"main"})):
+            events = []
+            line = SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line)
+            task = asyncio.create_task(IoBoardDriver("io", line, events.append).run())
+            await until(lambda seen=events: any(isinstance(e, InputsKnown) for e in seen))
+            assert next(e for e in events if isinstance(e, InputsKnown)).doors_open == doors
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            act(bench, "io", "door", name="main", open=True)
+        await bench.stop()
+
+    run(scene())
+
+
+def test_two_machines_cannot_share_a_port(tmp_path):
+    async def scene():
+        bench = Bench(tmp_path, PAIR)
+        await bench.start()
+        first, second = (SerialLine(str(tmp_path / "run/dev/io"), PROTOCOLS["ioboard"].line) for _ in "12")
+        first.open()
+        with pytest.raises(LineLostError, match="cannot be opened"):
+            second.open()
+        first.close()
+        second.open()
+        second.close()
+        await bench.stop()
+
+    run(scene())
+
+
+def test_a_missing_port_is_named(tmp_path):
+    async def scene():
+        line = SerialLine(str(tmp_path / "nowhere"), PROTOCOLS["ioboard"].line)
+        with pytest.raises(LineLostError, match="nowhere"):
+            line.open()
+        with pytest.raises(LineLostError, match="not open"):
+            line.write(b"x")
+        line.close()
+
+    run(scene())
+
+
+# ------------------------------------------------------------------ the socket
+def test_hands_are_told_what_they_can_do(tmp_path):
+    async def scene():
+        bench = Bench(tmp_path, PAIR)
+        await bench.start()
+        assert "no device 'till'" in act(bench, "till", "state").text
+        assert "there are" in act(bench, "bill", "fly").text
+        assert "whole number" in act(bench, "bill", "insert", amount_cents="20").text
+        assert "no note of 300" in act(bench, "bill", "insert", amount_cents=3_00).text
+        assert "no door 'cat'" in act(bench, "io", "door", name="cat", open=True).text
+        assert "true or false" in act(bench, "io", "door", name="main", open=1).text
+        assert set(act(bench, "bench", "state").state) == {"bill", "io"}
+        assert "bench commands" in bench.obey(Hello()).text
+        await bench.stop()
+
+    run(scene())
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [encode(Hello(token="guess"))],
+        [encode(BenchCommand(device="io", action="state"))],
+        [b"not json\n"],
+        [b"x" * 200_000],
+        [b"\n"],
+    ],
+)
+def test_without_the_token_nothing_moves(tmp_path, lines):
+    async def scene():
+        bench = Bench(tmp_path, PAIR)
+        await bench.start()
+        reader, writer = await asyncio.open_unix_connection(bench.socket_path)
+        for line in [*lines, encode(BenchCommand(device="io", action="door", values={"name": "main"}))]:
+            writer.write(line)
+        try:
+            answers = (await reader.read()).splitlines()
+        except ConnectionError:
+            answers = []
+        assert all(not decode(answer).ok for answer in answers)
+        assert len(answers) <= 1
+        assert bench.twins["io"].describe()["doors_open"] == []
+        writer.close()
+        await bench.stop()
+
+    run(scene())
+
+
+def test_a_protocol_nobody_knows_is_refused(tmp_path):
+    text = DEFAULT.read_text().replace('"ioboard"', '"telepathy"')
+    path = tmp_path / "cabinet.toml"
+    path.write_text(text)
+    with pytest.raises(BenchError, match=r"devices\.io\.protocol: 'telepathy' is none of"):
+        simulated(load_cabinet(path))
+
+
+def test_real_ports_have_no_twin(tmp_path):
+    text = DEFAULT.read_text()
+    path = tmp_path / "cabinet.toml"
+    path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
+    assert "bill" not in simulated(load_cabinet(path))
+    assert "io" in simulated(load_cabinet(path))
+
+
+# ------------------------------------------------------------------ its own process
+@pytest.fixture
+def process(tmp_path):
+    arguments = [sys.executable, "-m", "egm.devices.bench", "--state", str(tmp_path), "--speed", "30"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "READY\n"
+        yield child
+        child.terminate()
+
+
+def test_the_process_serves_and_cleans_up(tmp_path, process):
+    run_folder = tmp_path / "run"
+    assert (run_folder / "bench.ready").read_text().strip() == str(process.pid)
+    for name in ("bench.sock", "bench.token"):
+        assert stat.S_IMODE((run_folder / name).stat().st_mode) == 0o600
+    assert str((run_folder / "dev/io").readlink()).startswith("/dev/pts/")
+
+    with Hand(run_folder) as hand:
+        reply = hand.do("io", "door", name="main", open=True)
+        assert reply.ok
+        assert reply.state["doors_open"] == ["main"]
+        assert not hand.do("io", "fly").ok
+
+    second = subprocess.run(
+        [sys.executable, "-m", "egm.devices.bench", "--state", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert "another bench is running" in second.stderr
+
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 0
+    assert not any((run_folder / name).exists() for name in ("bench.sock", "bench.token", "bench.ready"))
+    with pytest.raises(BenchUnreachableError, match="no bench"):
+        Hand(run_folder)
+
+
+def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
+    process.kill()
+    process.wait(timeout=10)
+    assert (tmp_path / "run/bench.sock").exists()
+
+    async def scene():
+        bench = Bench(tmp_path, PAIR)
+        await bench.start()
+        await bench.stop()
+
+    run(scene())
+
+
+def test_egm_device_works_the_bench(tmp_path, process):
+    def egm(*words: str):
+        return CliRunner().invoke(device_command, [*words, "--state", str(tmp_path)])
+
+    assert "input and output board" in egm().output
+    opened = egm("io", "door", "name=top", "open=true")
+    assert opened.exit_code == 0
+    assert "top door open" in opened.output
+    assert '"doors_open": ["top"]' in egm("io", "--json").output
+    refused = egm("io", "door", "name=cat", "open=true")
+    assert refused.exit_code == 1
+    assert "no door 'cat'" in refused.output
+    assert "key=value" in egm("io", "door", "top").output
+    nobody = CliRunner().invoke(device_command, ["--state", str(tmp_path / "empty")])
+    assert nobody.exit_code == 1
+    assert "no bench" in nobody.output
+
+
+def test_egm_device_listens_to_a_port(tmp_path, process):
+    def egm(*words: str):
+        return CliRunner().invoke(device_command, list(words))
+
+    port = str(tmp_path / "run/dev/bill")
+    heard = egm("--protocol", "id003", "--port", port, "--accept", "500,2000", "--seconds", "1")
+    assert heard.exit_code == 0, heard.output
+    assert "CommUp()" in heard.output
+    assert "Ready(accepting=True)" in heard.output
+    assert "no note of" in egm("--protocol", "id003", "--port", port, "--accept", "3").output
+    assert "accepts no money" in egm("--protocol", "ioboard", "--port", port, "--accept", "500").output
+    assert "needs --port" in egm("--protocol", "id003").output
+    assert "whole cents" in egm("--protocol", "id003", "--port", port, "--accept", "x").output

@@ -1,0 +1,21 @@
+"""``egm bench-host``: the simulated devices of a cabinet alone, without machine and screen."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from egm.config import default_state_dir
+from egm.devices import bench
+
+
+@click.command()
+@click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
+@click.option("--cabinet", type=click.Path(path_type=Path, exists=True), help="a cabinet file")
+@click.option("--speed", default=1.0, show_default=True, help="mechanics this many times faster")
+def command(state_dir: Path | None, cabinet: Path | None, speed: float) -> None:
+    """Host the simulated devices until stopped; `egm device` works them."""
+    arguments = ["--state", str(state_dir or default_state_dir()), "--speed", str(speed)]
+    if cabinet is not None:
+        arguments += ["--cabinet", str(cabinet)]
+    sys.exit(bench.main(arguments))

@@ -1,0 +1,124 @@
+"""``egm device``: work a simulated device of a running cabinet, or listen to a real one on a port."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.config import StateFolder, default_state_dir
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.hand import BenchUnreachableError, Hand
+from egm.devices.interface import DeviceEvent
+from tools.device_listener import Listener, ListenError
+
+
+def _value(word: str) -> int | str | bool:
+    """``true``, ``false`` and whole numbers are what they look like; anything else is text."""
+    if word in {"true", "false"}:
+        return word == "true"
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
+    values: dict[str, int | str | bool] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise click.ClickException(f"{word!r}: a value is written key=value")
+        # Bar codes have leading zeros that are part of them.
+        values[key] = value if key == "barcode" else _value(value)
+    return values
+
+
+def _show(console: Console, state: dict[str, object]) -> None:
+    table = Table(show_header=False, show_edge=False)
+    for key, value in state.items():
+        table.add_row(key, json.dumps(value) if isinstance(value, list | dict) else str(value))
+    console.print(table)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.argument("action", default="state")
+@click.argument("values", nargs=-1)
+@click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
+@click.option("--json", "as_json", is_flag=True, help="print the device's state as JSON")
+@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="listen to a real device")
+@click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
+@click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
+@click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
+@click.option("--seconds", type=float, help="with --protocol: listen for so long (default: until Ctrl-C)")
+def command(
+    name: str | None,
+    action: str,
+    values: tuple[str, ...],
+    state_dir: Path | None,
+    as_json: bool,  # noqa: FBT001 (click's flags)
+    protocol: str | None,
+    port: Path | None,
+    accept: str,
+    keep: bool,  # noqa: FBT001
+    seconds: float | None,
+) -> None:
+    r"""Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
+
+    Without NAME, list the devices. An unknown action answers with the list of those there are.
+
+    \b
+    egm device bill insert amount_cents=2000
+    egm device io door name=main open=true
+    egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
+    """
+    if protocol is not None:
+        _listen(protocol, port, accept, keep=keep, seconds=seconds)
+        return
+    console = Console()
+    folder = StateFolder(state_dir or default_state_dir())
+    try:
+        with Hand(folder.run) as hand:
+            reply = hand.do(name or "bench", action, **_values(values))
+    except BenchUnreachableError as error:
+        raise click.ClickException(str(error)) from error
+    if not reply.ok:
+        raise click.ClickException(reply.text)
+    if as_json:
+        click.echo(json.dumps(reply.state))
+    elif name is None:
+        table = Table("device", "kind", "status", "powered", "plugged", show_edge=False)
+        for device, state in reply.state.items():
+            cells = (state.get(key, "") for key in ("kind", "status", "powered", "plugged"))
+            table.add_row(device, *(str(cell) for cell in cells))
+        console.print(table)
+    else:
+        if reply.text:
+            console.print(reply.text)
+        _show(console, reply.state)
+
+
+def _listen(protocol: str, port: Path | None, accept: str, *, keep: bool, seconds: float | None) -> None:
+    """Drive a real device without a machine: print what it says until stopped."""
+    if port is None:
+        raise click.ClickException("--protocol needs --port")
+    try:
+        cents = frozenset(int(word) for word in accept.split(",") if word)
+    except ValueError:
+        raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
+
+    def tell(event: DeviceEvent) -> None:
+        fields = ", ".join(
+            f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
+        )
+        click.echo(f"{type(event).__name__}({fields})")
+
+    try:
+        asyncio.run(Listener(protocol, port, tell, accept=cents, keep=keep).run(seconds))
+    except ListenError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        return
