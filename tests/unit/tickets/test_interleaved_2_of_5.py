@@ -1,0 +1,41 @@
+"""Interleaved 2 of 5: widths against the symbology's own rules, and read back by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.tickets import InvalidTicket
+from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, bars, width_modules
+
+#: Weight of each of a digit's five elements; the digit is the sum of the two wide ones (ISO/IEC 16390).
+WEIGHTS = (1, 2, 4, 7, 0)
+DIGITS = st.integers(1, 12).flatmap(
+    lambda pairs: st.text("0123456789", min_size=2 * pairs, max_size=2 * pairs)
+)
+
+
+def read(widths):
+    digits = ""
+    for at in range(4, len(widths) - 3, 10):
+        for elements in (widths[at : at + 10 : 2], widths[at + 1 : at + 10 : 2]):
+            assert sorted(elements) == [1, 1, 1, WIDE_MODULES, WIDE_MODULES]
+            total = sum(w for w, e in zip(WEIGHTS, elements, strict=True) if e == WIDE_MODULES)
+            digits += str(total % 11)
+    return digits
+
+
+@pytest.mark.requirement("H-02")
+@given(DIGITS)
+def test_the_bars_say_the_digits(digits):
+    widths = bars(digits)
+    assert widths[:4] == (1, 1, 1, 1)
+    assert widths[-3:] == (WIDE_MODULES, 1, 1)
+    assert len(widths) % 2 == 1  # begins and ends with a bar
+    assert read(widths) == digits
+    assert width_modules(len(digits)) == sum(widths) + 2 * QUIET_MODULES
+
+
+@pytest.mark.parametrize("wrong", ["", "1", "123", "12a4", "1٣"])
+def test_anything_else_is_refused(wrong):
+    with pytest.raises(InvalidTicket, match="not an even number of digits"):
+        bars(wrong)

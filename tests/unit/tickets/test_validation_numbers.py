@@ -1,0 +1,147 @@
+"""Validation numbers: vectors, what a misread or mistyped digit does, and that nobody can guess one."""
+
+import itertools
+import random
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.tickets import InvalidTicket, TicketKind
+from egm.tickets import numbers as n
+from rng import KernelSource, Personalization, RandomService
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "secure-enhanced.toml"
+WORDS_24 = st.integers(0, n.WORD_24 - 1)
+PLACES = 18
+
+
+def fresh(seed=1, kind=TicketKind.CASHABLE):
+    chance = random.Random(seed)
+    while True:
+        yield n.stand_alone(kind, chance.randrange)
+
+
+# ---------------------------------------------------------------- secure enhanced
+@pytest.mark.requirement("H-05")
+def test_vectors():
+    vectors = tomllib.loads(VECTORS.read_text())["vectors"]
+    assert len(vectors) == 6
+    for vector in vectors:
+        assert n.secure_enhanced(vector["id"], vector["sequence"]) == vector["number"]
+
+
+@given(WORDS_24, WORDS_24)
+def test_every_secure_number_holds_its_check(validation_id, sequence):
+    number = n.secure_enhanced(validation_id, sequence)
+    assert len(number) == PLACES
+    assert n.is_secure_enhanced(number)
+    assert not n.is_system(number)
+
+
+def test_a_machines_secure_numbers_do_not_repeat():
+    assert len({n.secure_enhanced(0x123456, sequence) for sequence in range(20_000)}) == 20_000
+
+
+def test_what_the_secure_check_sees_of_one_wrong_digit():
+    """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
+    passed = Counter()
+    issued = {n.secure_enhanced(0xABCDEF, sequence) for sequence in range(2_000)}
+    for number, place, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
+        wrong = number[:place] + digit + number[place + 1 :]
+        if wrong != number:
+            passed[n.is_secure_enhanced(wrong)] += 1
+            assert wrong not in issued
+    assert 0.88 < passed[False] / passed.total() < 0.92
+
+
+@pytest.mark.parametrize("wrong", [(-1, 0), (0, -1), (1 << 24, 0), (0, 1 << 24)])
+def test_more_than_24_bits_is_refused(wrong):
+    with pytest.raises(InvalidTicket, match="24-bit"):
+        n.secure_enhanced(*wrong)
+
+
+# ---------------------------------------------------------------- system
+@pytest.mark.requirement("H-05")
+def test_a_hosts_number():
+    assert n.system(1, "0" * 16) == "01" + "0" * 16
+    for system_id, digits in ((0, "1" * 16), (100, "1" * 16), (1, "1" * 15), (1, "1" * 15 + "x")):
+        with pytest.raises(InvalidTicket, match="host's number"):
+            n.system(system_id, digits)
+
+
+# ---------------------------------------------------------------- stand-alone
+@pytest.mark.requirement("H-04")
+@pytest.mark.parametrize("kind", TicketKind)
+def test_a_stand_alone_number_says_its_kind_and_holds_its_check(kind):
+    for _, number in zip(range(300), fresh(kind=kind), strict=False):
+        assert len(number) == PLACES
+        assert int(number[:2]) == n.MARKS[kind]
+        assert n.is_stand_alone(number)
+
+
+@pytest.mark.requirement("H-04")
+def test_no_one_or_two_wrong_digits_pass():
+    """By arithmetic over every pair of places and every pair of changes, so for every number there is."""
+    weights = [10**place % n.MODULUS for place in range(PLACES)]
+    assert all(delta * weight % n.MODULUS for weight in weights for delta in range(1, 10))
+    for one, other in itertools.combinations(weights, 2):
+        for a, b in itertools.product(range(1, 10), range(-9, 10)):
+            assert (a * one + b * other) % n.MODULUS
+
+
+@pytest.mark.requirement("H-04")
+def test_transpositions_and_twins_are_seen():
+    """The claim above, on numbers: any two digits exchanged, and neighbours read twice."""
+    for _, number in zip(range(50), fresh(), strict=False):
+        for a, b in itertools.combinations(range(PLACES), 2):
+            digits = list(number)
+            digits[a], digits[b] = digits[b], digits[a]
+            assert "".join(digits) == number or not n.is_stand_alone("".join(digits))
+
+
+@pytest.mark.requirement("H-04")
+def test_of_gross_misreads_more_than_999_in_a_thousand_are_seen():
+    """Three or more digits read as anything, the mark left alone: the worst case for the check code."""
+    chance = random.Random(4)
+    passed, tried = 0, 100_000
+    for _, number in zip(range(tried), fresh(2), strict=False):
+        digits = list(number)
+        for place in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
+            digits[place] = str(chance.randrange(10))
+        wrong = "".join(digits)
+        passed += wrong != number and n.is_stand_alone(wrong)
+    assert passed / tried < 0.001
+
+
+@pytest.mark.requirement("H-04")
+def test_short_long_and_foreign_reads_are_refused():
+    number = next(fresh())
+    for wrong in ("", number[:-2], number + "00", number[:-1] + "x", number[:-1] + "٣", " " + number[1:]):
+        assert not n.is_stand_alone(wrong)
+        assert not n.is_secure_enhanced(wrong)
+        assert not n.is_system(wrong)
+
+
+@pytest.mark.requirement("H-04")
+def test_twelve_digits_come_from_the_generator_and_nothing_else():
+    asked = []
+    number = n.stand_alone(TicketKind.CASHABLE, lambda bound: asked.append(bound) or 123456789012)
+    assert asked == [10**12]
+    assert number[2:14] == "123456789012"
+
+
+@pytest.mark.requirement("H-04")
+def test_the_machines_generator_makes_numbers_that_do_not_collide_and_lean_to_no_digit():
+    who = Personalization(product="test", version="1", machine_serial="T", instance=1, boot_counter=1)
+    service = RandomService.start(personalization=who, sources=[KernelSource()])
+    with service.step() as step:
+        numbers = [n.stand_alone(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
+    assert len(set(numbers)) == 2_000
+    for place in range(2, 14):
+        counts = Counter(number[place] for number in numbers)
+        # 9 degrees of freedom; 60 is beyond 1 in 10^9.
+        assert sum((counts[str(d)] - 200) ** 2 / 200 for d in range(10)) < 60
