@@ -8,6 +8,7 @@ from typing import Final
 
 #: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "screen": ("screen", "pictures of every scene, and the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
     "meters": ("meters", "every meter of a machine, while it plays"),

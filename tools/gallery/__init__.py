@@ -1,0 +1,199 @@
+"""Every scene of every game as a view: for pictures, for review, for tests. Outcomes are really played."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from egm.cabinet.residents import Resident
+from egm.link.messages import GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
+from egm.screen.theme import Theme
+from egm.screen.view import Action, View, heard, lost, pressed, times
+from paytables import Choice, Depth, Game, Outcome, analyse
+
+UNIT_CENTS: Final = 25
+_NOON: Final = "2026-11-21T17:05:00+00:00"
+_ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
+
+
+@dataclass(slots=True)
+class Walk:
+    """Draws that are always the same for a name: good for pictures, for nothing else."""
+
+    name: str
+    count: int = 0
+
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (the contract's)
+        """A number below ``bound``, from a hash of the name and the count."""
+        self.count += 1
+        digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()
+        return int.from_bytes(digest, "big") % bound
+
+
+def played(game: Game, name: str, bet: int) -> Outcome:
+    """One whole game, every decision answered with its first option."""
+    play = game.play(game.wager(bet), Walk(name))
+    try:
+        decision = next(play)
+        while True:
+            decision = play.send(Choice(decision.options[0]))
+    except StopIteration as ended:
+        outcome: Outcome = ended.value
+        return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Outcomes worth a picture: none won, a little, much, and one with more than one step."""
+
+    loss: Outcome | None
+    little: Outcome | None
+    much: Outcome | None
+    feature: Outcome | None
+
+
+def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
+    """Look for the outcomes worth a picture among the first ``tries`` games."""
+    bet = max(game.bet_options)
+    found: dict[str, Outcome] = {}
+    for number in range(tries):
+        outcome = played(game, f"{game.id}/{number}", bet)
+        level = theme.celebration(outcome.win_credits, bet)
+        kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
+        steps = outcome.display.get("steps") or ()
+        if len(steps) > 1:
+            found.setdefault("feature", outcome)
+        elif kind:
+            found.setdefault(kind, outcome)
+        if len(found) == 4:
+            break
+    return Kinds(found.get("loss"), found.get("little"), found.get("much"), found.get("feature"))
+
+
+def game_view(game: Game) -> GameView:
+    """The game as the machine publishes it."""
+    least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    return GameView(
+        id=game.id,
+        family=game.family,
+        version=game.version,
+        digest=game.digest,
+        title=dict(game.title),
+        help=dict(game.help),
+        bet_options=tuple(game.bet_options),
+        denominations_cents=tuple(game.denominations_cents),
+        return_percent=Resident(game, (), least).return_percent,
+        presentation=game.presentation(),
+    )
+
+
+def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
+    """The machine idle with this game and some credit, and what is different."""
+    whole: dict[str, Any] = {
+        "journal_sequence": 1,
+        "state": "idle",
+        "time_utc": _NOON,
+        "site": "Demonstration",
+        "serial": "EGM-0000001",
+        "operator_number": "1",
+        "currency": "CAD",
+        "language": language,
+        "languages": ("en", "fr"),
+        "game_id": game.id,
+        "denomination_cents": UNIT_CENTS,
+        "bet_credits": max(game.bet_options),
+        "credit_cents": 123450,
+        "win_cents": 0,
+        "last_display": None,
+        "accepts": _ALL,
+    }
+    return Snapshot(**(whole | changes))
+
+
+def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
+    """A screen that has just been told everything."""
+    view = heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=games))
+    return replace(heard(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
+
+
+def shown(view: View, game: GameView, outcome: Outcome) -> View:
+    """The screen at the start of a game with this outcome."""
+    assert view.snapshot is not None
+    bet = max(game.bet_options)
+    playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
+    play = Play(
+        play_id=game.id,
+        game_id=game.id,
+        bet_credits=bet,
+        win_credits=outcome.win_credits,
+        win_cents=outcome.win_credits * UNIT_CENTS,
+        display=outcome.to_json()["display"],
+    )
+    return heard(heard(view, playing), play)
+
+
+def game_scenes(
+    games: tuple[GameView, ...], game: GameView, found: Kinds, language: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """The scenes of one game: (name, view)."""
+    rest = at_rest(games, game, language)
+    yield "idle", rest
+    yield "attract", replace(at_rest(games, game, language, credit_cents=0, accepts=("language",)), now=160.0)
+    for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
+        if outcome is not None:
+            yield from _of_outcome(rest, game, outcome, name, theme)
+    if found.feature is not None:
+        view = shown(rest, game, found.feature)
+        line = times(view, theme)
+        assert line is not None
+        for i, step in enumerate(line.steps[:4]):
+            yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+    for sheet in range(6):
+        view, _ = pressed(rest, Action("help"), theme)
+        yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+
+
+def _of_outcome(
+    rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    view = shown(rest, game, outcome)
+    line = times(view, theme)
+    assert line is not None
+    if name == "loss":
+        yield "spin", replace(view, now=100.9)
+        return
+    yield f"{name}-rolling", replace(view, now=100.0 + (line.spun + line.rolled) / 2)
+    after = replace(view, now=100.0 + line.done)
+    win = outcome.win_credits * UNIT_CENTS
+    after = heard(after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win))
+    yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)
+
+
+def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+    """The scenes that are the machine's, whatever the game."""
+    game = games[0]
+
+    def stopped(**changes: Any) -> View:
+        return at_rest(games, game, language, accepts=("language", "service"), **changes)
+
+    rest = at_rest(games, game, language)
+    yield "boot", View(now=1.2)
+    yield "self-test", stopped(state="self_test")
+    yield "link-lost", lost(rest)
+    yield "games", pressed(rest, Action("games"), theme)[0]
+    for kind in ("cancelled_credit", "jackpot"):
+        yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
+    yield "paying", stopped(state="paying")
+    yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
+    for code, by in (
+        ("io_board_lost", "self"),
+        ("bill_unaccounted", "attendant"),
+        ("game_defective", "technician"),
+    ):
+        tilt = Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
+        yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
+    yield "out-of-service", stopped(state="out_of_service")
+    yield (
+        "refused",
+        at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),
+    )
