@@ -74,11 +74,22 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Fall:
+    """One window of a cascade: the symbols after the last ones fell, and what they win."""
+
+    window: Window
+    wins: tuple[WinView, ...]
+    multiplier: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
-    """What the reels show when they stand: the window by reel, each reel's stop, and the wins.
+    """One spin of the reels: the window by reel when they stand, each reel's stop, and the wins.
 
     A stop is -1 where the strip does not show the window (a symbol was changed): the reel then runs in from
-    a strip made of its window. ``left`` counts the free games still to come after this step.
+    a strip made of its window. ``left`` counts the free games still to come after this step. ``first`` holds
+    the stops of a first spin before a choice of reels to hold. ``falls`` are the windows of a cascade, the
+    first being the spin itself; ``evaluated`` is the window that was paid where symbols grew in it.
     """
 
     window: Window
@@ -86,8 +97,18 @@ class Result:
     wins: tuple[WinView, ...]
     credits: int
     stage: str = BASE
-    run: int = 1
     left: int = 0
+    multiplier: int = 1
+    first: tuple[int, ...] = ()
+    falls: tuple[Fall, ...] = ()
+    evaluated: Window | None = None
+
+    @property
+    def last_window(self) -> Window:
+        """What stands at the very end."""
+        if self.falls:
+            return self.falls[-1].window
+        return self.window if self.evaluated is None else self.evaluated
 
 
 def _names(value: object, default: str) -> dict[str, str]:
@@ -127,9 +148,19 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     return Field(strips, heights, names, lines, prizes, groups)
 
 
+def bet_level(game: GameView, bet_credits: int) -> int:
+    """How many times a bet buys the game's cheapest play of its kind: the prizes are for one."""
+    bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
+    costs = [int(entry.get("cost", 0)) for entry in bets]
+    levels = game.presentation.get("levels", ())
+    fitting = [bet_credits // c for c in costs if c and bet_credits % c == 0 and bet_credits // c in levels]
+    return max(1, fitting[0] if fitting else bet_credits // min(game.bet_options, default=1))
+
+
 def stages_of(game: GameView) -> tuple[str, ...]:
-    """The stages of a game's presentation; only reel games have any."""
-    return tuple(game.presentation.get("stages", {BASE: None})) if "strips" in game.presentation else ()
+    """The stages of a game that are played on reels."""
+    stages = game.presentation.get("stages", {BASE: game.presentation})
+    return tuple(name for name, stage in stages.items() if "strips" in stage)
 
 
 def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
@@ -144,40 +175,49 @@ def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
 
 
 def read_result(field: Field, display: Mapping[str, Any]) -> Result:
-    """The standing picture of one step. Raises :class:`OutcomeError` where it does not fit the field."""
+    """One spin of the reels. Raises :class:`OutcomeError` where it does not fit the field."""
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reels]
-        window = [[str(s) for s in column] for column in display["window"]]
-        wins = tuple(_read_win(win, field) for win in display.get("wins", ()))
-        credits_ = int(display.get("credits", sum(win.credits for win in wins)))
-        run, left = int(display.get("run", 1)), int(display.get("left", 0))
+        window = _window(display["window"], field)
+        falls = tuple(
+            Fall(_window(fall["window"], field), _wins(fall, field), int(fall.get("multiplier", 1)))
+            for fall in display.get("falls", ())
+        )
+        evaluated = _window(display["evaluated"], field) if "evaluated" in display else None
+        wins = _wins(display, field)
+        first = tuple(int(s) for s in display.get("first_stops", ()))
+        return Result(
+            window,
+            tuple(_locate(*three) for three in zip(field.strips, window, stops, strict=True)),
+            wins,
+            int(display.get("credits", sum(win.credits for win in wins))),
+            stage=str(display.get("stage", BASE)),
+            left=int(display.get("left", 0)),
+            multiplier=int(display.get("multiplier", 1)),
+            first=first,
+            falls=falls,
+            evaluated=evaluated,
+        )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
-    if len(stops) != field.reels or [len(c) for c in window] != list(field.heights):
+
+
+def _window(data: Any, field: Field) -> Window:
+    window = tuple(tuple(str(s) for s in column) for column in data)
+    if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
             f"display: window {[len(c) for c in window]} does not fit reels {list(field.heights)}"
         )
+    return window
+
+
+def _wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
+    wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
             if not (0 <= reel < field.reels and 0 <= row < field.heights[reel]):
                 raise OutcomeError(f"display: win position {reel},{row} is outside the window")
-    found = tuple(_locate(*three) for three in zip(field.strips, window, stops, strict=True))
-    return Result(
-        tuple(tuple(c) for c in window), found, wins, credits_, str(display.get("stage", BASE)), run, left
-    )
-
-
-def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple[Result, ...]:
-    """Every step of an outcome in order; at least one. Raises :class:`OutcomeError`."""
-    steps = display.get("steps") or [display]
-    results = []
-    for step in steps:
-        stage = str(step.get("stage", BASE)) if isinstance(step, Mapping) else BASE
-        if stage in fields and "window" in step:
-            results.append(read_result(fields[stage], step))
-    if not results:
-        raise OutcomeError(f"display: no step of the stages {sorted(fields)}")
-    return tuple(results)
+    return wins
 
 
 def _read_win(win: Mapping[str, Any], field: Field) -> WinView:

@@ -8,13 +8,14 @@ import pygame
 from egm.screen.layout import DECK, LANDSCAPE, Layout, inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
+from egm.screen.scenes.board import draw_board
+from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
-from egm.screen.scenes.reels import draw_reels
 from egm.screen.scenes.stage import Stage, bulbs, chrome
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -60,7 +61,7 @@ class Picture:
         surface.blit(chrome(stage), (0, 0))
         scene = view.scene
         if view.snapshot is not None and scene is not Scene.BOOT:
-            draw_reels(stage)
+            draw_board(stage)
             draw_glasses(stage)
             draw_status(stage)
             bulbs(stage, self.layout.field, _mood(stage, scene))
@@ -99,6 +100,8 @@ class Picture:
             found += [Touch(rect, Action(name)) for name, rect in page_keys(self.layout.sheet).items()]
         elif view.page is Page.GAMES:
             found += [Touch(rect, action) for rect, action in choices(view, self.layout)]
+        if view.scene is Scene.GAME:
+            found += [Touch(rect, action) for rect, action in answers(view, self.layout)]
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 

@@ -52,6 +52,12 @@ class Motion:
     line_cycle: float
     result_hold: float
     flash_hz: float
+    entrance: float
+    hold_spin: float
+    box: float
+    wheel: float
+    ball: float
+    fall: float
     overlay: float
     drawer: float
 

@@ -22,7 +22,8 @@ from egm.link.messages import (
     Snapshot,
 )
 from egm.screen.motion import clamp
-from egm.screen.outcome import Field, OutcomeError, Result, read_field, read_steps, stages_of
+from egm.screen.outcome import Field, OutcomeError, Result, read_field, stages_of
+from egm.screen.steps import HoldStep, KenoStep, PickStep, Step, WheelStep, read_steps
 from egm.screen.theme import Motion, Theme
 
 
@@ -60,12 +61,12 @@ class Action:
 class Show:
     """An outcome being shown: when it began, if its roll-up was cut short, and if its end was told.
 
-    ``before`` is what the reels stood at; ``steps`` is empty for a game that is not played on reels.
+    ``before`` is what the reels stood at.
     """
 
     play: Play
     began: float
-    steps: tuple[Result, ...] = ()
+    steps: tuple[Step, ...]
     before: Result | None = None
     skipped: float | None = None
     told: bool = False
@@ -101,7 +102,9 @@ class View:
     snapshot: Snapshot | None = None
     games: Mapping[str, GameView] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
-    rest: Result | None = None
+    rest: Step | None = None
+    asked_at: float = 0.0
+    held: int = 0
     show: Show | None = None
     decision: Decision | None = None
     page: Page = Page.NONE
@@ -181,20 +184,40 @@ def timeline(show: Show, motion: Motion, level: int) -> Timeline:
     """When each reel of each step stops, when the roll-up ends, and when the game may be closed."""
     steps: list[StepTime] = []
     begin = 0.0
-    count = max(1, len(show.steps))
-    for index in range(count):
-        reels = len(show.steps[index].window) if show.steps else 1
-        stops = tuple(begin + motion.first_stop + i * motion.stop_step for i in range(reels))
-        spun = stops[-1] + motion.settle * 0.6
-        pause = motion.line_cycle if show.steps and show.steps[index].credits else motion.result_hold
-        begin = spun + (pause if index < count - 1 else 0.0)
-        steps.append(StepTime(stops[0] - motion.first_stop, stops, spun, begin))
+    for index, step in enumerate(show.steps):
+        time = _step_time(step, begin, motion)
+        pause = motion.line_cycle if step.credits else motion.result_hold
+        begin = time.spun + (pause if index < len(show.steps) - 1 else 0.0)
+        steps.append(replace(time, end=begin))
     spun = steps[-1].spun
     length = 0.45 + motion.rollup_per_level * level if show.play.win_cents > 0 else 0.0
     rolled = spun + length
     if show.skipped is not None:
         rolled = min(rolled, max(spun, show.skipped - show.began))
     return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
+
+
+def _step_time(step: Step, begin: float, motion: Motion) -> StepTime:
+    """When the parts of a step happen; ``stops`` are its reels, spins, boxes or balls."""
+    if isinstance(step, Result):
+        held = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
+        turning = [reel for reel in range(len(step.window)) if reel not in held]
+        stops = tuple(
+            begin + (motion.first_stop + turning.index(reel) * motion.stop_step if reel in turning else 0.0)
+            for reel in range(len(step.window))
+        )
+        spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
+        return StepTime(begin, stops, spun, spun)
+    beats: dict[type, tuple[float, int]] = {
+        HoldStep: (motion.hold_spin, len(step.spins) if isinstance(step, HoldStep) else 0),
+        PickStep: (motion.box, len(step.opened) if isinstance(step, PickStep) else 0),
+        WheelStep: (motion.wheel, 1),
+        KenoStep: (motion.ball, len(step.balls) if isinstance(step, KenoStep) else 0),
+    }
+    beat, count = beats[type(step)]
+    stops = tuple(begin + motion.entrance + beat * (i + 1) for i in range(count))
+    spun = (stops[-1] if stops else begin + motion.entrance) + motion.settle
+    return StepTime(begin, stops, spun, spun)
 
 
 def times(view: View, theme: Theme) -> Timeline | None:
@@ -222,7 +245,10 @@ def heard(view: View, message: Message) -> View:
     if isinstance(message, Play):
         return _play(view, message)
     if isinstance(message, Decision):
-        return replace(view, decision=message)
+        held = int(message.display.get("advice", 0)) if message.kind == "hold" else 0
+        return replace(
+            view, decision=message, asked_at=view.now, held=held, page=Page.NONE, active_at=view.now
+        )
     if isinstance(message, Snapshot):
         return _snapshot(view, message)
     return view
@@ -239,27 +265,39 @@ def _play(view: View, play: Play) -> View:
     if view.show is not None and view.show.play.play_id == play.play_id:
         return replace(view, show=replace(view.show, told=False, play=play))
     fields = view.fields.get(play.game_id, {})
-    steps = read_steps(fields, play.display) if fields else ()
-    show = Show(play, view.now, steps, standing(view))
-    return replace(view, show=show, page=Page.NONE, active_at=view.now)
+    show = Show(play, view.now, read_steps(fields, play.display), standing(view))
+    return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
 
 
-def standing(view: View) -> Result | None:
-    """What the reels stand at: the last step shown, else the machine's last display."""
-    if view.show is not None and view.show.steps and view.game and view.show.play.game_id == view.game.id:
+def step_stage(show: Show, index: int) -> str:
+    """The stage of a step; a Keno draw has none."""
+    step = show.steps[index]
+    return "" if isinstance(step, KenoStep) else step.stage
+
+
+def last_step(view: View) -> Step | None:
+    """What the game on the screen ended with: the last step shown, else the machine's last display."""
+    if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
     return view.rest
 
 
-def _rest(view: View, snapshot: Snapshot) -> Result | None:
-    """The machine's last display as the reels would stand; None where there is none or it fits no field."""
-    fields = view.fields.get(snapshot.game_id or "", {})
-    if not fields or not snapshot.last_display:
+def standing(view: View) -> Result | None:
+    """What the reels stand at."""
+    steps: tuple[Step, ...] = (view.rest,) if view.rest is not None else ()
+    if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
+        steps = view.show.steps
+    return next((step for step in reversed(steps) if isinstance(step, Result)), None)
+
+
+def _rest(view: View, snapshot: Snapshot) -> Step | None:
+    """The last step of the machine's last display; None where there is none or it fits no game here."""
+    if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:
-        return read_steps(fields, snapshot.last_display)[-1]
+        return read_steps(view.fields.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
     except OutcomeError:
-        return None  # another game's: the reels stand at their first stops
+        return None  # another version's: the reels stand at their first stops
 
 
 def _snapshot(view: View, snapshot: Snapshot) -> View:
@@ -324,6 +362,10 @@ def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Inten
             return replace(view, show=replace(view.show, skipped=view.now)), ()
     if name == "bench":
         return view, tuple(action.value)
+    if name == "hold" and isinstance(action.value, int):
+        return replace(view, held=view.held ^ (1 << action.value)), ()
+    if name == "play" and view.decision is not None and view.decision.kind == "hold":
+        return view, (Intent(name="choose", value=view.held),)
     wishes = _wishes(view, action)
     if wishes is None:
         return _local(view, name), ()

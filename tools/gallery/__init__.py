@@ -186,8 +186,8 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "paying", stopped(state="paying")
     yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
     for code, by in (
-        ("io_board_lost", "self"),
-        ("bill_unaccounted", "attendant"),
+        ("io_board.communication", "self"),
+        ("bill_acceptor.disputed", "attendant"),
         ("game_defective", "technician"),
     ):
         tilt = Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})

@@ -3,12 +3,15 @@
 from typing import Final
 
 from egm.link.messages import Notice, Snapshot
-from egm.screen.outcome import Field, Prize, WinView
+from egm.screen.outcome import Field, Prize, WinView, bet_level
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.reels import shown_win, symbol_art
-from egm.screen.scenes.stage import Stage, caption
+from egm.screen.scenes.keno import keno_prizes
+from egm.screen.scenes.reels import symbol_art
+from egm.screen.scenes.stage import Stage, caption, stage_name
+from egm.screen.scenes.wins import shown_win
+from egm.screen.steps import KenoStep
 from egm.screen.text import Texts
-from egm.screen.view import Show, Timeline, standing, times
+from egm.screen.view import Show, Timeline, standing, step_stage, times
 
 _NOTICE_SECONDS: Final = 5.0
 _TURN_SECONDS: Final = 3.0
@@ -22,11 +25,9 @@ def base_field(stage: Stage) -> Field | None:
 
 
 def level_of(stage: Stage) -> int:
-    """How many times the lowest bet is staked: what the prizes of the table are multiplied by."""
+    """What the prizes of the table are multiplied by at the bet on the meter."""
     game, snapshot = stage.view.game, stage.view.snapshot
-    if game is None or snapshot is None or not game.bet_options:
-        return 1
-    return max(1, snapshot.bet_credits // min(game.bet_options))
+    return 1 if game is None or snapshot is None else bet_level(game, snapshot.bet_credits)
 
 
 def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
@@ -43,7 +44,10 @@ def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -
 def draw_glasses(stage: Stage) -> None:
     """The prizes of the current bet on both glasses: the high ones left, the rest right."""
     field = base_field(stage)
-    if field is None or stage.view.snapshot is None:
+    if stage.view.snapshot is None:
+        return
+    if field is None:
+        _keno_glasses(stage)
         return
     prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
     layout = stage.layout
@@ -63,6 +67,48 @@ def draw_glasses(stage: Stage) -> None:
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
     _small_print(stage, layout.right)
+
+
+def _keno_glasses(stage: Stage) -> None:
+    """The prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
+    p, texts, game = stage.painter, stage.texts, stage.view.game
+    if game is None:
+        return
+    spots, prizes = keno_prizes(stage)
+    x, y, w, h = stage.layout.left
+    caption(stage, texts.say("keno.spots", count=spots), (x + 10, y + 12, w - 20, 40))
+    step = min(64.0, (h - 130) / max(1, len(prizes)))
+    for i, (catch, pay) in enumerate(prizes):
+        middle = y + 66 + (i + 0.5) * step
+        p.text(
+            texts.say("keno.catch", count=catch),
+            (x + 26, middle),
+            Style("strong", "small", "text"),
+            align="left",
+            width=w * 0.5,
+        )
+        p.text(
+            texts.number(pay),
+            (x + w - 26, middle),
+            Style("numbers", "lead", "meter"),
+            align="right",
+            width=w * 0.36,
+        )
+    x, y, w, h = stage.layout.right
+    forms = game.presentation.get("forms", [])
+    caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    top = y + 70
+    for form in forms:
+        top += (
+            p.paragraph(
+                texts.local(form["name"]),
+                (x + 26, top, w - 52, 90),
+                Style("strong", "small", "text"),
+                leading=1.2,
+            )
+            + 12
+        )
+    _small_print(stage, stage.layout.right)
 
 
 def _prizes(stage: Stage, field: Field, prizes: list[Prize], rect: Rect, heading: str) -> None:
@@ -196,12 +242,15 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.spun:
         index = next((i for i, step in enumerate(line.steps) if since < step.end), 0)
-        total = len(show.steps) - 1
-        if total and index:
-            return (
-                f"{say('feature.free_games')}  ·  {say('feature.free_left', left=index, total=total)}",
-                "amber",
-            )
+        step = show.steps[index]
+        if isinstance(step, KenoStep):
+            balls = sum(1 for stop in line.steps[index].stops if since >= stop)
+            return say("keno.ball", index=balls, count=len(step.balls)), "amber"
+        name = stage_name(stage, step.stage)
+        if name:
+            series = [i for i, one in enumerate(show.steps) if step_stage(show, i) == step.stage]
+            place = say("feature.free_left", left=series.index(index) + 1, total=len(series))
+            return f"{name}  ·  {place}" if len(series) > 1 else name, "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if show.play.win_cents:
         return say("status.win_total", amount=stage.money(show.play.win_cents)), "win"

@@ -9,7 +9,7 @@ import pygame
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
 from egm.screen.layout import grown
-from egm.screen.outcome import Field, Prize
+from egm.screen.outcome import Field, Prize, bet_level
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
@@ -148,7 +148,6 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
     caption(stage, stage.texts.say("help.prize_bet"), (x, y - 6, w * 0.46, 44))
     left = x + w * 0.46
     column = (w * 0.54) / len(options)
-    base = min(game.bet_options)
     step = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
@@ -183,7 +182,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         )
         for i, bet in enumerate(options):
             p.text(
-                stage.texts.number(prize.credits * (bet // base)),
+                stage.texts.number(prize.credits * bet_level(game, bet)),
                 (left + (i + 0.5) * column, middle),
                 Style("numbers", "lead", "meter"),
                 width=column - 10,

@@ -1,4 +1,4 @@
-"""The reel field: strips that run and stop on the recorded outcome, and the wins shown on them."""
+"""The reel field: strips that run and stop on the recorded outcome."""
 
 import math
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Paint, Radial, painted
-from egm.screen.art.paths import box, ellipse, mirror, scale
+from egm.screen.art.ink import Ink, Linear, painted
+from egm.screen.art.paths import box, mirror, scale
 from egm.screen.art.symbols import draw_symbol, is_blank
-from egm.screen.motion import ReelTravel, pulse
-from egm.screen.outcome import Field, Result, WinView
+from egm.screen.motion import ReelTravel, ease_out
+from egm.screen.outcome import Field, Result, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
 from egm.screen.scenes.stage import Stage, metal
 from egm.screen.theme import Colour, fade, mix, parse_colour
-from egm.screen.view import Timeline, standing, times
+from egm.screen.view import StepTime
 
 _GAP: Final = 10.0
 #: Room beside the outer reels for the tabs of the lines.
@@ -83,29 +83,36 @@ class Grid:
         return (x, y + row * one, w, one)
 
 
-def draw_reels(stage: Stage) -> None:
-    """The field as it is at this moment."""
-    game = stage.view.game
-    fields = stage.view.fields.get(game.id, {}) if game else {}
-    line, show = times(stage.view, stage.theme), stage.view.show
-    if game is None or not fields:
-        return
-    if show is None or line is None or not show.steps or show.play.game_id != game.id:
-        rest = standing(stage.view)
-        field = fields[rest.stage] if rest else next(iter(fields.values()))
-        _still(stage, field, rest)
-        if rest and stage.view.snapshot and stage.view.snapshot.win_cents:
-            draw_wins(stage, field, rest, stage.view.now)
-        return
-    since = stage.view.now - show.began
-    index = next((i for i, step in enumerate(line.steps) if since < step.end), len(line.steps) - 1)
-    result, before = show.steps[index], show.steps[index - 1] if index else show.before
-    field = fields[result.stage]
-    if since >= line.steps[index].spun:
-        _still(stage, field, result)
-        draw_wins(stage, field, result, since - line.steps[index].spun)
-    else:
-        _running(stage, field, result, before, line, index, since)
+def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
+    """The reels at rest: a window, or the first symbols of the strips before any game."""
+    grid = Grid(stage.layout.field, field.heights)
+    _bezels(stage, grid)
+    _tabs(stage, field, grid)
+    for reel in range(field.reels):
+        column = (
+            window[reel] if window else [_at(field.strips[reel], row) for row in range(field.heights[reel])]
+        )
+        for row, symbol in enumerate(column):
+            _cell(stage, grid, field, reel, row, symbol)
+        _glaze(stage, grid, reel)
+
+
+def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: float) -> None:
+    """A cascade's next window: the symbols that are new where they stand drop in from above."""
+    grid = Grid(stage.layout.field, field.heights)
+    _bezels(stage, grid)
+    _tabs(stage, field, grid)
+    for reel in range(field.reels):
+        clip = stage.painter.surface.get_clip()
+        stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
+        drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((since - 0.05 * reel) / 0.4)
+        for row, symbol in enumerate(fall[reel]):
+            moved = symbol != before[reel][row] or any(
+                a != b for a, b in zip(fall[reel][row:], before[reel][row:], strict=True)
+            )
+            _cell(stage, grid, field, reel, row - (drop * field.heights[reel] if moved else 0.0), symbol)
+        stage.painter.surface.set_clip(clip)
+        _glaze(stage, grid, reel)
 
 
 def _bezels(stage: Stage, grid: Grid) -> None:
@@ -163,42 +170,27 @@ def _tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
     return ink.finish()
 
 
-def _still(stage: Stage, field: Field, result: Result | None) -> None:
-    grid = Grid(stage.layout.field, field.heights)
-    _bezels(stage, grid)
-    _tabs(stage, field, grid)
-    for reel in range(field.reels):
-        column = (
-            result.window[reel]
-            if result
-            else tuple(_at(field.strips[reel], row) for row in range(field.heights[reel]))
-        )
-        for row, symbol in enumerate(column):
-            _cell(stage, grid, field, reel, row, symbol)
-        _glaze(stage, grid, reel)
-
-
 def _at(strip: tuple[str, ...], place: int) -> str:
     return strip[place % len(strip)]
 
 
-def _running(
-    stage: Stage,
-    field: Field,
-    result: Result,
-    before: Result | None,
-    line: Timeline,
-    index: int,
-    since: float,
+def draw_running(
+    stage: Stage, field: Field, result: Result, before: Result | None, time: StepTime, since: float
 ) -> None:
-    grid, motion, step = Grid(stage.layout.field, field.heights), stage.theme.motion, line.steps[index]
+    """The reels on their way to the stops, ``since`` seconds into the show."""
+    grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
     _bezels(stage, grid)
     _tabs(stage, field, grid)
     for reel in range(field.reels):
         strip, start, target = _strip(field, result, before, reel)
-        travel = ReelTravel(start, target, len(strip), step.stops[reel] - step.begin)
-        place = travel.place(since - step.begin, motion)
-        fast = travel.speed(since - step.begin, motion) > _BLUR_SPEED and not stage.view.reduced_motion
+        travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
+        held = time.stops[reel] <= time.begin
+        place = float(target) if held else travel.place(since - time.begin, motion)
+        fast = (
+            not held
+            and travel.speed(since - time.begin, motion) > _BLUR_SPEED
+            and not stage.view.reduced_motion
+        )
         top = math.floor(place)
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
@@ -217,6 +209,7 @@ def _strip(
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = before.stops[reel] if before is not None and len(before.stops) == field.reels else 0
+    start = result.first[reel] if result.first else start
     if stop < 0:
         laid = result.window[reel] + strip
         return laid, (start + len(result.window[reel])) % len(laid) if start >= 0 else len(laid) // 2, 0
@@ -321,145 +314,3 @@ def _glaze(stage: Stage, grid: Grid, reel: int) -> None:
         return surface
 
     stage.painter.art(("glaze",), grid.reel(reel), make)
-
-
-# ---------------------------------------------------------------------- wins
-def draw_wins(stage: Stage, field: Field, result: Result, since: float) -> None:
-    """All winning lines together, then each in turn; what does not win steps back into the dark."""
-    wins = [win for win in result.wins if win.credits > 0 and win.positions]
-    if not wins:
-        return
-    turn = shown_win(since, len(wins), stage.theme.motion.line_cycle)
-    now = wins if turn is None else [wins[turn]]
-    grid = Grid(stage.layout.field, field.heights)
-    winning = {place for win in now for place in win.positions}
-    for reel in range(field.reels):
-        for row in range(field.heights[reel]):
-            if (reel, row) not in winning:
-                stage.painter.shade(grid.cell(reel, row), (6, 3, 14, 120))
-    for win in now:
-        _line(stage, field, grid, win, result.wins.index(win))
-    beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
-    for reel, row in sorted(winning):
-        owner = next(win for win in now if (reel, row) in win.positions)
-        _winner(
-            stage,
-            field,
-            grid,
-            result.window[reel][row],
-            (reel, row),
-            beat,
-            _colour(owner, result.wins.index(owner)),
-        )
-    for win in now:
-        _badge(stage, grid, win, result.wins.index(win))
-
-
-def shown_win(since: float, count: int, cycle: float) -> int | None:
-    """Which win has its turn; None while all are shown together."""
-    if count == 1:
-        return 0
-    phase = int(since / cycle) % (count + 1)
-    return None if phase == 0 else phase - 1
-
-
-def _colour(win: WinView, index: int) -> Colour:
-    return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
-
-
-def _winner(
-    stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
-) -> None:
-    """A winning symbol: its cell lit and framed, the symbol itself breathing."""
-    p = stage.painter
-    rect = grid.cell(*place)
-    x, y, w, h = rect
-    step = round(beat * 6)
-
-    def frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (w, h), 2)
-        ink.fill(
-            box(0, 0, w, h, 12),
-            Radial(
-                ((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6
-            ),
-        )
-        ink.stroke(box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
-        ink.stroke(box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
-        return ink.finish()
-
-    p.art(("win frame", colour), rect, frame)
-    side = min(w, h) * (0.96 + 0.1 * step / 6)
-    if not is_blank(symbol):
-        size = (p.px(side), p.px(side))
-        p.put(
-            symbol_art(stage, field, symbol, size),
-            (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2),
-        )
-
-
-def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
-    """The line through the cells' middles, from edge to edge; a win on no line joins its own cells."""
-    if win.line is not None and 0 < win.line <= len(field.lines):
-        rows = field.lines[win.line - 1]
-        cells = [grid.cell(reel, row) for reel, row in enumerate(rows)]
-    else:
-        cells = [grid.cell(reel, row) for reel, row in sorted(win.positions)]
-    points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
-    if win.line is not None and points:
-        points = [
-            (grid.field[0] + 4, points[0][1]),
-            *points,
-            (grid.field[0] + grid.field[2] - 4, points[-1][1]),
-        ]
-    return points
-
-
-def _line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
-    points = _path(grid, field, win)
-    if win.line is None or len(points) < 2:
-        return
-    top = min(y for _, y in points) - 12
-    low = max(y for _, y in points) + 12
-    rect: Rect = (grid.field[0], top, grid.field[2], low - top)
-    colour = _colour(win, index)
-
-    def make(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (rect[2], rect[3]), 2)
-        local = [(x - rect[0], y - rect[1]) for x, y in points]
-        ink.stroke(local, 15, (0, 0, 0, 150), closed=False)
-        ink.stroke(local, 9, colour, closed=False)
-        ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), closed=False)
-        return ink.finish()
-
-    stage.painter.art(("line", tuple(points), colour), rect, make)
-
-
-def _badge(stage: Stage, grid: Grid, win: WinView, index: int) -> None:
-    """The number of a line at its left end, and what it pays on its last cell."""
-    p, colour = stage.painter, _colour(win, index)
-    dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
-    if win.line is not None:
-        y = grid.cell(*win.positions[0])[1] + grid.cell(*win.positions[0])[3] / 2
-
-        def make(size: tuple[int, int]) -> pygame.Surface:
-            ink = Ink(size)
-            ink.fill(ellipse(50, 50, 49), (0, 0, 0, 210))
-            ink.fill(ellipse(50, 50, 44), colour)
-            ink.fill(ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
-            return ink.finish()
-
-        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), make)
-        p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
-    x, y, w, h = grid.cell(*win.positions[-1])
-    words = stage.texts.number(win.credits)
-    width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)
-    p.panel(
-        (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
-    )
-    p.text(
-        words,
-        (x + w / 2, y + h - 36),
-        Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
-        width=width - 14,
-    )

@@ -335,3 +335,10 @@ def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
     """A heading centred in a rectangle, in the look's accent."""
     x, y, w, h = rect
     stage.painter.text(words, (x + w / 2, y + h / 2), Style("strong", size, stage.look.accent), width=w - 16)
+
+
+def stage_name(stage: Stage, name: str) -> str:
+    """A stage's own name in the player's language; empty for the base game."""
+    game = stage.view.game
+    told = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
+    return stage.texts.local(told) if isinstance(told, dict) else ""

@@ -1,0 +1,108 @@
+"""What stands in the frame at this moment: a step of the game shown, a question, or the last result."""
+
+from egm.screen.outcome import Result
+from egm.screen.painter import Style, gold
+from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
+from egm.screen.scenes.decide import draw_decision
+from egm.screen.scenes.keno import draw_keno
+from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
+from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.scenes.wins import draw_wins
+from egm.screen.steps import HoldStep, PickStep, Step, WheelStep
+from egm.screen.view import Show, StepTime, last_step, standing, step_stage, times
+
+
+def draw_board(stage: Stage) -> None:
+    """The field as it is at this moment."""
+    view = stage.view
+    if view.game is None:
+        return
+    if view.decision is not None:
+        draw_decision(stage, view.decision)
+        return
+    line, show = times(view, stage.theme), view.show
+    if show is None or line is None or show.play.game_id != view.game.id:
+        _at_rest(stage)
+        return
+    since = view.now - show.began
+    index = next((i for i, step in enumerate(line.steps) if since < step.end), len(line.steps) - 1)
+    _step(stage, show, index, line.steps[index], since)
+
+
+def _at_rest(stage: Stage) -> None:
+    view = stage.view
+    game = view.game
+    fields = view.fields.get(game.id, {}) if game else {}
+    if not fields:
+        draw_keno(stage, last_step(view), None, 0.0)
+        return
+    rest = standing(view)
+    field = fields[rest.stage] if rest else next(iter(fields.values()))
+    draw_still(stage, field, rest.last_window if rest else None)
+    if rest is not None and view.snapshot is not None and view.snapshot.win_cents:
+        draw_wins(stage, field, rest.last_window, rest.wins, view.now)
+
+
+def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+    step: Step = show.steps[index]
+    if isinstance(step, Result):
+        _reels(stage, show, index, time, since)
+    elif isinstance(step, HoldStep):
+        draw_hold(stage, step, time, since)
+    elif isinstance(step, PickStep):
+        draw_picks(stage, step, time, since)
+    elif isinstance(step, WheelStep):
+        draw_wheel(stage, step, time, since)
+    else:
+        draw_keno(stage, step, time, since)
+    if (
+        index
+        and since - time.begin < _TITLE_SECONDS
+        and step_stage(show, index) != step_stage(show, index - 1)
+    ):
+        _title(stage, step_stage(show, index), (since - time.begin) / _TITLE_SECONDS)
+
+
+_TITLE_SECONDS = 1.1
+
+
+def _title(stage: Stage, name: str, share: float) -> None:
+    words = stage_name(stage, name)
+    if not words:
+        return
+    x, y, w, h = stage.layout.field
+    alpha = min(1.0, share * 6, (1 - share) * 4)
+    if alpha > 0.5:
+        stage.painter.shade((x, y + h / 2 - 90, w, 180), (8, 4, 18, 215))
+        style = Style("display", "marquee", gold(stage.theme), 3, (20, 6, 0, 220))
+        stage.painter.text(words, (x + w / 2, y + h / 2), style, width=w - 80)
+
+
+def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+    step = show.steps[index]
+    game = stage.view.game
+    assert isinstance(step, Result)
+    assert game is not None
+    earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
+    before = earlier[-1] if earlier else show.before
+    field = stage.view.fields[game.id][step.stage]
+    stood = max(time.stops) + stage.theme.motion.settle * 0.6
+    if since < stood:
+        draw_running(stage, field, step, before, time, since)
+        return
+    after = since - stood
+    if not step.falls:
+        draw_still(stage, field, step.last_window)
+        draw_wins(stage, field, step.last_window, step.wins, after)
+        return
+    number = min(len(step.falls) - 1, int(after / stage.theme.motion.fall))
+    fall = step.falls[number]
+    into = after - number * stage.theme.motion.fall
+    if number and into < _DROP_SECONDS:
+        draw_fall(stage, field, fall.window, step.falls[number - 1].window, into)
+        return
+    draw_still(stage, field, fall.window)
+    draw_wins(stage, field, fall.window, fall.wins, into)
+
+
+_DROP_SECONDS = 0.62

@@ -1,0 +1,266 @@
+"""Features that leave the reels: hold-and-spin, picks, and the wheel."""
+
+import math
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.jewels import coin
+from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.motion import clamp, ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
+from egm.screen.theme import mix, parse_colour
+from egm.screen.view import StepTime
+
+_PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
+
+
+def board_back(stage: Stage) -> None:
+    """The dark, patterned back of a feature's board."""
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        _, _, w, h = stage.layout.field
+        ink = Ink(size, (w, h), 2)
+        look = stage.look
+        ink.fill(
+            box(0, 0, w, h),
+            Radial(
+                (
+                    (0, mix(look.sky[1], look.glow, 0.3)),
+                    (0.5, mix(look.sky[1], BLACK, 0.25)),
+                    (1, mix(look.sky[2], BLACK, 0.3)),
+                ),
+                (0.5, 0.5),
+                0.7,
+            ),
+        )
+        return ink.finish()
+
+    stage.painter.art(("board", stage.look.name), stage.layout.field, make)
+
+
+def amount(stage: Stage, item: Item) -> str:
+    """What an item shows: its credits, or its name where it pays otherwise."""
+    if item.credits:
+        return stage.texts.number(item.credits)
+    key = f"prize.{item.name.replace('-', '_')}"
+    return stage.texts.say(key) if stage.texts.has(key) else item.name.capitalize()
+
+
+# ---------------------------------------------------------------------- hold and spin
+def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
+    """The cells after the spins so far; coins that came stay, empty cells shimmer while they spin."""
+    board_back(stage)
+    spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
+    settled = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
+    rows = 3 if len(settled) % 3 == 0 else 1
+    columns = -(-len(settled) // rows)
+    x, y, w, h = stage.layout.field
+    head = 64.0
+    wide, tall = (w - 60) / columns, (h - head - 24) / rows
+    for i, held in enumerate(settled):
+        cell: Rect = (x + 30 + (i // rows) * wide + 5, y + head + (i % rows) * tall + 5, wide - 10, tall - 10)
+        _hold_cell(
+            stage, cell, None if held is None else step.coins[held], spinning=spin < len(step.spins), place=i
+        )
+    total = sum(step.coins[c].credits for c in settled if c is not None)
+    left = step.left[min(max(spin - 1, 0), len(step.left) - 1)] if spin else step.left[0]
+    p = stage.painter
+    p.text(
+        stage.texts.say("feature.spins_left", count=left),
+        (x + 30, y + 36),
+        Style("strong", "body", "text"),
+        align="left",
+        width=w * 0.5,
+    )
+    p.text(
+        stage.texts.number(total),
+        (x + w - 30, y + 36),
+        Style("numbers", "title", "meter"),
+        align="right",
+        width=w * 0.4,
+    )
+
+
+def _hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, place: int) -> None:
+    p, (x, y, w, h) = stage.painter, cell
+    p.panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
+    if held is None:
+        if spinning and not stage.view.reduced_motion:
+            share = (stage.view.now * 2.3 + place * 0.37) % 1.0
+            p.shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
+        return
+    side = min(w, h) - 14
+    p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _blank_coin)
+    p.text(
+        amount(stage, held),
+        (x + w / 2, y + h / 2),
+        Style("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
+        width=side * 0.68,
+    )
+
+
+def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    coin(ink, " ")
+    return ink.finish()
+
+
+# ---------------------------------------------------------------------- picks
+def pick_boxes(field: Rect, count: int) -> list[Rect]:
+    """Where the boxes of a pick stand."""
+    x, y, w, h = field
+    columns = max(1, min(count, round(math.sqrt(count * w / h))))
+    rows = -(-count // columns)
+    wide, tall = (w - 60) / columns, (h - 90) / rows
+    return [
+        (x + 30 + (i % columns) * wide + 8, y + 74 + (i // columns) * tall + 8, wide - 16, tall - 16)
+        for i in range(count)
+    ]
+
+
+def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
+    """The boxes, opened one after another."""
+    done = sum(1 for stop in time.stops if since >= stop)
+    draw_boxes(stage, step.boxes, dict(step.opened[:done]), open_all=False)
+
+
+def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: bool) -> None:
+    """Closed boxes with a number, opened ones with what was in them; ``open_all`` asks for one."""
+    board_back(stage)
+    p = stage.painter
+    x, y, w, _ = stage.layout.field
+    words = (
+        stage.texts.say("feature.pick")
+        if open_all
+        else stage.texts.number(sum(i.credits for i in opened.values()))
+    )
+    p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
+    for i, rect in enumerate(pick_boxes(stage.layout.field, count)):
+        if i in opened:
+            p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
+            item = opened[i]
+            colour = "meter" if item.credits else "alarm"
+            p.text(
+                amount(stage, item),
+                (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
+                Style("numbers", "title", colour),
+                width=rect[2] - 20,
+            )
+        else:
+            p.art(("gift", stage.look.name), rect, lambda size, r=rect: _gift(stage, size, r))  # type: ignore[misc]
+            p.text(
+                str(i + 1),
+                (rect[0] + rect[2] / 2, rect[1] + rect[3] * 0.64),
+                Style("heavy", "body", "text", 1.5),
+                width=rect[2] - 20,
+            )
+
+
+def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+    _, _, w, h = rect
+    ink = Ink(size, (w, h), 2)
+    look = stage.look
+    ink.fill(box(4, 4, w - 8, h - 8, 20), BLACK)
+    ink.fill(
+        box(7, 7, w - 14, h - 14, 17),
+        Linear(((0, mix(look.glow, WHITE, 0.15)), (0.5, look.sky[1]), (1, mix(look.sky[1], BLACK, 0.5)))),
+    )
+    ink.fill(box(w / 2 - 10, 7, 20, h - 14, 2), metal(stage.theme, look.rim))
+    ink.fill(box(7, h * 0.26, w - 14, 16, 2), metal(stage.theme, look.rim))
+    for side in (-1, 1):
+        ink.fill(ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side), metal(stage.theme, look.rim))
+    return ink.finish()
+
+
+# ---------------------------------------------------------------------- the wheel
+def wheel_angle(step: WheelStep, since: float, length: float) -> float:
+    """Degrees the wheel has turned: several whole turns, slowing, to end with the part under the pointer."""
+    part = 360.0 / len(step.parts)
+    end = 360.0 * 5 + 360.0 - (step.part + 0.5) * part
+    return end * ease_out(clamp(since / length))
+
+
+def draw_wheel(stage: Stage, step: WheelStep, time: StepTime, since: float) -> None:
+    """The wheel turning under its pointer."""
+    board_back(stage)
+    p = stage.painter
+    x, y, w, h = stage.layout.field
+    side = min(w, h) - 24
+    cx, cy = x + w / 2, y + h / 2 + 6
+    length = time.stops[-1] - time.begin
+    angle = wheel_angle(step, since - time.begin, length)
+    face = p.kept(
+        ("wheel", step.parts, p.px(side), stage.look.name), lambda: _wheel_face(stage, step, p.px(side))
+    )
+    turned = pygame.transform.rotozoom(face, -angle, 1.0)
+    p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
+    p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
+    p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
+    if since - time.begin >= length:
+        p.panel(
+            (cx + side / 2 + 24, cy - 60, x + w - cx - side / 2 - 48, 120),
+            radius=24,
+            fill=(10, 6, 22, 235),
+            edge=stage.look.accent,
+            line=4,
+        )
+        p.text(
+            amount(stage, step.parts[step.part]),
+            ((cx + side / 2 + x + w) / 2, cy),
+            Style("numbers", "hero", "meter"),
+            width=x + w - cx - side / 2 - 80,
+        )
+
+
+def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
+    ink = Ink((pixels, pixels), (100, 100), 2)
+    ink.fill(ellipse(50, 50, 50), BLACK)
+    ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
+    part = 360.0 / len(step.parts)
+    numbers = str(stage.theme.fonts["numbers"])
+    for i in range(len(step.parts)):
+        arc = [
+            (
+                50 + 45.5 * math.sin(math.radians(part * (i + k / 12))),
+                50 - 45.5 * math.cos(math.radians(part * (i + k / 12))),
+            )
+            for k in range(13)
+        ]
+        colour = _PARTS[i % len(_PARTS)]
+        ink.fill([(50.0, 50.0), *arc], mix(colour, BLACK, 0.25 if i % 2 else 0.0))
+        ink.stroke([(50.0, 50.0), arc[0]], 0.5, stage.theme.colour("gold_light"))
+    face = ink.finish()
+    for i, item in enumerate(step.parts):
+        words = (
+            pygame.font.Font(numbers, max(8, round(pixels * 0.07)))
+            .render(amount(stage, item), True, (255, 255, 255))
+            .premul_alpha()
+        )
+        turned = pygame.transform.rotozoom(words, 90 - part * (i + 0.5), 1.0)
+        angle = math.radians(part * (i + 0.5))
+        at = (pixels / 2 + pixels * 0.345 * math.sin(angle), pixels / 2 - pixels * 0.345 * math.cos(angle))
+        face.blit(
+            turned,
+            (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2),
+            special_flags=pygame.BLEND_PREMULTIPLIED,
+        )
+    return face
+
+
+def _hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill(ellipse(50, 50, 49), BLACK)
+    ink.fill(ellipse(50, 50, 46), metal(stage.theme, stage.look.rim))
+    ink.fill(ellipse(50, 50, 34), Radial(((0, stage.look.glow), (1, stage.look.sky[2])), (0.4, 0.35), 0.8))
+    return ink.finish()
+
+
+def _pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
+    ink.fill(polygon(50, 39, 42, 3, 90), metal(stage.theme, stage.look.rim))
+    return ink.finish()

@@ -1,0 +1,194 @@
+"""The Keno board: the player's numbers, the balls in their order, the hits, and every card's prize."""
+
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.paths import box, ellipse
+from egm.screen.motion import ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.bonus import board_back
+from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.steps import Card, KenoStep, Step
+from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.view import StepTime
+
+_MARK: Final = parse_colour("#ffd23f")
+_HIT: Final = parse_colour("#2fe07a")
+_DRAWN: Final = parse_colour("#4aa8e8")
+_TRAY: Final = 0.27
+
+
+def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
+    """The board with the balls that have come so far; without a time, the whole of the last draw."""
+    board_back(stage)
+    game = stage.view.game
+    data = game.presentation if game else {}
+    numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
+    keno = step if isinstance(step, KenoStep) else None
+    count = (
+        0
+        if keno is None
+        else len(keno.balls)
+        if time is None
+        else sum(1 for stop in time.stops if since >= stop)
+    )
+    balls = keno.balls[:count] if keno else ()
+    card = best_card(keno) if keno else None
+    fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
+    _board(stage, numbers, columns, balls, card, fresh)
+    _tray(stage, balls, set(card.numbers) if card else set(), int(data.get("drawn", 20)))
+    if keno is not None:
+        _cards(stage, keno, balls)
+
+
+def best_card(step: KenoStep) -> Card | None:
+    """The card shown on the board: the one that pays most, else the one that catches most."""
+    return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
+
+
+def _split(stage: Stage) -> tuple[Rect, Rect]:
+    """The board and, beside it (or below, upright), the tray."""
+    x, y, w, h = stage.layout.field
+    if stage.layout.portrait:
+        return (x + 16, y + 16, w - 32, h * 0.7), (x + 16, y + h * 0.7 + 24, w - 32, h * 0.3 - 40)
+    return (x + 16, y + 16, w * (1 - _TRAY) - 24, h - 32), (
+        x + w * (1 - _TRAY) + 4,
+        y + 16,
+        w * _TRAY - 20,
+        h - 32,
+    )
+
+
+def _board(
+    stage: Stage, numbers: int, columns: int, balls: tuple[int, ...], card: Card | None, fresh: float
+) -> None:
+    (x, y, w, h), p = _split(stage)[0], stage.painter
+    rows = -(-numbers // columns)
+    wide, tall = w / columns, h / rows
+    marked, drawn = set(card.numbers) if card else set(), set(balls)
+    for number in range(1, numbers + 1):
+        cell: Rect = (
+            x + ((number - 1) % columns) * wide + 2.5,
+            y + ((number - 1) // columns) * tall + 2.5,
+            wide - 5,
+            tall - 5,
+        )
+        state = (
+            ("hit" if number in marked else "drawn")
+            if number in drawn
+            else "marked"
+            if number in marked
+            else ""
+        )
+        p.art(("keno cell", state, stage.look.name), cell, lambda size, s=state: _cell(stage, size, s))  # type: ignore[misc]
+        ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
+            state, (206, 220, 240, 255)
+        )
+        p.text(
+            str(number),
+            (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
+            Style("heavy", "small", ink),
+            width=cell[2] - 6,
+        )
+        if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
+            grow = 14 * (1 - ease_out(fresh))
+            p.panel(
+                (cell[0] - grow, cell[1] - grow, cell[2] + 2 * grow, cell[3] + 2 * grow),
+                radius=12,
+                fill=(255, 255, 255, 60),
+                edge=WHITE,
+                line=3,
+            )
+
+
+def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
+    """A place of the board: marked, drawn (a disc) and hit (framed) differ in shape, not only colour."""
+    ink = Ink(size)
+    base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
+    ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))
+    ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(base, WHITE, 0.14)), (1, base))))
+    if state == "hit":
+        ink.fill(box(2, 2, 96, 96, 12), Linear(((0, mix(_HIT, WHITE, 0.5)), (1, _HIT))))
+        ink.stroke(box(5, 5, 90, 90, 10), 6, _MARK)
+    elif state == "marked":
+        ink.fill(
+            box(2, 2, 96, 96, 12),
+            Linear(((0, mix(_MARK, WHITE, 0.45)), (1, mix(_MARK, (200, 120, 0, 255), 0.35)))),
+        )
+    elif state == "drawn":
+        ink.fill(
+            ellipse(50, 50, 40, 47),
+            Radial(
+                ((0, mix(_DRAWN, WHITE, 0.5)), (0.6, mix(_DRAWN, BLACK, 0.3)), (1, mix(_DRAWN, BLACK, 0.6))),
+                (0.4, 0.3),
+                0.8,
+            ),
+        )
+    return ink.finish()
+
+
+def _tray(stage: Stage, balls: tuple[int, ...], marked: set[int], drawn: int) -> None:
+    """The balls in the order they came."""
+    (x, y, w, h), p = _split(stage)[1], stage.painter
+    p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
+    head = 44.0
+    words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
+    p.text(words, (x + w / 2, y + 26), Style("strong", "caption", stage.look.accent), width=w - 20)
+    columns = 4 if not stage.layout.portrait else 10
+    rows = -(-drawn // columns)
+    step = min((w - 16) / columns, (h - head - 60) / rows)
+    left = x + (w - step * columns) / 2
+    for i, ball in enumerate(balls):
+        bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
+        side = step - 6
+        hit = ball in marked
+        p.art(("ball", hit), (bx - side / 2, by - side / 2, side, side), lambda size, on=hit: _ball(size, on))  # type: ignore[misc]
+        p.text(str(ball), (bx, by), Style("heavy", "caption", (20, 16, 30, 255)), width=side * 0.6)
+
+
+def _ball(size: tuple[int, int], hit: bool) -> pygame.Surface:  # noqa: FBT001 (a state, drawn)
+    colour = _HIT if hit else (236, 240, 250, 255)
+    ink = Ink(size)
+    ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))
+    ink.fill(
+        ellipse(50, 50, 46),
+        Radial(((0, WHITE), (0.5, colour), (1, mix(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
+    )
+    ink.fill(ellipse(50, 50, 27), WHITE)
+    return ink.finish()
+
+
+def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
+    """How many cards there are and what they have caught, below the tray's balls."""
+    (x, y, w, h), p = _split(stage)[1], stage.painter
+    drawn = set(balls)
+    caught = [len(drawn & set(card.numbers)) for card in step.cards]
+    done = len(balls) == len(step.balls)
+    words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
+    if len(step.cards) > 1:
+        words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
+    p.text(words, (x + w / 2, y + h - 42), Style("text", "caption", "text"), width=w - 16)
+    if done and step.credits:
+        p.text(
+            stage.texts.say("keno.pays", credits=stage.texts.number(step.credits)),
+            (x + w / 2, y + h - 18),
+            Style("heavy", "caption", "win"),
+            width=w - 16,
+        )
+
+
+def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
+    """The spots and the prizes (catch, credits): of the last card played, else of the first form."""
+    game, show = stage.view.game, stage.view.show
+    if game is None:
+        return 0, []
+    spots = 0
+    last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
+    if isinstance(last, KenoStep) and last.cards:
+        spots = len(last.cards[0].numbers)
+    forms = game.presentation.get("forms", [])
+    spots = spots or (int(forms[0]["spots"]) if forms else 0)
+    table = game.presentation.get("tables", {}).get(str(spots), {})
+    return spots, sorted(((int(catch), int(pay)) for catch, pay in table.items()), reverse=True)

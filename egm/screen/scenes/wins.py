@@ -1,0 +1,152 @@
+"""Wins on the reels: every winning line and symbol lit, named by its number, with what it pays."""
+
+import pygame
+
+from egm.screen.art.ink import Ink, Paint, Radial
+from egm.screen.art.paths import box, ellipse
+from egm.screen.art.symbols import is_blank
+from egm.screen.motion import pulse
+from egm.screen.outcome import Field, Window, WinView
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.reels import LINE_COLOURS, Grid, symbol_art
+from egm.screen.scenes.stage import Stage
+from egm.screen.theme import Colour, fade, mix
+
+#: With more wins at once their amounts would hide the symbols; each gets its own in its turn.
+_AMOUNTS_MOST = 3
+
+
+def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, ...], since: float) -> None:
+    """All winning lines together, then each in turn; what does not win steps back into the dark."""
+    paid = [win for win in wins if win.credits > 0 and win.positions]
+    if not paid:
+        return
+    turn = shown_win(since, len(paid), stage.theme.motion.line_cycle)
+    now = paid if turn is None else [paid[turn]]
+    grid = Grid(stage.layout.field, field.heights)
+    winning = {place for win in now for place in win.positions}
+    for reel in range(field.reels):
+        for row in range(field.heights[reel]):
+            if (reel, row) not in winning:
+                stage.painter.shade(grid.cell(reel, row), (6, 3, 14, 120))
+    for win in now:
+        _line(stage, field, grid, win, wins.index(win))
+    beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
+    for reel, row in sorted(winning):
+        owner = next(win for win in now if (reel, row) in win.positions)
+        colour = _colour(owner, wins.index(owner))
+        _winner(stage, field, grid, window[reel][row], (reel, row), beat, colour)
+    for win in now:
+        _badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
+
+
+def shown_win(since: float, count: int, cycle: float) -> int | None:
+    """Which win has its turn; None while all are shown together."""
+    if count == 1:
+        return 0
+    phase = int(since / cycle) % (count + 1)
+    return None if phase == 0 else phase - 1
+
+
+def _colour(win: WinView, index: int) -> Colour:
+    return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
+
+
+def _winner(
+    stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
+) -> None:
+    """A winning symbol: its cell lit and framed, the symbol itself breathing."""
+    p = stage.painter
+    rect = grid.cell(*place)
+    x, y, w, h = rect
+    step = round(beat * 6)
+
+    def frame(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size, (w, h), 2)
+        ink.fill(
+            box(0, 0, w, h, 12),
+            Radial(
+                ((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6
+            ),
+        )
+        ink.stroke(box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
+        ink.stroke(box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
+        return ink.finish()
+
+    p.art(("win frame", colour), rect, frame)
+    side = min(w, h) * (0.96 + 0.1 * step / 6)
+    if not is_blank(symbol):
+        size = (p.px(side), p.px(side))
+        p.put(
+            symbol_art(stage, field, symbol, size),
+            (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2),
+        )
+
+
+def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
+    """The line through the cells' middles, from edge to edge; a win on no line joins its own cells."""
+    if win.line is not None and 0 < win.line <= len(field.lines):
+        rows = field.lines[win.line - 1]
+        cells = [grid.cell(reel, row) for reel, row in enumerate(rows)]
+    else:
+        cells = [grid.cell(reel, row) for reel, row in sorted(win.positions)]
+    points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
+    if win.line is not None and points:
+        points = [
+            (grid.field[0] + 4, points[0][1]),
+            *points,
+            (grid.field[0] + grid.field[2] - 4, points[-1][1]),
+        ]
+    return points
+
+
+def _line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
+    points = _path(grid, field, win)
+    if win.line is None or len(points) < 2:
+        return
+    top = min(y for _, y in points) - 12
+    low = max(y for _, y in points) + 12
+    rect: Rect = (grid.field[0], top, grid.field[2], low - top)
+    colour = _colour(win, index)
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size, (rect[2], rect[3]), 2)
+        local = [(x - rect[0], y - rect[1]) for x, y in points]
+        ink.stroke(local, 15, (0, 0, 0, 150), closed=False)
+        ink.stroke(local, 9, colour, closed=False)
+        ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), closed=False)
+        return ink.finish()
+
+    stage.painter.art(("line", tuple(points), colour), rect, make)
+
+
+def _badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
+    """The number of a line at its left end, and what it pays on its last cell."""
+    p, colour = stage.painter, _colour(win, index)
+    dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
+    if win.line is not None:
+        y = grid.cell(*win.positions[0])[1] + grid.cell(*win.positions[0])[3] / 2
+
+        def make(size: tuple[int, int]) -> pygame.Surface:
+            ink = Ink(size)
+            ink.fill(ellipse(50, 50, 49), (0, 0, 0, 210))
+            ink.fill(ellipse(50, 50, 44), colour)
+            ink.fill(ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
+            return ink.finish()
+
+        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), make)
+        p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
+    if not amount:
+        return
+    x, y, w, h = grid.cell(*win.positions[-1])
+    words = stage.texts.number(win.credits)
+    width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)
+    p.panel(
+        (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
+    )
+    p.text(
+        words,
+        (x + w / 2, y + h - 36),
+        Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
+        width=width - 14,
+    )

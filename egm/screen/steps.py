@@ -1,0 +1,130 @@
+"""The steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws.
+
+Each is read from the display that ``paytables`` made and carries the credits it won.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from egm.screen.outcome import Field, OutcomeError, Result, read_result
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a coin, a box or a part of a wheel holds."""
+
+    name: str
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class HoldStep:
+    """Hold-and-spin: cells column by column, each spin's coins by index (or None), and the spins left."""
+
+    stage: str
+    coins: tuple[Item, ...]
+    spins: tuple[tuple[int | None, ...], ...]
+    left: tuple[int, ...]
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class PickStep:
+    """Boxes, those opened in order with what was in them."""
+
+    stage: str
+    boxes: int
+    opened: tuple[tuple[int, Item], ...]
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class WheelStep:
+    """A wheel's parts in order, and the part that won."""
+
+    stage: str
+    parts: tuple[Item, ...]
+    part: int
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One way of a Keno ticket: its numbers, those that were drawn, and what it pays."""
+
+    numbers: tuple[int, ...]
+    hits: tuple[int, ...]
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class KenoStep:
+    """One Keno draw: the balls in their order and every way; ``number`` of ``draws``."""
+
+    balls: tuple[int, ...]
+    cards: tuple[Card, ...]
+    number: int
+    draws: int
+    multipliers: tuple[tuple[str, int], ...]
+    credits: int
+
+
+Step = Result | HoldStep | PickStep | WheelStep | KenoStep
+
+
+def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple[Step, ...]:
+    """Every step of an outcome in order; at least one. Raises :class:`OutcomeError`."""
+    try:
+        if "draws" in display:
+            draws = display["draws"]
+            steps: list[Step] = [_keno(draw, len(draws)) for draw in draws]
+        else:
+            steps = [_step(fields, step) for step in display.get("steps") or [display]]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise OutcomeError(f"display: {error!r}") from error
+    if not steps:
+        raise OutcomeError("display: no step in it")
+    return tuple(steps)
+
+
+def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
+    stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
+    if "spins" in data:
+        return HoldStep(
+            stage,
+            _items(data["coins"]),
+            tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in data["spins"]),
+            tuple(int(spin["left"]) for spin in data["spins"]),
+            credits_,
+        )
+    if "opened" in data:
+        opened = tuple((int(box["box"]), _item(box)) for box in data["opened"])
+        return PickStep(stage, int(data["boxes"]), opened, credits_)
+    if "parts" in data:
+        parts = _items(data["parts"])
+        part = int(data["part"])
+        if not 0 <= part < len(parts):
+            raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
+        return WheelStep(stage, parts, part, credits_)
+    if stage not in fields:
+        raise OutcomeError(f"display: stage {stage!r} is none of {sorted(fields)}")
+    return read_result(fields[stage], data)
+
+
+def _items(data: Any) -> tuple[Item, ...]:
+    return tuple(_item(entry) for entry in data)
+
+
+def _item(data: Mapping[str, Any]) -> Item:
+    return Item(str(data["item"]), int(data["credits"]))
+
+
+def _keno(data: Mapping[str, Any], draws: int) -> KenoStep:
+    cards = tuple(
+        Card(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
+        for way in data["ways"]
+    )
+    multipliers = tuple((str(name), int(times)) for name, times in data.get("multipliers", {}).items())
+    balls = tuple(map(int, data["balls"]))
+    return KenoStep(balls, cards, int(data["draw"]), draws, multipliers, int(data["credits"]))

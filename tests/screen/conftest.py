@@ -1,0 +1,41 @@
+"""What the screen's tests share: no window, no sound device, one theme, the library as published."""
+
+import os
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["SDL_AUDIODRIVER"] = "dummy"
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+
+import pygame
+import pytest
+
+from egm.screen.theme import load_theme
+from paytables import library, load_game
+from tools.gallery import game_view, kinds
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pygame():
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+
+
+@pytest.fixture(scope="session")
+def theme():
+    return load_theme()
+
+
+@pytest.fixture(scope="session")
+def games():
+    return tuple(load_game(name) for name in library())
+
+
+@pytest.fixture(scope="session")
+def published(games):
+    return tuple(game_view(game) for game in games)
+
+
+@pytest.fixture(scope="session")
+def outcomes(games, theme):
+    return {game.id: kinds(game, theme, 600) for game in games}

@@ -1,0 +1,116 @@
+"""The words of the screen: both languages whole, every code of the machine worded, each place's own forms."""
+
+import re
+from datetime import UTC, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from egm.cabinet.faults import FAULTS
+from egm.cabinet.states import TABLE, State
+from egm.devices.ioboard.codec import DOORS
+from egm.screen.text import CATALOGUES, CatalogueError, Texts, flatten, placeholders, read_catalogue
+
+SOURCES = Path(CATALOGUES).parent
+NBSP = "\u00a0"
+
+
+def test_both_catalogues_have_the_same_keys_and_names_in_braces():
+    english, french = read_catalogue("en"), read_catalogue("fr")
+    assert english.keys() == french.keys()
+    assert {key: placeholders(text) for key, text in english.items()} == {
+        key: placeholders(text) for key, text in french.items()
+    }
+
+
+@pytest.mark.requirement("C-18")
+def test_no_text_is_empty_and_french_is_not_english():
+    english, french = read_catalogue("en"), read_catalogue("fr")
+    assert all(text.strip() for text in (*english.values(), *french.values()))
+    international = {
+        "key.service",
+        "key.volume",
+        "tilt.code",
+        "meter.win",
+        "family.keno",
+        "feature.multiplier",
+        "feature.progressive",
+        "help.kind",
+        "door.other",
+        "notice.other",
+        "drawer.title",
+        "help.page",
+        "feature.bonus",
+    }
+    same = {key for key in english if english[key] == french[key]} - international
+    assert same == set()
+
+
+def test_french_punctuation_stands_off_as_in_canada():
+    """A colon has a space before it; an exclamation or question mark has none (Canadian use)."""
+    for key, text in read_catalogue("fr").items():
+        assert not re.search(r"[^\s]\s*:(?!\S)", text) or " :" in text, (key, text)
+        assert not re.search(r"\s[!?]", text), (key, text)
+
+
+def test_every_text_that_the_source_asks_for_exists():
+    texts = read_catalogue("en")
+    asked = set()
+    for path in SOURCES.rglob("*.py"):
+        asked |= set(re.findall(r"""say\(\s*f?["']([a-z_]+\.[a-z_0-9.]+)["']""", path.read_text("utf-8")))
+    assert len(asked) > 40
+    assert asked - texts.keys() == set()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_code_of_the_machine_has_words(language):
+    texts = Texts(language)
+    codes = [f"tilt.text.{code}" for code in FAULTS]
+    codes += [f"notice.refused.{state}" for state in State]
+    codes += [f"notice.refused.{guard}" for row in TABLE for guard in row.guards]
+    codes += [f"door.{door}" for door in DOORS]
+    codes += [f"tilt.cleared_{who}" for who in ("self", "attendant", "technician", "memory_clear")]
+    assert [code for code in codes if not texts.has(code)] == []
+
+
+@pytest.mark.requirement("N-05")
+@pytest.mark.parametrize(
+    ("language", "cents", "form"),
+    [
+        ("en", 123450, "$1,234.50"),
+        ("fr", 123450, f"1{NBSP}234,50{NBSP}$"),
+        ("en", 5, "$0.05"),
+        ("fr", 0, f"0,00{NBSP}$"),
+        ("fr_CA", 99, f"0,99{NBSP}$"),
+    ],
+)
+def test_money_has_each_language_its_form(language, cents, form):
+    assert Texts(language).money(cents, "CAD") == form
+
+
+def test_money_is_exact_far_beyond_what_a_float_holds():
+    assert Texts("en").money(9_007_199_254_740_993_01, "CAD") == "$9,007,199,254,740,993.01"
+
+
+@pytest.mark.requirement("N-01")
+def test_the_clock_shows_the_places_own_time_with_the_half_of_the_day():
+    montreal = timezone(timedelta(hours=-5))
+    assert "8:05" in Texts("en", montreal).clock("2026-11-21T01:05:00+00:00")
+    assert "p.m." in Texts("en", montreal).clock("2026-11-21T01:05:00Z")
+    assert Texts("fr", UTC).clock("2026-11-21T13:05:00+00:00") == "13 h 05"
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(CatalogueError, match=r"en\.toml: no\.such: no such text"):
+        Texts("en").say("no.such")
+    with pytest.raises(CatalogueError, match=r"status\.paying: cannot be filled"):
+        Texts("en").say("status.paying", other=1)
+    with pytest.raises(CatalogueError, match="not ISO 8601"):
+        Texts("en").clock("noon")
+
+
+def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "en.toml").write_text("[broken", "utf-8")
+    with pytest.raises(CatalogueError, match=r"en\.toml"):
+        read_catalogue("en", tmp_path)
+    assert flatten({"a": {"b": "c"}}) == {"a.b": "c"}

@@ -1,0 +1,57 @@
+"""Reels as they move: they start where they stood, end on the recorded stop, and follow their strip."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.screen.motion import ReelTravel, rolled
+from egm.screen.theme import load_theme
+
+MOTION = load_theme().motion
+strips = st.integers(1, 256)
+
+
+@st.composite
+def travels(draw):
+    length = draw(strips)
+    return ReelTravel(
+        draw(st.integers(0, length - 1)), draw(st.integers(0, length - 1)), length, draw(st.floats(0.9, 8))
+    )
+
+
+@given(travels())
+def test_a_reel_starts_where_it_stood_and_ends_on_its_stop(travel):
+    assert travel.place(0, MOTION) == travel.start
+    ended = travel.stop_at + MOTION.settle
+    assert travel.place(ended, MOTION) == travel.target
+    assert travel.place(ended + 100, MOTION) == travel.target
+
+
+@given(travels())
+def test_a_reel_only_ever_runs_one_way_between_its_start_and_its_overshoot(travel):
+    moments = [MOTION.spin_up + (travel.stop_at - MOTION.spin_up) * i / 50 for i in range(50)]
+    places = [travel.place(moment, MOTION) for moment in moments]
+    assert all(later < earlier for earlier, later in pairwise(places))
+
+
+@given(travels())
+def test_a_reel_arrives_without_a_jump(travel):
+    before = travel.place(travel.stop_at - 1e-6, MOTION)
+    after = travel.place(travel.stop_at, MOTION)
+    assert (before - after) % travel.length == pytest.approx(0, abs=0.01) or (
+        after - before
+    ) % travel.length == pytest.approx(0, abs=0.01)
+
+
+@given(travels())
+def test_the_distance_is_whole_turns_of_the_strip_to_the_stop(travel):
+    assert (travel.start - travel.cells(MOTION)) % travel.length == travel.target
+    assert travel.cells(MOTION) > 0
+
+
+@given(st.integers(0, 10**12), st.floats(0, 10), st.floats(0.1, 10))
+def test_a_roll_up_never_shows_more_than_the_win_and_ends_on_it(amount, since, length):
+    assert 0 <= rolled(amount, since, length) <= amount
+    assert rolled(amount, length, length) == amount

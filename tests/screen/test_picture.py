@@ -1,0 +1,153 @@
+"""The picture itself: no text clipped, crushed or overlapping; nothing touchable that is not drawn; pure."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.screen.layout import LANDSCAPE, PORTRAIT, inside
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.view import Action, pressed
+from tools.gallery import at_rest, game_scenes, machine_scenes
+
+LAYOUTS = [LANDSCAPE, PORTRAIT]
+LEAST_HEIGHT = 13.0
+"""Letters smaller than this, in units of the 1080 high picture, are not readable on a cabinet."""
+
+
+class Watcher(Painter):
+    """A painter that remembers the words it wrote, and forgets those a panel then covered."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.written = []
+
+    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+        ink = self.words(words, style, width).get_bounding_rect().move(place.topleft)
+        if words.strip():
+            self.written.append((words, ink, self._fitted(words, style, width).get_height()))
+        return place
+
+    def _cover(self, rect):
+        box = self.box(rect)
+        self.written = [
+            entry for entry in self.written if not box.contains(entry[1]) and not box.colliderect(entry[1])
+        ]
+
+    def art(self, key, rect, make, *, alpha=1.0):
+        if key[0] in {"plate", "sheet", "tile", "key", "cell"}:
+            self._cover(rect)
+        super().art(key, rect, make, alpha=alpha)
+
+    def shade(self, rect, paint, radius=0):
+        if rect[2] * rect[3] > 300 * 130:
+            self._cover(rect)
+        super().shade(rect, paint, radius)
+
+    def panel(self, rect, *, radius=18, fill="panel", edge="panel_edge", line=2):
+        self._cover(rect)
+        super().panel(rect, radius=radius, fill=fill, edge=edge, line=line)
+
+
+def all_scenes(published, outcomes, language, theme):
+    yield from machine_scenes(published, language, theme)
+    for game in published:
+        for name, view in game_scenes(published, game, outcomes[game.id], language, theme):
+            yield f"{game.id}/{name}", view
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["landscape", "portrait"])
+def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
+    picture = Picture(theme, layout=layout)
+    watcher = picture.painter = Watcher(theme)
+    surface = pygame.Surface(picture.pixels)
+    whole = surface.get_rect()
+    faults = []
+    for name, view in all_scenes(published, outcomes, language, theme):
+        watcher.written = []
+        picture.draw(surface, view)
+        for i, (words, box, height) in enumerate(watcher.written):
+            if not whole.contains(box):
+                faults.append((name, words, "leaves the picture", tuple(box)))
+            if height < LEAST_HEIGHT:
+                faults.append((name, words, "too small", height))
+            faults += [
+                (name, words, "overlaps", other)
+                for other, place, _ in watcher.written[:i]
+                if box.colliderect(place)
+            ]
+    assert faults == []
+
+
+@pytest.mark.requirement("C-19")
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["landscape", "portrait"])
+def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
+    """Each touch point is drawn: without its key the picture differs there. Between them nothing answers."""
+    picture = Picture(theme, layout=layout)
+    game = published[0]
+    rest = at_rest(published, game, "en")
+    for name in ("", "help", "games"):
+        view = pressed(rest, Action(name), theme)[0] if name else rest
+        touches = picture.touches(view)
+        for touch in touches:
+            x, y, w, h = touch.rect
+            assert x >= 0
+            assert x + w <= layout.size[0]
+            assert y >= 0
+            assert y + h <= layout.size[1]
+            assert picture.touched(view, x + w / 2, y + h / 2) == touch.action, "nothing covers it"
+        for x in range(5, layout.size[0], 23):
+            for y in range(5, layout.size[1], 23):
+                if picture.touched(view, x, y) is not None:
+                    assert any(inside(touch.rect, x, y) for touch in touches)
+    surface = pygame.Surface(picture.pixels)
+    picture.draw(surface, rest)
+    for touch in picture.touches(rest):
+        box = pygame.Rect(*map(round, touch.rect))
+        seen = {
+            tuple(surface.get_at((x, y)))[:3]
+            for x in range(box.left, box.right, 4)
+            for y in range(box.top, box.bottom, 4)
+        }
+        assert len(seen) > 12, f"{touch.action.name}: nothing is drawn there"
+
+
+def test_touch_targets_are_large_enough_for_a_finger(published, theme):
+    """At 1920 units for 480 mm (a 22 inch display) 60 units are 15 mm."""
+    picture = Picture(theme)
+    rest = at_rest(published, published[0], "en")
+    for name in ("help", "games"):
+        for touch in picture.touches(pressed(rest, Action(name), theme)[0]):
+            assert touch.rect[2] >= 60
+            assert touch.rect[3] >= 60
+
+
+def test_drawing_changes_nothing_and_repeats_exactly(published, outcomes, theme):
+    game = published[0]
+    view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme))["spin"]
+    one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
+    first, second = pygame.Surface(one.pixels), pygame.Surface(one.pixels)
+    one.draw(first, view)
+    one.draw(first, at_rest(published, game, "en"))
+    one.draw(first, view)
+    other.draw(second, view)
+    assert first.get_buffer().raw == second.get_buffer().raw
+
+
+def test_nothing_flashes_faster_than_three_times_a_second(theme):
+    assert theme.motion.flash_hz <= 3
+
+
+def test_reduced_motion_is_still(published, outcomes, theme):
+    game = published[0]
+    after = dict(game_scenes(published, game, outcomes[game.id], "en", theme))["idle"]
+    picture = Picture(theme, scale=0.5)
+    surface = pygame.Surface(picture.pixels)
+    frames = set()
+    for i in range(5):
+        picture.draw(surface, replace(after, reduced_motion=True, now=100 + i * 0.13))
+        frames.add(surface.get_buffer().raw)
+    assert len(frames) == 1

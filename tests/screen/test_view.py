@@ -1,0 +1,256 @@
+"""What the screen does: one frozen view to the next."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.link.messages import BenchCommand, BenchReply, Hello, Notice, Tilt
+from egm.screen.layout import LANDSCAPE
+from egm.screen.outcome import OutcomeError
+from egm.screen.painter import Painter
+from egm.screen.scenes.deck import figures, lit
+from egm.screen.scenes.stage import Stage
+from egm.screen.sound import ALARM_FLOOR, LEVELS, SCORES, loudness, samples, sounds_between
+from egm.screen.text import Texts
+from egm.screen.view import (
+    Action,
+    Page,
+    Scene,
+    View,
+    heard,
+    heard_bench,
+    lost,
+    playing,
+    pressed,
+    ticked,
+    times,
+)
+from tools.gallery import UNIT_CENTS, at_rest, played, shown, snapshot
+
+
+@pytest.fixture
+def game(published):
+    return next(game for game in published if game.id == "maple-classic")
+
+
+@pytest.fixture
+def rest(published, game):
+    return at_rest(published, game, "en")
+
+
+def stage(view, theme):
+    return Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+
+
+def sent(view, name, theme, value=None):
+    return pressed(view, Action(name, value), theme)[1]
+
+
+@pytest.mark.requirement("C-17", "C-24")
+def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].loss)
+    line = times(view, theme)
+    told = []
+    for i in range(2000):
+        view, wishes = ticked(view, 100 + i * 0.005, theme)
+        told += [(view.now - 100, wish) for wish in wishes]
+    assert [wish.name for _, wish in told] == ["shown"]
+    assert told[0][1].value == game.id
+    assert told[0][0] >= line.spun + theme.motion.result_hold - 0.006
+
+
+def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].loss)
+    view = heard(view, snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view, wishes = ticked(view, 200, theme)
+    assert wishes == ()
+    view = heard(view, snapshot(game, "en", state="playing"))
+    _, wishes = ticked(view, 201, theme)
+    assert [wish.name for wish in wishes] == ["shown"]
+
+
+def test_play_during_the_roll_up_only_skips_it(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].much)
+    line = times(view, theme)
+    spinning = replace(view, now=100.5)
+    assert [wish.name for wish in sent(spinning, "play", theme)] == ["play"], (
+        "while reels run the machine is asked, and refuses"
+    )
+    rolling = replace(view, now=100 + line.spun + 0.1)
+    assert lit(stage(rolling, theme), "play")
+    skipped, wishes = pressed(rolling, Action("play"), theme)
+    assert wishes == ()
+    assert not playing(replace(skipped, now=rolling.now + 0.01), theme)
+    assert figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
+
+
+@pytest.mark.requirement("C-17")
+def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
+    more = heard(replace(rest, now=50), snapshot(game, "en", credit_cents=133450))
+    seen = [figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)]
+    assert seen[0] == 123450
+    assert seen == sorted(seen)
+    assert seen[-1] == 133450
+    less = heard(replace(rest, now=50), snapshot(game, "en", credit_cents=100))
+    assert figures(stage(less, theme)).credit_cents == 100
+
+
+def test_keys_wish_and_never_command(rest, theme):
+    assert [i.name for i in sent(rest, "play", theme)] == ["play"]
+    assert [i.name for i in sent(rest, "cash_out", theme)] == ["cash_out"]
+    assert [i.name for i in sent(rest, "service", theme)] == ["service"]
+    assert [(i.name, i.value) for i in sent(rest, "language", theme)] == [("language", "fr")]
+    assert [(i.name, i.value) for i in sent(rest, "bet_less", theme)] == [("bet", 2)]
+    assert [(i.name, i.value) for i in sent(rest, "bet_more", theme)] == [("bet", 3)]
+    assert [(i.name, i.value) for i in sent(rest, "bet_max", theme)] == [("bet", 3)]
+    assert [(i.name, i.value) for i in sent(rest, "denomination", theme, 5)] == [("denomination", 5)]
+    command = BenchCommand(device="io", action="key")
+    assert sent(rest, "bench", theme, (command,)) == (command,)
+
+
+def test_without_a_machine_nothing_is_lit_and_nothing_breaks(theme):
+    nothing = View()
+    for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
+        after, _ = pressed(nothing, Action(name), theme)
+        assert after.scene is Scene.BOOT
+        assert not lit(stage(after, theme), name)
+
+
+def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
+    view, _ = pressed(rest, Action("help"), theme)
+    assert view.page is Page.HELP
+    stopped = heard(
+        view,
+        snapshot(
+            game, "en", state="tilt", tilts=(Tilt(code="x", since="2026-11-21T00:00:00Z", cleared_by="self"),)
+        ),
+    )
+    assert (stopped.page, stopped.scene) == (Page.NONE, Scene.TILT)
+
+
+@pytest.mark.parametrize(
+    ("state", "scene"),
+    [
+        ("boot", Scene.BOOT),
+        ("self_test", Scene.BOOT),
+        ("door_open", Scene.DOOR),
+        ("tilt", Scene.TILT),
+        ("handpay", Scene.HANDPAY),
+        ("paying", Scene.PAYING),
+        ("out_of_service", Scene.OUT),
+        ("idle", Scene.GAME),
+        ("playing", Scene.GAME),
+    ],
+)
+def test_every_state_has_its_scene(rest, game, state, scene):
+    assert heard(rest, snapshot(game, "en", state=state)).scene is scene
+
+
+def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
+    gone = lost(rest)
+    assert gone.scene is Scene.LOST
+    assert not gone.accepts("play")
+    assert heard(gone, snapshot(game, "en")).scene is Scene.GAME
+
+
+def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
+    refusal = snapshot(game, "en", notices=(Notice(code="refused.playing"),))
+    first = heard(replace(rest, now=10), refusal)
+    again, _ = pressed(replace(first, now=30), Action("play"), theme)
+    assert heard(again, refusal).notices_at == 30
+    assert heard(replace(first, now=60), refusal).notices_at == 10
+
+
+def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
+    view = shown(rest, game, outcomes[game.id].little)
+    again = heard(replace(view, now=101), view.show.play)
+    assert again.show.began == view.show.began, "a repeat of the game being shown does not start it anew"
+
+
+def test_a_display_that_fits_no_game_is_named(rest, game, outcomes):
+    play = shown(rest, game, outcomes[game.id].loss).show.play
+    for display in (
+        {"steps": [{"stage": "base", "window": [["birch"]], "stops": [0]}]},
+        {"steps": []},
+        {"window": 3},
+    ):
+        with pytest.raises(OutcomeError, match="display"):
+            heard(rest, play.model_copy(update={"display": display, "play_id": "other"}))
+
+
+def test_a_presentation_that_is_no_field_is_named(game):
+    broken = game.model_copy(update={"presentation": {"strips": [[]], "heights": [3]}})
+    with pytest.raises(OutcomeError, match="maple-classic"):
+        heard(View(), Hello(games=(broken,)))
+
+
+def test_the_clock_goes_on_between_snapshots(rest):
+    assert replace(rest, now=rest.heard_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
+
+
+def test_the_drawer_listens_to_the_bench_only(rest, theme):
+    view, _ = pressed(replace(rest, with_bench=True), Action("drawer"), theme)
+    assert view.drawer
+    told = heard_bench(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
+    assert told.bench["io"]["doors_open"] == ["main"]
+    assert heard_bench(told, BenchReply(ok=False, text="no")).bench_said.text == "no"
+    assert not pressed(rest, Action("drawer"), theme)[0].drawer, "no bench, no drawer"
+
+
+@pytest.mark.requirement("N-10")
+def test_a_win_below_the_stake_is_not_celebrated(theme):
+    assert theme.celebration(2, 3) == 0
+    assert theme.celebration(3, 3) == 1
+    assert theme.celebration(0, 0) == 0
+    assert theme.celebration(4000, 100) == len(theme.celebration_levels) - 1
+
+
+@pytest.mark.requirement("J-17")
+def test_no_volume_makes_an_alarm_inaudible():
+    for volume in range(len(LEVELS)):
+        assert loudness("alarm", volume) >= ALARM_FLOOR
+        assert loudness("win_1", volume) == LEVELS[volume]
+
+
+def test_sounds_follow_the_game(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].little)
+    line = times(view, theme)
+    names = []
+    before = view
+    for i in range(1200):
+        after = replace(view, now=100 + i * 0.01)
+        names += sounds_between(before, after, theme)
+        before = after
+    assert names == ["spin", "stop", "stop", "stop", f"win_{line.level}"]
+    door = heard(rest, snapshot(game, "en", state="door_open"))
+    assert "alarm" in sounds_between(rest, door, theme)
+
+
+def test_every_sound_is_made_and_none_is_clipped_flat():
+    for score in SCORES.values():
+        data = samples(score)
+        assert len(data) > 500
+        loud = memoryview(data).cast("h")
+        assert 1000 < max(map(abs, loud)) <= 32000
+
+
+@pytest.mark.requirement("C-16", "C-17")
+def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
+    """Over many games: the final frame's symbols, lines and amounts are the outcome's."""
+    source = next(one for one in games if one.id == game.id)
+    for number in range(120):
+        outcome = played(source, f"session/{number}", 3)
+        view = shown(rest, game, outcome)
+        line = times(view, theme)
+        final = replace(view, now=100 + line.rolled)
+        last, told = final.show.steps[-1], outcome.display
+        assert [list(column) for column in last.window] == told["window"]
+        field = view.fields[game.id]["base"]
+        for strip, stop, column in zip(field.strips, last.stops, last.window, strict=True):
+            assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
+        assert list(last.stops) == told["stops"]
+        assert [(win.credits, win.line, [list(p) for p in win.positions]) for win in last.wins] == [
+            (win["credits"], win["number"], win["positions"]) for win in told["wins"]
+        ]
+        assert figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
+        assert figures(stage(final, theme)).credit_cents == 123450
