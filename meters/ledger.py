@@ -5,7 +5,7 @@ the truth and everything here can be rebuilt from it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -194,34 +194,28 @@ class Ledger:
             self.commit(plan, entry)
 
     # ------------------------------------------------------------------ the self-audit
-    def audit_totals(self) -> Mapping[Role, int]:
-        """Return the live book's total of each role in minor units, each counted as a positive amount."""
-        totals = dict.fromkeys(Role, 0)
-        for name in self.accounts():
-            line = account(name)
-            if line.book is Book.LIVE:
-                sign = -1 if line.role in {Role.IN, Role.WIN} else 1
-                totals[line.role] += sign * (self.taken[name] - self.given[name])
-        return totals
-
     def self_audit(self) -> None:
         """Prove credits = all in + wins - wagers - all out, that nobody is below zero, every book is even.
 
         A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
-        totals = self.audit_totals()
-        due = totals[Role.IN] + totals[Role.WIN] - totals[Role.WAGER] - totals[Role.OUT]
-        if totals[Role.CREDIT] != due:
-            raise SelfAuditFailed(
-                f"credits are {totals[Role.CREDIT]} cents, but in {totals[Role.IN]} + wins {totals[Role.WIN]}"
-                f" - wagers {totals[Role.WAGER]} - out {totals[Role.OUT]} = {due}"
-            )
+        live: Counter[Role] = Counter()
         books: Counter[Book] = Counter()
         for name in self.accounts():
             line = account(name)
-            books[line.book] += self.taken[name] - self.given[name]
-            if line.limited and self.available_cents(name) < 0:
-                raise SelfAuditFailed(f"{name} is below zero: {self.available_cents(name)} cents available")
+            rest_cents = self.taken[name] - self.given[name]
+            books[line.book] += rest_cents
+            if line.book is Book.LIVE:
+                live[line.role] += rest_cents
+            if line.limited and rest_cents < self.held[name]:
+                raise SelfAuditFailed(f"{name} is below zero: {rest_cents - self.held[name]} cents available")
+        paid_in, won = -live[Role.IN], -live[Role.WIN]
+        due_cents = paid_in + won - live[Role.WAGER] - live[Role.OUT]
+        if live[Role.CREDIT] != due_cents:
+            raise SelfAuditFailed(
+                f"credits are {live[Role.CREDIT]} cents, but in {paid_in} + wins {won}"
+                f" - wagers {live[Role.WAGER]} - out {live[Role.OUT]} = {due_cents}"
+            )
         for book, rest_cents in books.items():
             if rest_cents:
                 raise SelfAuditFailed(f"the {book} book is off by {rest_cents} cents")
