@@ -16,6 +16,7 @@ from paytables.errors import DefinitionError
 FAMILIES: Final[Mapping[str, str]] = {
     "keno": "paytables.keno",
     "reels": "paytables.reels",
+    "wheel": "paytables.wheel",
 }
 
 

@@ -1,0 +1,122 @@
+"""The exact figures of a wheel game: every area by itself, every form, and any bets laid together.
+
+A symbol that is spun again makes a short Markov chain: its states are the factors reached, which only grow up
+to the most there is, so the expected number of spins at each factor follows one after another.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+
+from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Law, Prize
+from paytables.wheel.schema import Form, WheelDefinition
+
+
+def analyse(
+    definition: WheelDefinition, forms: Sequence[tuple[Form, Mapping[str, int]]], depth: Depth
+) -> Analysis:
+    """Return the figures of every area at the least stake, and of every form of several areas."""
+    least = min(definition.layout.stakes)
+    bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
+    if depth is Depth.FULL:
+        bets += [
+            analyse_bets(definition, stakes, form.id, depth) for form, stakes in forms if len(stakes) > 1
+        ]
+    header = definition.game
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+
+
+def spins(definition: WheelDefinition) -> dict[int, Fraction]:
+    """Return the expected number of spins made at each factor, in one game."""
+    parts = definition.wheel.parts
+    again = {s.id: s.again for s in definition.symbol if s.again is not None}
+    grows = [again[part] for part in parts if part in again]
+    most = definition.wheel.most_factor
+    reached = {1: Fraction(1)}
+    done: dict[int, Fraction] = {}
+    while reached:
+        factor = min(reached)
+        stays = Fraction(sum(min(factor * n, most) == factor for n in grows), len(parts))
+        done[factor] = reached.pop(factor) / (1 - stays)
+        for n in grows:
+            after = min(factor * n, most)
+            if after != factor:
+                reached[after] = reached.get(after, Fraction(0)) + done[factor] / len(parts)
+    return done
+
+
+def analyse_bets(
+    definition: WheelDefinition, stakes: Mapping[str, int], name: str, depth: Depth = Depth.FULL
+) -> BetAnalysis:
+    """Return the figures of stakes laid together; ``stakes`` are credits by area."""
+    parts = definition.wheel.parts
+    at = spins(definition)
+    areas = {area.id: area for area in definition.area}
+    again = {s.id for s in definition.symbol if s.again is not None}
+    cost = sum(stakes.values())
+    mean_factor = sum((n * f for f, n in at.items()), Fraction(0)) / len(parts)
+    prizes = tuple(
+        Prize(
+            name=symbol,
+            where=area,
+            credits=stake * pay,
+            hits=parts.count(symbol),
+            rate=sum(at.values(), Fraction(0)) * parts.count(symbol) / len(parts),
+            rtp=mean_factor * parts.count(symbol) * stake * pay / cost,
+        )
+        for area, stake in stakes.items()
+        for symbol, pay in sorted(areas[area].pays.items(), key=lambda item: -item[1])
+    )
+    rtp = sum((prize.rtp for prize in prizes), Fraction(0))
+    if depth is Depth.RETURN:
+        return BetAnalysis(bet=name, cost_credits=cost, rtp=rtp, cycle=len(parts))
+    chances: dict[int, Fraction] = {}
+    for symbol in set(parts) - again:
+        win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
+        for factor, n in at.items():
+            p = n * parts.count(symbol) / len(parts)
+            chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
+    law = _law(chances)
+    top = max(law.counts)
+    return BetAnalysis(
+        bet=name,
+        cost_credits=cost,
+        rtp=rtp,
+        cycle=len(parts),
+        prizes=prizes,
+        features=_again(definition, rtp * cost, cost),
+        variance=law.variance(),
+        hit_probability=law.at_least(1),
+        return_bet_probability=law.at_least(cost),
+        law=law,
+        max_win_credits=top,
+        max_win_probability=law.at_least(top),
+    )
+
+
+def _law(chances: Mapping[int, Fraction]) -> Law:
+    total = lcm(*(p.denominator for p in chances.values()))
+    return Law(total, {win: p.numerator * (total // p.denominator) for win, p in sorted(chances.items())})
+
+
+def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
+    """The spins after the first: how often there are any, how many then, and what they pay."""
+    parts = definition.wheel.parts
+    again = {s.id for s in definition.symbol if s.again is not None}
+    rate = Fraction(sum(part in again for part in parts), len(parts))
+    if not rate:
+        return ()
+    at = spins(definition)
+    more = sum(at.values(), Fraction(0)) - 1
+    whole = sum((n * f for f, n in at.items()), Fraction(0))
+    paid = mean * (whole - 1) / whole
+    return (
+        FeatureFigures(
+            feature="again",
+            rate=rate,
+            mean_runs=more / rate,
+            mean_credits=paid / rate,
+            rtp=paid / cost,
+            longest_runs=None,
+        ),
+    )

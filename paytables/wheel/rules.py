@@ -1,0 +1,192 @@
+"""The rules of one wheel game: stakes on the areas of a layout, one spin, and its prizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from paytables.analysis import Analysis, Depth
+from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
+from paytables.errors import DefinitionError, WagerError
+from paytables.wheel import figures
+from paytables.wheel.schema import Form, WheelDefinition
+
+
+@dataclass(frozen=True)
+class WheelRules:
+    """A wheel game made playable."""
+
+    definition: WheelDefinition
+
+    @cached_property
+    def bet_options(self) -> tuple[int, ...]:
+        """What every form costs at every stake, in credits, ascending. Other bets may cost other sums."""
+        return tuple(sorted({sum(stakes.values()) for _, stakes in self._offers()}))
+
+    def _offers(self) -> list[tuple[Form, dict[str, int]]]:
+        """Every form at every stake it may be bought at."""
+        layout = self.definition.layout
+        return [
+            (form, dict.fromkeys(form.areas, stake))
+            for form in self.definition.form
+            for stake in layout.stakes
+            if layout.cost is None or stake * len(form.areas) <= layout.cost
+        ]
+
+    def wager(self, credits_: int, **asked: Json) -> Wager:
+        """Return the wager of ``credits_``: the ``bets`` asked for, credits by area, or the first such form.
+
+        ``form`` asks for a form by its id. Raises :class:`WagerError`.
+        """
+        if set(asked) - {"bets", "form"} or len(asked) > 1:
+            raise WagerError(f"a wheel takes bets, or a form; not {', '.join(sorted(asked))}")
+        if "bets" in asked:
+            stakes = self._stakes(asked["bets"])
+            if sum(stakes.values()) != credits_:
+                raise WagerError(f"the bets cost {sum(stakes.values())} credits, not {credits_}")
+            return Wager(credits_, {"bets": stakes})
+        for form, stakes in self._offers():
+            if asked.get("form", form.id) == form.id and sum(stakes.values()) == credits_:
+                return Wager(credits_, {"bets": stakes})
+        named = f" of form {asked['form']!r}" if asked else ""
+        raise WagerError(f"no bet{named} of {credits_} credits; the game offers {list(self.bet_options)}")
+
+    def _stakes(self, asked: Json) -> dict[str, int]:
+        layout = self.definition.layout
+        if not isinstance(asked, Mapping) or not asked:
+            raise WagerError("bets: says the credits on each area staked on")
+        areas = [area.id for area in self.definition.area]
+        for area, stake in asked.items():
+            if area not in areas:
+                raise WagerError(f"bets: there is no area {area!r}; there are {areas}")
+            if isinstance(stake, bool) or stake not in layout.stakes:
+                raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(layout.stakes)}")
+        if layout.areas is not None and len(asked) > layout.areas:
+            raise WagerError(f"bets: {len(asked)} areas; at most {layout.areas} may be staked on")
+        cost = sum(asked.values())
+        if layout.cost is not None and cost > layout.cost:
+            raise WagerError(f"bets: {cost} credits; a spin costs at most {layout.cost}")
+        return {area: asked[area] for area in areas if area in asked}
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Spin until a part comes up that is not spun again, and pay every area that it wins."""
+        stakes = self.wager(wager.credits, **wager.options).options["bets"]
+        wheel = self.definition.wheel
+        again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
+        factor = 1
+        spins: list[dict[str, Json]] = []
+        while True:
+            part = draw.below(len(wheel.parts), f"spin {len(spins) + 1}")
+            symbol = wheel.parts[part]
+            spins.append({"part": part, "symbol": symbol, "factor": factor})
+            if symbol not in again:
+                break
+            factor = min(factor * again[symbol], wheel.most_factor)
+        yield from ()
+        wins = tuple(
+            Win(
+                f"{area.id} {symbol}",
+                stakes[area.id] * area.pays[symbol] * factor,
+                {"area": area.id, "stake": stakes[area.id], "factor": factor},
+            )
+            for area in self.definition.area
+            if area.id in stakes and symbol in area.pays
+        )
+        return Outcome(
+            win_credits=sum(win.credits for win in wins),
+            wins=wins,
+            display={
+                "kind": "wheel",
+                "revolutions": wheel.revolutions,
+                "bets": dict(stakes),
+                "spins": spins,
+                "wins": [win.to_json() for win in wins],
+                "credits": sum(win.credits for win in wins),
+            },
+        )
+
+    def presentation(self) -> dict[str, Json]:
+        """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""
+        definition = self.definition
+        return {
+            "kind": "wheel",
+            "parts": list(definition.wheel.parts),
+            "revolutions": definition.wheel.revolutions,
+            "most_factor": definition.wheel.most_factor,
+            "symbols": {
+                s.id: {
+                    "name": s.name.model_dump(),
+                    "again": s.again,
+                    "parts": definition.wheel.parts.count(s.id),
+                }
+                for s in definition.symbol
+            },
+            "areas": [area.model_dump(mode="json") for area in definition.area],
+            "layout": definition.layout.model_dump(mode="json"),
+            "forms": [form.model_dump(mode="json") for form in definition.form],
+        }
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures; see :func:`paytables.wheel.figures.analyse`."""
+        least = min(self.definition.layout.stakes)
+        forms = [(form, dict.fromkeys(form.areas, least)) for form in self.definition.form]
+        return figures.analyse(self.definition, forms, depth)
+
+
+def check(definition: WheelDefinition, file: str) -> None:
+    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    try:
+        _check_ids(definition)
+        _check_parts(definition)
+        _check_areas(definition)
+        _check_forms(definition)
+    except _Wrong as wrong:
+        raise DefinitionError(file, wrong.key, wrong.reason) from None
+
+
+class _Wrong(Exception):
+    def __init__(self, key: str, reason: str) -> None:
+        self.key, self.reason = key, reason
+
+
+def _check_ids(definition: WheelDefinition) -> None:
+    for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
+        if len({item.id for item in items}) != len(items):
+            raise _Wrong(key, "two have the same id")
+
+
+def _check_parts(definition: WheelDefinition) -> None:
+    wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
+    for n, part in enumerate(wheel.parts):
+        if part not in symbols:
+            raise _Wrong(f"wheel.parts.{n}", f"unknown symbol {part!r}")
+    for symbol in definition.symbol:
+        if symbol.id not in wheel.parts:
+            raise _Wrong(f"symbol.{symbol.id}", "is on no part of the wheel")
+        if (symbol.again or 1) > wheel.most_factor:
+            raise _Wrong("wheel.most_factor", f"{wheel.most_factor} is less than {symbol.id} multiplies by")
+    if all(symbols[part].again for part in wheel.parts):
+        raise _Wrong("wheel.parts", "every part is spun again: the game never ends")
+
+
+def _check_areas(definition: WheelDefinition) -> None:
+    symbols = {s.id: s for s in definition.symbol}
+    for area in definition.area:
+        for name in area.pays:
+            if name not in symbols:
+                raise _Wrong(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
+            if symbols[name].again:
+                raise _Wrong(f"area.{area.id}.pays.{name}", "is spun again, and pays nothing")
+
+
+def _check_forms(definition: WheelDefinition) -> None:
+    layout, areas = definition.layout, {area.id for area in definition.area}
+    for n, form in enumerate(definition.form):
+        unknown = set(form.areas) - areas
+        if unknown:
+            raise _Wrong(f"form.{n}.areas", f"no area {min(unknown)!r}")
+        if len(set(form.areas)) != len(form.areas):
+            raise _Wrong(f"form.{n}.areas", "an area twice")
+        if layout.areas is not None and len(form.areas) > layout.areas:
+            raise _Wrong(f"form.{n}.areas", f"at most {layout.areas} may be staked on")
+        if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
+            raise _Wrong(f"form.{n}", f"a spin costs at most {layout.cost}")

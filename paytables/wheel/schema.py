@@ -1,0 +1,101 @@
+"""The model of a wheel game's definition: the parts of the wheel, the areas of the layout, the bets."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator, model_validator
+
+from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
+
+#: Québec by-law, s. 117: equal parts, at least 9 and at most 60.
+PARTS_LEAST, PARTS_MOST = 9, 60
+#: Québec by-law, s. 121; Monaco, arrêté 88-384, art. 7.
+REVOLUTIONS_LEAST = 3
+
+
+class Symbol(Strict):
+    """What a part shows. One that is spun ``again`` pays nothing: stakes stand and prizes are multiplied."""
+
+    id: Identifier
+    name: Text
+    again: PositiveInt | None = Field(default=None, description="spin again, with the prizes times this")
+
+
+class Wheel(Strict):
+    """The parts in the order they pass the pin, and when a spin counts."""
+
+    parts: tuple[Identifier, ...]
+    widths: tuple[PositiveInt, ...] | None = Field(
+        default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
+    )
+    revolutions: PositiveInt = Field(
+        default=REVOLUTIONS_LEAST, description="the fewest full turns of a valid spin"
+    )
+    most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
+
+    @field_validator("parts", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(value.split()) if isinstance(value, str) else value
+
+    @field_validator("parts")
+    @classmethod
+    def _number(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not PARTS_LEAST <= len(value) <= PARTS_MOST:
+            raise ValueError(f"a wheel of {len(value)} parts; it has {PARTS_LEAST} to {PARTS_MOST}")
+        return value
+
+    @field_validator("revolutions")
+    @classmethod
+    def _turns(cls, value: int) -> int:
+        if value < REVOLUTIONS_LEAST:
+            raise ValueError(f"a spin of {value} turns is no spin; it has {REVOLUTIONS_LEAST} at least")
+        return value
+
+    @model_validator(mode="after")
+    def _equal(self) -> "Wheel":
+        if self.widths is not None:
+            if len(self.widths) != len(self.parts):
+                raise ValueError(f"{len(self.widths)} widths for {len(self.parts)} parts")
+            if len(set(self.widths)) > 1:
+                raise ValueError("unequal parts: every part of a wheel is as wide as the others")
+        return self
+
+
+class Area(Strict):
+    """A place for a stake: ``pays[symbol]`` credits for each credit staked, stake included."""
+
+    id: Identifier
+    name: Text
+    pays: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+
+
+class Layout(Strict):
+    """What may be staked at once."""
+
+    stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
+    cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
+
+    @model_validator(mode="after")
+    def _stakes_ascend(self) -> "Layout":
+        if list(self.stakes) != sorted(set(self.stakes)):
+            raise ValueError("stakes are different and ascending")
+        return self
+
+
+class Form(Strict):
+    """A bet the game itself offers: the same stake on each of some areas."""
+
+    id: Identifier
+    name: Text
+    areas: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+
+
+class WheelDefinition(Definition):
+    """A whole wheel game."""
+
+    wheel: Wheel
+    symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    area: Annotated[tuple[Area, ...], Field(min_length=1)]
+    layout: Layout = Layout()
+    form: Annotated[tuple[Form, ...], Field(min_length=1)]

@@ -1,0 +1,292 @@
+"""The wheel family: its definitions, its play, and figures equal to an enumeration written independently."""
+
+import json
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paytables import (
+    DefinitionError,
+    Depth,
+    RecordingDraw,
+    ReplayDraw,
+    WagerError,
+    analyse,
+    drive,
+    game_from,
+    load_game,
+    play_through,
+)
+from paytables.wheel.figures import analyse_bets
+
+TEXT = {"en": "text", "fr": "texte"}
+
+
+def definition(parts="a b a b a b a b c", again=(), most_factor=1, **changes):
+    """A small wheel as plain data."""
+    ids = list(dict.fromkeys(parts.split()))
+    factors = dict(again)
+    paying = [i for i in ids if i not in factors]
+    data = {
+        "game": {
+            "id": "tiny-wheel",
+            "family": "wheel",
+            "version": "1.0.0",
+            "date": "2026-01-01",
+            "title": TEXT,
+            "help": TEXT,
+            "denominations_cents": [25],
+        },
+        "wheel": {"parts": parts, "most_factor": most_factor},
+        "symbol": [{"id": i, "name": TEXT, **({"again": factors[i]} if i in factors else {})} for i in ids],
+        "area": [{"id": f"on-{i}", "name": TEXT, "pays": {i: n + 2}} for n, i in enumerate(paying)],
+        "layout": {"stakes": [1, 2, 5]},
+        "form": [{"id": "first", "name": TEXT, "areas": [f"on-{paying[0]}"]}],
+    }
+    return {**data, **changes}
+
+
+class Given:
+    def __init__(self, values):
+        self.values = list(values)
+
+    def below(self, bound, purpose):
+        value = self.values.pop(0)
+        assert 0 <= value < bound
+        return value
+
+
+class Chance:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def below(self, bound, purpose):
+        return self.random.randrange(bound)
+
+
+def tree(data, stakes, depth=40):
+    """The law of the win by walking every sequence of spins, weightiest first, to a depth none reaches."""
+    parts = data["wheel"]["parts"].split()
+    again = {s["id"]: s["again"] for s in data["symbol"] if "again" in s}
+    pays = {a["id"]: a["pays"] for a in data["area"]}
+    law = {}
+    now = {1: Fraction(1)}
+    for _ in range(depth):
+        after = {}
+        for factor, p in now.items():
+            for symbol in parts:
+                q = p / len(parts)
+                if symbol in again:
+                    grown = min(factor * again[symbol], data["wheel"]["most_factor"])
+                    after[grown] = after.get(grown, 0) + q
+                else:
+                    win = sum(n * pays[area].get(symbol, 0) for area, n in stakes.items()) * factor
+                    law[win] = law.get(win, 0) + q
+        now = after
+    return law, sum(now.values())
+
+
+#: Monaco, arrêté 88-384, art. 3.4 and 7: 54 parts, odds to one, and the control return of each bet.
+BIG_WHEEL = {
+    "joker-black": (1, 40, "41/54"),
+    "joker-yellow": (1, 40, "41/54"),
+    "twenty": (2, 20, "7/9"),
+    "ten": (4, 10, "22/27"),
+    "five": (7, 5, "7/9"),
+    "two": (15, 2, "5/6"),
+    "one": (24, 1, "8/9"),
+}
+
+
+@pytest.mark.requirement("P-07")
+def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
+    parts = " ".join(" ".join([name] * n) for name, (n, _, _) in BIG_WHEEL.items())
+    areas = [{"id": i, "name": TEXT, "pays": {i: odds + 1}} for i, (_, odds, _) in BIG_WHEEL.items()]
+    data = definition(parts, area=areas, form=[{"id": "all", "name": TEXT, "areas": list(BIG_WHEEL)}])
+    found = {bet.bet: bet for bet in analyse(game_from(data, "test.toml")).bets}
+    for name, (n, odds, rtp) in BIG_WHEEL.items():
+        bet = found[name]
+        assert bet.rtp == Fraction(rtp)
+        assert (bet.cycle, bet.max_win_credits, bet.hit_probability) == (54, odds + 1, Fraction(n, 54))
+        assert bet.variance == Fraction(n * (odds + 1) ** 2, 54) - bet.rtp**2
+    edges = ["1/9", "1/6", "2/9", "5/27", "2/9", "13/54"]  # of 1, 2, 5, 10, 20 and the jokers, as published
+    order = ["one", "two", "five", "ten", "twenty", "joker-black"]
+    assert [1 - found[name].rtp for name in order] == [Fraction(edge) for edge in edges]
+    assert found["all"].hit_probability == 1
+    assert found["all"].rtp == sum(found[name].rtp for name in BIG_WHEEL) / 7
+
+
+@pytest.mark.requirement("P-07")
+def test_several_bets_at_once_have_the_law_of_the_parts():
+    data = definition("a b c a b a b a c a")
+    rules = game_from(data, "test.toml").rules
+    bet = analyse_bets(rules.definition, {"on-a": 5, "on-c": 2}, "two")
+    assert bet.law.total == 10
+    assert bet.law.counts == {0: 3, 10: 5, 8: 2}
+    assert bet.return_bet_probability == Fraction(7, 10)
+    assert bet.rtp == Fraction(66, 70) == sum(p.rtp for p in bet.prizes)
+
+
+@given(
+    st.lists(st.sampled_from("aabbbcdxy"), min_size=9, max_size=20).filter(
+        lambda parts: 2 * sum(p in "xy" for p in parts) <= len(parts)
+    ),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.sampled_from([5, 6, 8]),
+    st.data(),
+)
+def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most, data_source):
+    text = " ".join(parts)
+    again = {k: f for k, f in (("x", x), ("y", y)) if k in parts}
+    data = definition(text, again=again, most_factor=most)
+    if len(data["symbol"]) < 2:
+        return
+    game = game_from(data, "test.toml")
+    areas = data_source.draw(st.sets(st.sampled_from([a["id"] for a in data["area"]]), min_size=1))
+    stakes = {area: data_source.draw(st.sampled_from([1, 2, 5])) for area in sorted(areas)}
+    bet = analyse_bets(game.rules.definition, stakes, "some")
+    law, left = tree(data, stakes)
+    assert left <= Fraction(1, 2**40)
+    found = {win: Fraction(n, bet.law.total) for win, n in bet.law.counts.items()}
+    assert set(law) <= set(found)
+    for win, p in found.items():
+        assert law.get(win, 0) <= p <= law.get(win, 0) + left
+    assert sum(found.values()) == 1
+    assert bet.mean_credits == bet.law.moment(1)
+    quick = analyse_bets(game.rules.definition, stakes, "some", Depth.RETURN)
+    assert quick.rtp == bet.rtp
+    rest = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)
+    plain = [p.hits * p.credits for p in bet.prizes]
+    assert rest == Fraction(sum(plain), len(parts))
+
+
+@pytest.mark.requirement("B-14")
+@pytest.mark.parametrize("count", [8, 61, 1])
+def test_a_wheel_has_nine_to_sixty_parts(count):
+    with pytest.raises(DefinitionError) as refused:
+        game_from(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
+    assert refused.value.key == "wheel.parts"
+    assert f"a wheel of {count} parts" in refused.value.reason
+
+
+@pytest.mark.requirement("B-14")
+@pytest.mark.parametrize("count", [9, 60])
+def test_nine_and_sixty_parts_are_played(count):
+    game = game_from(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
+    assert analyse(game).bets[0].cycle == count
+
+
+@pytest.mark.requirement("B-14", "B-15")
+@pytest.mark.parametrize(
+    ("changes", "key", "reason"),
+    [
+        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8 + [2]}}, "wheel", "unequal parts"),
+        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8}}, "wheel", "8 widths for 9 parts"),
+        ({"wheel": {"parts": "a b a b a b a b c", "revolutions": 2}}, "wheel.revolutions", "at least"),
+        ({"wheel": {"parts": "a b a b a b a b z"}}, "wheel.parts.8", "unknown symbol 'z'"),
+        ({"wheel": {"parts": "a b a b a b a b a"}}, "symbol.c", "is on no part"),
+        ({"symbol": [{"id": i, "name": TEXT} for i in "abca"]}, "symbol", "same id"),
+        (
+            {"symbol": [{"id": i, "name": TEXT, "again": 1} for i in "abc"]},
+            "wheel.parts",
+            "never ends",
+        ),
+        (
+            {"symbol": [{"id": "a", "name": TEXT, "again": 2}] + [{"id": i, "name": TEXT} for i in "bc"]},
+            "wheel.most_factor",
+            "less than a multiplies by",
+        ),
+        (
+            {"symbol": [{"id": "a", "name": TEXT, "again": 1}] + [{"id": i, "name": TEXT} for i in "bc"]},
+            "area.on-a.pays.a",
+            "pays nothing",
+        ),
+        ({"area": [{"id": "on", "name": TEXT, "pays": {"q": 2}}]}, "area.on.pays.q", "unknown symbol"),
+        ({"area": [{"id": "on", "name": TEXT, "pays": {"a": 0}}]}, "area.0.pays.a", "greater than 0"),
+        ({"form": [{"id": "f", "name": TEXT, "areas": ["on-q"]}]}, "form.0.areas", "no area 'on-q'"),
+        ({"form": [{"id": "f", "name": TEXT, "areas": ["on-a", "on-a"]}]}, "form.0.areas", "an area twice"),
+        ({"layout": {"stakes": [5], "cost": 4}}, "form.0", "costs at most 4"),
+        ({"layout": {"stakes": [5, 5]}}, "layout", "ascending"),
+    ],
+)
+def test_a_wheel_that_cannot_be_played_is_refused_by_key_and_reason(changes, key, reason):
+    with pytest.raises(DefinitionError) as refused:
+        game_from(definition(**changes), "test.toml")
+    assert refused.value.key == key
+    assert reason in refused.value.reason
+
+
+def test_equal_widths_are_welcome():
+    data = definition(wheel={"parts": "a b a b a b a b c", "widths": [7] * 9})
+    assert game_from(data, "test.toml").bet_options == (1, 2, 5)
+
+
+@pytest.mark.requirement("P-07", "B-15")
+def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
+    data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)
+    data["area"].append({"id": "either", "name": TEXT, "pays": {"a": 2, "b": 3}})
+    game = game_from(data, "test.toml")
+    wager = game.wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})
+    outcome = play_through(game, wager, Given([2, 2, 3]))
+    assert [spin["part"] for spin in outcome.display["spins"]] == [2, 2, 3]
+    assert [spin["factor"] for spin in outcome.display["spins"]] == [1, 3, 9]
+    assert outcome.display["revolutions"] == 3
+    assert [(w.name, w.credits) for w in outcome.wins] == [("on-a a", 18), ("either a", 90)]
+    assert outcome.win_credits == outcome.display["credits"] == 108
+    assert play_through(game, wager, Given([8])).win_credits == 2 * 4
+    assert play_through(game, game.wager(1), Given([1])).win_credits == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_recorded_game_comes_out_the_same(seed):
+    game = load_game("river-wheel")
+    record = RecordingDraw(Chance(seed))
+    wager = game.wager(6)
+    outcome = play_through(game, wager, record)
+    replay = ReplayDraw(json.loads(json.dumps(record.records)))
+    assert drive(game.play(wager, replay)) == outcome
+    replay.finish()
+    assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
+
+
+@pytest.mark.requirement("C-04", "P-07")
+@pytest.mark.parametrize(
+    ("credits_", "asked", "reason"),
+    [
+        (1, {"bets": {"on-z": 1}}, "no area 'on-z'"),
+        (3, {"bets": {"on-a": 3}}, "a stake of 3"),
+        (1, {"bets": {"on-a": True}}, "a stake of True"),
+        (1, {"bets": {}}, "says the credits"),
+        (2, {"bets": {"on-a": 1}}, "cost 1 credits, not 2"),
+        (8, {"bets": {"on-a": 5, "on-b": 2, "on-c": 1}}, "at most 2 may be staked on"),
+        (10, {"bets": {"on-a": 5, "on-b": 5}}, "at most 9"),
+        (3, {}, "no bet of 3"),
+        (1, {"form": "z"}, "form 'z'"),
+        (1, {"lines": 3}, "not lines"),
+    ],
+)
+def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, asked, reason):
+    data = definition(layout={"stakes": [1, 2, 5], "areas": 2, "cost": 9})
+    with pytest.raises(WagerError, match=reason):
+        game_from(data, "test.toml").wager(credits_, **asked)
+
+
+@pytest.mark.requirement("C-06", "P-07")
+def test_the_river_wheel_is_what_its_help_says():
+    game = load_game("river-wheel")
+    shown = game.presentation()
+    counts = {i: s["parts"] for i, s in shown["symbols"].items()}
+    assert len(shown["parts"]) == sum(counts.values()) == 54
+    assert all(a != b for a, b in zip(shown["parts"], shown["parts"][1:] + shown["parts"][:1], strict=True))
+    words = game.help["en"]
+    for area in shown["areas"]:
+        ((symbol, pay),) = area["pays"].items()
+        assert f"{symbol} {pay}" in words
+        assert f"{counts[symbol]} {symbol}" in words
+    bets = analyse(game).bets
+    assert min(bet.rtp for bet in bets) > Fraction(85, 100)
+    assert all(bet.hit_probability > 0 for bet in bets)
