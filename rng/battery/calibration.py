@@ -11,7 +11,7 @@ from typing import Final
 from scipy import stats
 
 from rng.battery.judgement import judge
-from rng.battery.run import tests_of
+from rng.battery.run import results_of
 from rng.bulk import BulkDraws
 from rng.laboratory import LaboratoryStream
 from rng.outcomes import KENO, Numbers, Selection
@@ -27,7 +27,7 @@ LEVELS: Final = (0.05, 0.01)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestCalibration:
+class FalseAlarms:
     """False alarms of one test on good data: at each of :data:`LEVELS`, and the evenness of its p-values."""
 
     test: str
@@ -45,7 +45,7 @@ class Calibration:
     plays: int
     first_seed: int
     replications: int
-    tests: tuple[TestCalibration, ...]
+    tests: tuple[FalseAlarms, ...]
     family_alarms: tuple[int, ...]
 
 
@@ -61,7 +61,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
     for seed in range(first_seed, first_seed + replications):
-        results = tests_of(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
+        results = results_of(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
         for result in results:
             p_values[result.test, result.detail].append(result.p_value)
         for i, level in enumerate(LEVELS):
@@ -72,7 +72,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
         first_seed=first_seed,
         replications=replications,
         tests=tuple(
-            TestCalibration(
+            FalseAlarms(
                 test=test,
                 detail=detail,
                 replications=len(values),
@@ -83,3 +83,33 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
         ),
         family_alarms=tuple(family),
     )
+
+
+#: A calibrated test falls outside its band this rarely.
+_OUTSIDE: Final = 1e-4
+#: A count of repeated plays is a whole number, so its p-values have steps and are never quite even.
+_STEPPED: Final = "duplicates"
+
+
+def off_level(calibration: Calibration) -> list[str]:
+    """What does not reject good data at its stated rate, each in one sentence.
+
+    A single test may stray from its level either way; a family may only reject too often.
+    """
+    found = []
+    for i, level in enumerate(LEVELS):
+        low, high = band(calibration.replications, level, _OUTSIDE)
+        found += [
+            f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
+            f"not {low} to {high}"
+            for test in calibration.tests
+            if not low <= test.alarms[i] <= high
+        ]
+        if calibration.family_alarms[i] > high:
+            found.append(f"{calibration.game}: family: {calibration.family_alarms[i]} alarms at {level}")
+    found += [
+        f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
+        for test in calibration.tests
+        if test.test != _STEPPED and test.evenness < _OUTSIDE
+    ]
+    return found

@@ -55,7 +55,7 @@ class Verdict:
         return self.runs[-1].judgement.passed
 
 
-def tests_of(game: Numbers | Selection, data: Ints) -> list[Result]:
+def results_of(game: Numbers | Selection, data: Ints) -> list[Result]:
     """Every test that applies to the game, on its data."""
     if isinstance(game, Numbers):
         return independent.battery(data, game.bound)
@@ -88,7 +88,7 @@ def run_game(
     for size in (plays, plays * RETEST_FACTOR):
         draws = BulkDraws(fresh())
         data = outcomes(draws, game, size)
-        results = tests_of(game, data)
+        results = results_of(game, data)
         runs.append(
             Run(
                 game=name,

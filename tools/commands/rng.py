@@ -16,7 +16,7 @@ from rich.table import Table
 import rng
 from rng.collection import raw_bytes
 from rng.self_test import TESTS
-from tools.commands.rng_battery import battery
+from tools.commands.rng_battery import battery, calibrate_tests
 
 
 def start_service() -> rng.RandomService:
@@ -38,6 +38,7 @@ def command() -> None:
 
 
 command.add_command(battery)
+command.add_command(calibrate_tests)
 
 
 @command.command("selftest")

@@ -1,5 +1,8 @@
-"""``egm rng battery``: the final-outcome tests of a laboratory, and the report they go into."""
+"""``egm rng battery`` and ``egm rng calibrate``: a laboratory's tests, and the tests of those tests."""
 
+import dataclasses
+import json
+import platform
 import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -119,3 +122,38 @@ def _write_report(
         write_json(report, json_file)
     if html_file:
         write_html(report, html_file)
+
+
+@click.command("calibrate")
+@click.option("--replications", type=click.IntRange(min=100), default=1000, show_default=True)
+@click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
+def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
+    """Count each test's false alarms on good data; exit status 1 when a test is not what it says.
+
+    The data is the laboratory's deterministic stream, one seed a replication, so the counts come again.
+    """
+    from rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
+
+    console = Console()
+    calibrations = []
+    for name in CALIBRATED:
+        calibrations.append(calibrate(name, replications, first_seed))
+        alarms = ", ".join(
+            f"{count} at {level}" for level, count in zip(LEVELS, calibrations[-1].family_alarms, strict=True)
+        )
+        console.print(
+            f"{name}: {len(calibrations[-1].tests)} tests, {replications} data sets; family: {alarms}"
+        )
+    if json_file:
+        record = {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": f"egm rng calibrate --replications {replications} --first-seed {first_seed}",
+            "python": platform.python_version(),
+            "levels": LEVELS,
+            "games": [dataclasses.asdict(calibration) for calibration in calibrations],
+        }
+        json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if off := [text for calibration in calibrations for text in off_level(calibration)]:
+        raise click.ClickException("\n".join(off))
+    console.print("every test rejects good data at its stated rate")

@@ -25,6 +25,9 @@ from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import TESTS
 from tools.laboratory.raw_tests import installed_tests, read_dieharder
 
+#: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
+CALIBRATION: Final = Path(__file__).with_name("evidence") / "calibration.json"
+
 STATEMENT: Final = (
     "This is a self-assessment by the project that wrote the generator. It is not a certificate, no "
     "accredited laboratory has taken part in it, and no regulator has accepted it."
@@ -129,6 +132,7 @@ def gather(
             }
             for verdict in verdicts
         ],
+        "calibration": json.loads(CALIBRATION.read_text(encoding="utf-8")),
         "collective": {
             "p_values": len(p_values),
             "below_alpha": sum(p < alpha for p in p_values),

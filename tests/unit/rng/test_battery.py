@@ -1,0 +1,297 @@
+"""The statistical tests: their exact distributions, what they catch, and how a family is judged."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rng import InvalidPolicy
+from rng.battery import independent, selection
+from rng.battery.judgement import holm, judge
+from rng.battery.planted import DEFECTS
+from rng.battery.result import Result, chi_square, duplicates, joined, runs
+from rng.battery.run import GAMES, RETEST_FACTOR, honest, results_of, run_game
+from rng.bulk import BulkDraws
+from rng.errors import InvalidSample, TooFewOutcomes
+from rng.laboratory import LaboratoryStream
+from rng.outcomes import KENO, Numbers, Selection
+
+
+def good(game: Numbers | Selection, plays: int, seed: int = 1) -> np.ndarray:
+    return game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays)
+
+
+def p_value(results: list[Result], test: str, detail: str = "") -> float:
+    return min(r.p_value for r in results if r.test == test and r.detail.startswith(detail))
+
+
+class TestDistributions:
+    """Each expected distribution against counting every case of a small game."""
+
+    def test_collections_of_numbers(self) -> None:
+        lengths = independent.coupon_lengths(3)
+        for length in range(3, 8):
+            complete = sum(
+                len(set(draws)) == 3 and len(set(draws[:-1])) == 2
+                for draws in product(range(3), repeat=length)
+            )
+            assert lengths[length] == pytest.approx(complete / 3**length, abs=1e-12)
+        assert sum(lengths) == pytest.approx(1)
+
+    def test_collections_of_selections(self) -> None:
+        lengths = selection.coupon_lengths(4, 2)
+        hands = [frozenset(hand) for hand in permutations(range(4), 2)]
+        for length in range(2, 5):
+            complete = sum(
+                len(frozenset().union(*plays)) == 4 and len(frozenset().union(*plays[:-1])) < 4
+                for plays in product(hands, repeat=length)
+            )
+            assert lengths[length] == pytest.approx(complete / len(hands) ** length, abs=1e-12)
+
+    def test_cards_at_the_same_place(self) -> None:
+        decks = np.array(list(permutations(range(5))))
+        first = np.repeat(decks[:1], len(decks), axis=0)
+        together = np.stack([first, decks], axis=1).reshape(-1, 5)
+        same, chances = selection.common_counts(together, 5)
+        counts = np.bincount(same[::2], minlength=6)
+        assert counts / len(decks) == pytest.approx(chances)
+
+    def test_numbers_in_common(self) -> None:
+        hands = np.array(list(permutations(range(5), 2)))
+        pairs = np.array([hand for pair in product(hands, repeat=2) for hand in pair])
+        same, chances = selection.common_counts(pairs, 5)
+        assert np.bincount(same[::2]) / len(hands) ** 2 == pytest.approx(chances)
+
+    def test_cycles_of_shuffles(self) -> None:
+        decks = np.array(list(permutations(range(5))))
+        assert Counter(selection.cycle_counts(decks).tolist()) == {1: 24, 2: 50, 3: 35, 4: 10, 5: 1}
+
+    def test_orders_of_four(self) -> None:
+        codes = independent.pattern_codes(np.array(list(permutations(range(4)))))
+        assert sorted(codes.tolist()) == list(range(24))
+
+    def test_different_numbers_in_a_hand(self) -> None:
+        hands = Counter(len(set(hand)) for hand in product(range(4), repeat=5))
+        for k, count in hands.items():
+            ways = independent._stirling_second(5, k) * np.prod([4 - i for i in range(k)])
+            assert ways == count
+
+    def test_runs_agree_with_counting_every_order(self) -> None:
+        """Mean and variance of the number of runs of 3 high and 4 low values, over all 35 orders."""
+        counts = []
+        for highs in {frozenset(p[:3]) for p in permutations(range(7), 3)}:
+            row = [i in highs for i in range(7)]
+            counts.append(1 + sum(a != b for a, b in pairwise(row)))
+        mean = Fraction(sum(counts), len(counts))
+        variance = Fraction(sum(c * c for c in counts), len(counts)) - mean**2
+        assert mean == 1 + Fraction(2 * 3 * 4, 7)
+        assert variance == (mean - 1) * (mean - 2) / 6
+
+    def test_plain_chi_square_of_selections_is_blind_and_the_corrected_one_is_not(self) -> None:
+        plain, corrected = [], []
+        for seed in range(200):
+            data = good(KENO, 1_000, seed)
+            observed = np.bincount(data.ravel(), minlength=80)
+            plain.append(stats.chi2.sf(((observed - 250) ** 2 / 250).sum(), 79))
+            corrected.append(next(selection.distribution(data, 80)).p_value)
+        assert stats.kstest(corrected, "uniform").pvalue > 0.001
+        assert stats.kstest(plain, "uniform").pvalue < 1e-20
+        assert min(plain) > 0.01
+
+
+class TestArithmetic:
+    def test_chi_square_is_scipys(self) -> None:
+        observed, expected = [12, 9, 21, 18], [15.0, 15.0, 15.0, 15.0]
+        result = chi_square("t", "d", observed, expected, outcomes=60)
+        assert (result.statistic, result.p_value) == pytest.approx(tuple(stats.chisquare(observed, expected)))
+        assert result.dof == 3
+
+    def test_small_cells_are_joined_and_nothing_is_lost(self) -> None:
+        observed, expected = joined([1, 2, 3, 10, 0, 1], [2.0, 2.0, 2.0, 10.0, 1.0, 0.5])
+        assert observed.tolist() == [6, 11]
+        assert expected.tolist() == [6.0, 11.5]
+
+    def test_a_table_of_pairs_is_scipys(self) -> None:
+        data = good(Numbers(6, 2), 5_000)
+        ours = independent.contingency("t", "d", data[:, 0], data[:, 1], 6)
+        table = np.zeros((6, 6))
+        np.add.at(table, (data[:, 0], data[:, 1]), 1)
+        theirs = stats.chi2_contingency(table, correction=False)
+        assert (ours.statistic, ours.dof, ours.p_value) == pytest.approx(
+            (theirs.statistic, theirs.dof, theirs.pvalue)
+        )
+
+    def test_repeated_plays_are_counted_as_pairs(self) -> None:
+        codes = np.array([1, 2, 1, 3, 1, 2, 9])
+        assert duplicates("t", "d", codes, 1_000).statistic == 3 + 1
+
+    @pytest.mark.parametrize(
+        "test",
+        [
+            independent.overlaps,
+            independent.coupon_collector,
+            independent.runs_low_high,
+            independent.interplay,
+            independent.gap,
+            independent.maximum,
+        ],
+    )
+    def test_too_few_numbers_are_refused(self, test: Callable[[np.ndarray, int], Iterator[Result]]) -> None:
+        with pytest.raises(TooFewOutcomes):
+            list(test(good(Numbers(22, 2), 6), 22))
+
+    def test_runs_need_both_sides(self) -> None:
+        with pytest.raises(TooFewOutcomes, match="0 high and 50 low"):
+            runs("runs", "stuck", np.zeros(50, dtype=int), 22)
+
+    def test_neighbouring_pairs_need_their_cells_filled(self) -> None:
+        with pytest.raises(TooFewOutcomes, match="31600 are needed"):
+            list(selection.overlaps(good(KENO, 100), 80))
+
+
+class TestJudgement:
+    def test_holm_is_the_published_step_down(self) -> None:
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+        assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+    def results(self, p_values: list[float]) -> list[Result]:
+        return [
+            Result(test=f"t{i}", detail="", statistic=0.0, dof=1, p_value=p, outcomes=1)
+            for i, p in enumerate(p_values)
+        ]
+
+    def test_one_p_value_in_a_hundred_is_no_finding(self) -> None:
+        judged = judge(self.results([(i + 0.5) / 100 for i in range(100)]), 0.01)
+        assert judged.passed
+        assert (judged.below_alpha, judged.below_alpha_expected) == (1, 1.0)
+
+    @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : too even")])
+    def test_a_fit_too_bad_and_a_fit_too_good_are_findings(self, worst: float, what: str) -> None:
+        p_values = [(i + 0.5) / 100 for i in range(100)]
+        p_values[50] = worst
+        judged = judge(self.results(p_values), 0.01)
+        assert [finding.what for finding in judged.findings] == [what]
+
+    def test_p_values_that_crowd_together_are_a_finding(self) -> None:
+        judged = judge(self.results([0.5 + i / 1000 for i in range(100)]), 0.01)
+        assert [finding.what for finding in judged.findings] == ["the p-values together are not even"]
+
+    @pytest.mark.parametrize("alpha", [0, 1, -0.01, 2])
+    def test_a_level_that_is_none_is_refused(self, alpha: float) -> None:
+        with pytest.raises(InvalidPolicy):
+            judge(self.results([0.5]), alpha)
+
+
+class Streams:
+    """A fresh laboratory stream for each run, counted."""
+
+    def __init__(self, first_seed: int) -> None:
+        self.seed = first_seed
+
+    def __call__(self) -> object:
+        self.seed += 1
+        return LaboratoryStream(self.seed).read
+
+
+@pytest.mark.requirement("B-02")
+@pytest.mark.parametrize("name", GAMES)
+def test_good_outcomes_of_every_game_stand(name: str) -> None:
+    game, _ = GAMES[name]
+    verdict = run_game(name, game, 40_000, 0.01, Streams(100))
+    assert verdict.passed
+    run = verdict.runs[-1]
+    kinds = {r.test for r in run.results}
+    named = {
+        "total distribution", "overlaps", "coupon collector", "runs", "serial correlation", "duplicates",
+    }  # fmt: skip
+    assert named <= kinds
+    if name != "wheel":
+        assert "interplay correlation" in kinds
+
+
+CAUGHT = [
+    ("modulo-bias", Numbers(22, 5), 60_000, "total distribution"),
+    ("sticky", Numbers(22, 5), 20_000, "serial correlation"),
+    ("sticky", KENO, 32_000, "serial correlation"),
+    ("correlated-pair", Numbers(22, 5), 20_000, "interplay correlation"),
+    ("biased-shuffle", Selection(52, 52), 14_000, "total distribution"),
+]
+
+
+@pytest.mark.requirement("B-02")
+@pytest.mark.parametrize(("defect", "game", "plays", "test"), CAUGHT)
+def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
+    defect: str, game: Numbers | Selection, plays: int, test: str
+) -> None:
+    data = DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
+    results = results_of(game, data)
+    assert not judge(results, 0.01).passed
+    assert p_value(results, test) < 1e-6
+    honest_results = results_of(game, honest(BulkDraws(LaboratoryStream(5).read), game, plays))
+    assert p_value(honest_results, test) > 1e-6
+
+
+def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> None:
+    game = Numbers(22, 5)
+    results = results_of(game, DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000))
+    assert p_value(results, "total distribution") > 1e-3
+    assert p_value(results, "runs") < 1e-3
+
+
+class TestRetest:
+    def test_a_defect_fails_twice_and_both_runs_are_reported(self) -> None:
+        streams = Streams(1)
+        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, streams, DEFECTS["modulo-bias"])
+        assert not verdict.passed
+        assert [run.plays for run in verdict.runs] == [40_000, 40_000 * RETEST_FACTOR]
+        assert streams.seed == 3
+
+    def test_a_finding_by_chance_is_tested_once_more_and_the_second_run_decides(self) -> None:
+        """A defect in the first run only, as a rare chance would have it."""
+        turns = iter([DEFECTS["modulo-bias"], honest])
+
+        def in_turn(draws: BulkDraws, game: Numbers | Selection, plays: int) -> np.ndarray:
+            return next(turns)(draws, game, plays)
+
+        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, Streams(1), in_turn)
+        assert verdict.passed
+        assert [run.judgement.passed for run in verdict.runs] == [False, True]
+
+    def test_no_finding_needs_no_retest(self) -> None:
+        assert len(run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1
+
+    def test_the_data_is_fingerprinted(self) -> None:
+        one, two = (run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2))
+        other = run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(2))
+        assert one.runs[0].data_sha256 == two.runs[0].data_sha256 != other.runs[0].data_sha256
+
+    def test_no_plays_are_refused(self) -> None:
+        with pytest.raises(InvalidSample):
+            run_game("dice", Numbers(6, 2), 0, 0.01, Streams(1))
+
+
+@pytest.mark.parametrize(
+    ("defect", "game"),
+    [("modulo-bias", KENO), ("correlated-pair", Numbers(37)), ("biased-shuffle", Numbers(22, 5))],
+)
+def test_a_defect_that_cannot_be_planted_is_refused(defect: str, game: Numbers | Selection) -> None:
+    with pytest.raises(InvalidSample, match="planted"):
+        DEFECTS[defect](BulkDraws(LaboratoryStream(1).read), game, 100)
+
+
+def test_repeats_of_short_plays_are_looked_for_among_enough_cells() -> None:
+    for game in (Numbers(6, 2), Numbers(37), Numbers(2)):
+        data = good(game, 40_000)
+        (result,) = independent.repeated(data, game.bound)
+        assert 1 < result.statistic < 1_000
+
+
+def test_hands_of_five_are_repeated_as_often_as_they_should() -> None:
+    data = good(KENO, 100_000)
+    (result,) = selection.repeated(data, 80)
+    assert result.statistic == pytest.approx(comb(100_000, 2) / comb(80, 5), rel=0.3)

@@ -1,0 +1,77 @@
+"""The slow tier: each test rejects good data at its stated rate, and misses no planted defect.
+
+Seeds are recorded: replication i uses the laboratory stream of seed i (defects: 10,000 + i).
+"""
+
+import pytest
+
+from rng.battery.calibration import CALIBRATED, Calibration, FalseAlarms, band, calibrate, off_level
+from rng.battery.judgement import judge
+from rng.battery.planted import DEFECTS
+from rng.battery.run import results_of
+from rng.bulk import BulkDraws
+from rng.laboratory import LaboratoryStream
+from rng.outcomes import KENO, Numbers, Selection
+
+REPLICATIONS = 1_000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.requirement("B-02")
+@pytest.mark.parametrize("name", CALIBRATED)
+def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
+    calibration = calibrate(name, REPLICATIONS, first_seed=1)
+    assert all(test.replications == REPLICATIONS for test in calibration.tests)
+    assert off_level(calibration) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.requirement("B-02")
+@pytest.mark.parametrize(
+    ("defect", "game", "plays"),
+    [
+        ("modulo-bias", Numbers(22, 5), 60_000),
+        ("sticky", Numbers(22, 5), 20_000),
+        ("sticky", KENO, 32_000),
+        ("correlated-pair", Numbers(22, 5), 20_000),
+        ("biased-shuffle", Selection(52, 52), 14_000),
+    ],
+)
+def test_a_planted_defect_is_caught_every_time(defect: str, game: Numbers | Selection, plays: int) -> None:
+    for seed in range(10_000, 10_100):
+        data = DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)
+        assert not judge(results_of(game, data), 0.01).passed, seed
+
+
+def test_a_few_replications_run_and_give_the_same_counts_again() -> None:
+    one, two = (calibrate("reels", 5, first_seed=3) for _ in range(2))
+    assert one == two
+    assert {test.replications for test in one.tests} == {5}
+
+
+@pytest.mark.parametrize(
+    ("alarms", "evenness", "family", "found"),
+    [
+        ((50, 10), 0.5, (50, 10), 0),
+        ((50, 40), 0.5, (0, 0), 1),
+        ((5, 10), 0.5, (0, 0), 1),
+        ((50, 10), 1e-6, (0, 0), 1),
+        ((50, 10), 0.5, (50, 40), 1),
+    ],
+)
+def test_a_test_off_its_level_is_named(
+    alarms: tuple[int, int], evenness: float, family: tuple[int, int], found: int
+) -> None:
+    test = FalseAlarms(test="gap", detail="d", replications=1000, alarms=alarms, evenness=evenness)
+    calibration = Calibration(
+        game="g", plays=1, first_seed=1, replications=1000, tests=(test,), family_alarms=family
+    )
+    assert len(off_level(calibration)) == found
+
+
+def test_the_band_holds_what_chance_gives() -> None:
+    low, high = band(1000, 0.01, 1e-4)
+    assert low <= 1
+    assert 22 <= high <= 30

@@ -1,0 +1,163 @@
+"""The report on the generator: complete as data, honest as a page, and right about what it ran."""
+
+import json
+import re
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import rng
+from rng.battery.planted import DEFECTS
+from rng.battery.run import GAMES, run_game
+from rng.laboratory import LaboratoryStream
+from rng.outcomes import Numbers
+from tools.commands.rng import command
+from tools.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
+from tools.laboratory.raw_tests import read_dieharder
+from tools.laboratory.rng_report import STATEMENT, gather, most_common_value, write_html, write_json
+
+
+def streams(seed: int = 0):
+    while True:
+        seed += 1
+        yield LaboratoryStream(seed).read
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, object]:
+    fresh = streams()
+    verdicts = [
+        run_game("dice", Numbers(6, 2), 20_000, 0.01, lambda: next(fresh)),
+        run_game("reels", Numbers(22, 5), 20_000, 0.01, lambda: next(fresh), DEFECTS["correlated-pair"]),
+    ]
+    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    return gather(verdicts, alpha=0.01, command="egm rng battery", raw=LaboratoryStream(99).read, now=now)
+
+
+def test_it_says_first_that_it_is_a_self_assessment(report: dict, tmp_path: Path) -> None:
+    write_html(report, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.index(STATEMENT) < page.index("<h2>")
+    assert "not a certificate" in STATEMENT
+
+
+def test_the_page_needs_nothing_beside_it(report: dict, tmp_path: Path) -> None:
+    write_html(report, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert page.count('src="data:image/png;base64,') == 4
+    for section in range(1, 14):
+        assert f"<h2>{section}. " in page
+
+
+def test_every_p_value_of_every_run_is_in_the_page(report: dict, tmp_path: Path) -> None:
+    write_html(report, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    p_values = [r["p_value"] for g in report["games"] for run in g["runs"] for r in run["results"]]
+    assert len(p_values) > 80
+    assert all(f"{p:.6f}" in page for p in p_values)
+
+
+def test_the_json_is_the_same_report(report: dict, tmp_path: Path) -> None:
+    write_json(report, tmp_path / "report.json")
+    read = json.loads((tmp_path / "report.json").read_text())
+    assert read["passed"] is False
+    assert [game["passed"] for game in read["games"]] == [True, False]
+    assert len(read["games"][1]["runs"]) == 2
+    assert read["date"] == "2026-01-02T03:04:05+00:00"
+    assert read["collective"]["p_values"] == sum(
+        len(run["results"]) for game in read["games"] for run in game["runs"]
+    )
+    assert {row["bound"] for row in read["scaling"]} == set(range(2, 257))
+
+
+def test_the_files_named_are_the_files_there(report: dict) -> None:
+    root = Path(rng.__file__).parent.parent
+    named = {file["file"]: file["sha256"] for file in report["scope"]["files"]}
+    assert "rng/ctr_drbg.py" in named
+    for name, digest in named.items():
+        assert sha256((root / name).read_bytes()).hexdigest() == digest
+
+
+def test_no_source_is_called_assessed(report: dict) -> None:
+    assert {row["source"] for row in report["entropy"]} >= {"getrandom", "cpu-jitter"}
+    assert not any(row["assessed"] for row in report["entropy"])
+    assert "No source of entropy has been assessed" in report["limits"][0]
+
+
+def test_the_estimate_of_the_most_common_value_is_the_standards() -> None:
+    """Of 100 samples the commonest has 25: the bound is 0.25 + 2.576 sqrt(0.25 * 0.75 / 99)."""
+    assert most_common_value(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
+
+
+@pytest.mark.requirement("B-02")
+def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
+    kept = read_dieharder()
+    assert len(kept.lines) == 114
+    assert kept.count("FAILED") == 0
+    assert kept.count("PASSED") + kept.count("WEAK") == 114
+    assert any("dieharder -a -g 200" in line for line in kept.provenance)
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "dieharder.txt"
+    file.write_text("a|x|1|1|0.5|PASSED\n")
+    with pytest.raises(ValueError, match=r"dieharder\.txt:1"):
+        read_dieharder(file)
+
+
+def test_the_command_knows_every_game_and_defect() -> None:
+    assert tuple(GAMES) == GAME_NAMES
+    assert tuple(DEFECTS) == DEFECT_NAMES
+
+
+def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
+    """At this level a perfect generator has a finding that stands in one run of 100,000,000."""
+    page, data = tmp_path / "r.html", tmp_path / "r.json"
+    result = CliRunner().invoke(
+        command,
+        [
+            "battery",
+            "--game",
+            "dice",
+            "--plays",
+            "20000",
+            "--alpha",
+            "0.0001",
+            "--json",
+            str(data),
+            "--html",
+            str(page),
+        ],
+    )
+    assert result.exit_code == 0, result.output
+    assert "self-assessment" in result.output
+    read = json.loads(data.read_text())
+    assert read["command"].endswith("battery --game dice --plays 20000 --alpha 0.0001")
+    assert page.stat().st_size > 50_000
+
+
+def test_battery_fails_on_a_planted_defect_after_its_retest() -> None:
+    result = CliRunner().invoke(
+        command, ["battery", "--game", "reels", "--plays", "20000", "--planted", "correlated-pair"]
+    )
+    assert result.exit_code == 1
+    assert "run 2:" in result.output
+    assert "findings stand in: reels" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--alpha", "2"], "between 0 and 1"),
+        (["--game", "wheel", "--planted", "biased-shuffle"], "planted in selections"),
+        (["--game", "keno", "--plays", "10"], "too few"),
+    ],
+)
+def test_battery_refuses_what_cannot_be_tested(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(command, ["battery", "--game", "dice", *arguments])
+    assert result.exit_code == 1
+    assert message in " ".join(result.output.split())
