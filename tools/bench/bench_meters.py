@@ -1,0 +1,235 @@
+"""The journal: durable games, start-up and audit, and how they grow.
+
+``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
+"""
+
+import os
+import random
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from meters import JSON, Journal, Transaction, Transfer, open_view
+from meters.entry import encode
+from meters.storage import Database, DiskStorage, Rows, StorageFile
+from paytables import Game, RecordingDraw, ReplayDraw, Wager, load_game, play_through
+from tools.audit.games import definitions
+from tools.audit.verify import Auditor
+from tools.bench import Figure
+
+CREDIT: Final = "credit:1:cashable"
+ROUNDS: Final = 5
+GAMES_A_ROUND: Final = 200
+ENTRIES: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
+_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_DENOMINATION_CENTS: Final = 5
+
+
+class _Chance:
+    """Numbers from a fixed seed; what is timed here is not the generator."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(1)  # noqa: S311 (a bench draws nothing for a player)
+
+    def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the contract of a draw)
+        """Return the next number."""
+        return self._random.randrange(bound)
+
+
+class _UnsyncedFile:
+    """A file whose syncs do nothing: to build a long journal quickly, never to keep one."""
+
+    def __init__(self, file: StorageFile) -> None:
+        self.read_at, self.write_at = file.read_at, file.write_at
+        self.truncate, self.size, self.close = file.truncate, file.size, file.close
+
+    def sync(self) -> None:
+        """Do nothing."""
+
+
+class _UnsyncedDatabase:
+    """The same for SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.executemany, self.close = database.executemany, database.close
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+        """Run the statement, with syncing turned off."""
+        return self._database.execute(sql.replace("synchronous=FULL", "synchronous=OFF"), parameters)
+
+
+class _Unsynced(DiskStorage):
+    def connect(self, path: Path, *, read_only: bool) -> Database:
+        return _UnsyncedDatabase(super().connect(path, read_only=read_only))
+
+    def open_file(self, path: Path, *, write: bool) -> StorageFile:
+        return _UnsyncedFile(super().open_file(path, write=write))
+
+
+def _now() -> datetime:
+    return _TIME
+
+
+def _entries(game: Game, numbers: range) -> Iterator[tuple[Transaction, Transaction]]:
+    """Yield the two transactions of each game: real draws, real outcomes."""
+    chance = _Chance()
+    bet = game.bet_options[0]
+    wager = game.wager(bet)
+    dims: dict[str, str | int] = {
+        "game": game.id,
+        "paytable": game.digest[:16],
+        "denomination_cents": _DENOMINATION_CENTS,
+    }
+    for number in numbers:
+        draw = RecordingDraw(chance)
+        outcome = play_through(game, wager, draw)
+        play_id = f"play-{number}"
+        record: dict[str, JSON] = {
+            "play_id": play_id,
+            "game": {"id": game.id, "version": game.version, "digest": game.digest},
+            "denomination_cents": _DENOMINATION_CENTS,
+            "bet_credits": bet,
+            "wager": wager.to_json(),
+            "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
+            "outcome": outcome.to_json(),
+        }
+        win_cents = outcome.win_credits * _DENOMINATION_CENTS
+        yield (
+            Transaction(
+                id=f"{play_id}.start",
+                kind="game.start",
+                transfers=(Transfer(CREDIT, "house:wager", bet * _DENOMINATION_CENTS),),
+                dims=dims,
+                counts={"games_played": 1},
+                state={"game": record},
+                record=record,
+            ),
+            Transaction(
+                id=f"{play_id}.end",
+                kind="game.end",
+                transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+                dims=dims,
+                state={"game": None},
+                record={"play_id": play_id, "win_cents": win_cents},
+            ),
+        )
+
+
+def _fund(journal: Journal) -> None:
+    journal.append(
+        Transaction(id="fund", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**12),))
+    )
+
+
+def _check(journal: Journal, times: int) -> None:
+    for _ in range(times):
+        journal.check()
+
+
+def _timed(run: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
+    """Games in both copies, in turns with the same bytes in bare SQLite transactions on the same disk."""
+    bare = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+    bare.execute("PRAGMA journal_mode=WAL")
+    bare.execute("PRAGMA synchronous=FULL")
+    bare.execute("CREATE TABLE entries (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")
+    ours = theirs = 0.0
+    with Journal.open(folder / "durable", now=_now) as journal:
+        _fund(journal)
+        for turn in range(ROUNDS):
+            pairs = list(_entries(game, range(turn * GAMES_A_ROUND, (turn + 1) * GAMES_A_ROUND)))
+            bodies = [encode(t, 1, _TIME, "0" * 64).body for pair in pairs for t in pair]
+
+            def games(pairs: list[tuple[Transaction, Transaction]] = pairs) -> None:
+                for start, end in pairs:
+                    journal.append(start)
+                    journal.append(end)
+
+            def transactions(bodies: list[bytes] = bodies) -> None:
+                for body in bodies:
+                    bare.execute("BEGIN IMMEDIATE")
+                    bare.execute("INSERT INTO entries (body) VALUES (?)", (body,))
+                    bare.execute("COMMIT")
+
+            ours += _timed(games)
+            theirs += _timed(transactions)
+        checks = _timed(lambda: _check(journal, 200)) / 200
+    bare.close()
+    count = ROUNDS * GAMES_A_ROUND
+    yield Figure(
+        name="durable games, two entries each, both copies",
+        value=count / ours,
+        unit="games/s",
+        baseline_name="the same two bodies in two bare fsync-ed transactions",
+        baseline=count / theirs,
+        aim="0.4",
+    )
+    yield Figure(name="check before play (A-03)", value=checks * 1e6, unit="us", better="lower")
+
+
+def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
+    games = definitions()
+    for entries in ENTRIES:
+        state = folder / f"long-{entries}"
+        with Journal.open(state, now=_now, storage=_Unsynced()) as journal:
+            _fund(journal)
+            for start, end in _entries(game, range(entries // 2)):
+                journal.append(start)
+                journal.append(end)
+        opened: list[Journal] = []
+        seconds = _timed(lambda state=state, opened=opened: opened.append(Journal.open(state, now=_now)))  # type: ignore[misc]
+        opened[0].close()
+        yield Figure(
+            name=f"start-up, {entries:,} entries, every byte of both copies checked",
+            value=seconds,
+            unit="s",
+            better="lower",
+            aim="under 5 s at a million",
+        )
+        yield Figure(
+            name=f"opening to read meters, {entries:,} entries",
+            value=_timed(lambda state=state: open_view(state).close()) * 1e3,  # type: ignore[misc]
+            unit="ms",
+            better="lower",
+        )
+        with open_view(state) as view:
+            bodies = list(view.bodies())
+        report = Auditor(games).run(bodies)
+        yield Figure(
+            name=f"audit, {entries:,} entries: chain, books, meters, every game replayed",
+            value=report.games / report.seconds,
+            unit="games/s",
+            baseline_name="only replaying the games",
+            baseline=_bare_replays(game),
+            aim="20,000 games/s",
+        )
+
+
+def _bare_replays(game: Game) -> float:
+    """Games a second when nothing is done but evaluating recorded draws."""
+    records = [start.record for start, _ in _entries(game, range(2000))]
+
+    def replay() -> None:
+        for record in records:
+            assert isinstance(record, dict)
+            play_through(game, Wager.from_json(record["wager"]), ReplayDraw(record["steps"][0]["draws"]))
+
+    return len(records) / _timed(replay)
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the figures of the journal."""
+    game = load_game("maple-classic")
+    with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
+        yield from _durable_games(Path(folder), game)
+        yield from _long_journals(Path(folder), game)
