@@ -73,16 +73,28 @@ class WheelRules:
         wheel = self.definition.wheel
         again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
         factor = 1
-        spins: list[dict[str, Json]] = []
+        steps: list[dict[str, Json]] = []
         while True:
-            part = draw.below(len(wheel.parts), f"spin {len(spins) + 1}")
+            part = draw.below(len(wheel.parts), f"spin {len(steps) + 1}")
             symbol = wheel.parts[part]
-            spins.append({"part": part, "symbol": symbol, "factor": factor})
+            wins = self._wins(symbol, stakes, factor)
+            steps.append(self._step(part, stakes, factor, wins))
             if symbol not in again:
                 break
             factor = min(factor * again[symbol], wheel.most_factor)
         yield from ()
-        wins = tuple(
+        won = sum(win.credits for win in wins)
+        display = {
+            "kind": "wheel",
+            "revolutions": wheel.revolutions,
+            "bets": dict(stakes),
+            "steps": steps,
+            "credits": won,
+        }
+        return Outcome(win_credits=won, wins=wins, display=display)
+
+    def _wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Win, ...]:
+        return tuple(
             Win(
                 f"{area.id} {symbol}",
                 stakes[area.id] * area.pays[symbol] * factor,
@@ -91,18 +103,22 @@ class WheelRules:
             for area in self.definition.area
             if area.id in stakes and symbol in area.pays
         )
-        return Outcome(
-            win_credits=sum(win.credits for win in wins),
-            wins=wins,
-            display={
-                "kind": "wheel",
-                "revolutions": wheel.revolutions,
-                "bets": dict(stakes),
-                "spins": spins,
-                "wins": [win.to_json() for win in wins],
-                "credits": sum(win.credits for win in wins),
-            },
-        )
+
+    def _step(
+        self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Win, ...]
+    ) -> dict[str, Json]:
+        """One spin: every part with what it would pay this player now, and the part at the pin."""
+        parts = self.definition.wheel.parts
+        worth = {s: sum(win.credits for win in self._wins(s, stakes, factor)) for s in set(parts)}
+        return {
+            "stage": "wheel",
+            "parts": [{"item": symbol, "credits": worth[symbol]} for symbol in parts],
+            "part": part,
+            "symbol": parts[part],
+            "factor": factor,
+            "wins": [win.to_json() for win in wins],
+            "credits": worth[parts[part]],
+        }
 
     def presentation(self) -> dict[str, Json]:
         """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""

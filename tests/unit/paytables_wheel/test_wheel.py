@@ -232,8 +232,12 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     game = game_from(data, "test.toml")
     wager = game.wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})
     outcome = play_through(game, wager, Given([2, 2, 3]))
-    assert [spin["part"] for spin in outcome.display["spins"]] == [2, 2, 3]
-    assert [spin["factor"] for spin in outcome.display["spins"]] == [1, 3, 9]
+    steps = outcome.display["steps"]
+    assert [step["part"] for step in steps] == [2, 2, 3]
+    assert [step["factor"] for step in steps] == [1, 3, 9]
+    assert [step["credits"] for step in steps] == [0, 0, 108]
+    assert [part["item"] for part in steps[0]["parts"]] == data["wheel"]["parts"].split()
+    assert [part["credits"] for part in steps[1]["parts"][:3]] == [(2 + 10) * 3, 15 * 3, 0]
     assert outcome.display["revolutions"] == 3
     assert [(w.name, w.credits) for w in outcome.wins] == [("on-a a", 18), ("either a", 90)]
     assert outcome.win_credits == outcome.display["credits"] == 108
