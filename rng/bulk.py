@@ -16,8 +16,10 @@ from rng.scaling import REJECTIONS_MAX, Weights, check_bound, plan, selection_bo
 
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
-#: Units of 16 bits worked on at once: what one Generate gives, and what stays in the processor's cache.
+#: Units of 16 bits one Generate gives.
 _UNITS = REQUEST_BYTES_MAX // 2
+#: Units of selections worked on at once: enough to be worth an array, few enough for the processor's cache.
+_UNITS_AT_ONCE = 8 * _UNITS
 _WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 
 Array = NDArray[np.unsignedinteger]
@@ -93,7 +95,7 @@ class BulkDraws:
         chosen = np.empty((count, picks), dtype=dtype)
         if not picks:
             return chosen
-        rows = max(1, _UNITS // max(1, _Pattern.units_of(bounds)))
+        rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.units_of(bounds)))
         for first in range(0, count, rows):
             chosen[first : first + rows] = self._selections(
                 population, picks, bounds, min(rows, count - first)

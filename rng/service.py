@@ -14,7 +14,6 @@ from typing import NoReturn, Self
 
 from rng.draws import WordDraws
 from rng.errors import (
-    EntropyFailed,
     OutOfService,
     RejectionLimit,
     ReseedNotAllowed,
@@ -146,7 +145,7 @@ class RandomService:
             gatherer = SeedGatherer(available_sources() if sources is None else sources, known)
             service = cls(gatherer, policy, clock, on_event)
             service._seed(personalization, reserved)
-        except RngError as error:
+        except Exception as error:
             on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
             raise
         on_event(
@@ -232,7 +231,7 @@ class RandomService:
             try:
                 passed = run_self_test()
                 self._gatherer.start_up_test()
-            except RngError as error:
+            except Exception as error:  # noqa: BLE001 (whatever breaks here, nothing may be drawn after it)
                 self._fail(error)
             self._last_tested = self._generates
             self._on_event("rng_self_tested", {"self_tests": len(passed)})
@@ -282,7 +281,7 @@ class RandomService:
         served = self._drbg.reseed_counter - 1
         try:
             self._drbg.reseed(self._gatherer.gather())
-        except RngError as error:
+        except Exception as error:  # noqa: BLE001 (as above)
             self._fail(error)
         self._last_seeded = self._clock()
         self._reseeds += 1
@@ -294,9 +293,7 @@ class RandomService:
             try:
                 fresh = os.getrandom(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
                 output = self._drbg.generate(count, fresh)
-            except OSError as error:
-                self._fail(EntropyFailed(f"getrandom: {error}"))
-            except RngError as error:
+            except Exception as error:  # noqa: BLE001 (as above)
                 self._fail(error)
             self._generates += 1
             return output
@@ -307,8 +304,8 @@ class RandomService:
         if self._failure is not None:
             raise OutOfService(f"the random number generator is out of service: {self._failure}")
 
-    def _fail(self, error: RngError) -> NoReturn:
-        self._failure = str(error)
+    def _fail(self, error: Exception) -> NoReturn:
+        self._failure = str(error) if isinstance(error, RngError) else repr(error)
         self._drbg.uninstantiate()
-        self._on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
-        raise OutOfService(f"the random number generator is out of service: {error}") from error
+        self._on_event("rng_out_of_service", {"reason": self._failure, "error": type(error).__name__})
+        raise OutOfService(f"the random number generator is out of service: {self._failure}") from error

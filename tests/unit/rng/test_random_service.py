@@ -1,90 +1,20 @@
-"""The service: steps, policy, failure, boots, forks and snapshots."""
-
-import copy
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
-from dataclasses import replace
-from fractions import Fraction
+"""The service: its steps, its policy, its failures."""
 
 import pytest
+from service_rig import Clock, Failing, Log, sequence, start
 
 import rng.self_test
 from rng import (
-    EntropyFailed,
     InvalidPolicy,
     InvalidRange,
-    KernelSource,
     MechanismName,
     OutOfService,
-    Personalization,
     RandomService,
     ReseedNotAllowed,
     ReseedPolicy,
-    RngError,
-    SeedRepeated,
     SelfTestFailed,
     StepClosed,
 )
-from rng.seeding import START_UP_SAMPLES, unpack_carry_over
-
-WHO = Personalization(product="open-egm", version="1", machine_serial="A1", instance=0, boot_counter=1)
-
-
-class Log:
-    """The events, in order."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[str, dict[str, object]]] = []
-
-    def __call__(self, code: str, values: Mapping[str, object]) -> None:
-        self.events.append((code, dict(values)))
-
-    @property
-    def codes(self) -> list[str]:
-        return [code for code, _ in self.events]
-
-
-class Clock:
-    """A monotonic clock that a test turns."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def __call__(self) -> int:
-        return self.now
-
-
-class Repeating:
-    """A broken source: the same noise at every boot, though none that a health test would notice."""
-
-    name, entropy_bits, claim = "repeating", Fraction(8), "a test's"
-    noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_SAMPLES + 48))
-
-    def samples(self, count: int) -> bytes:
-        return self.noise[:count]
-
-
-class Failing(KernelSource):
-    """The kernel's source, until a test breaks it."""
-
-    broken = False
-
-    def samples(self, count: int) -> bytes:
-        if self.broken:
-            raise EntropyFailed("the source has died")
-        return super().samples(count)
-
-
-def start(log: Log | None = None, **changes: object) -> RandomService:
-    settings = {"personalization": WHO, "sources": [KernelSource()], "on_event": log or Log(), **changes}
-    return RandomService.start(**settings)
-
-
-def sequence(service: RandomService, count: int = 16) -> tuple[int, ...]:
-    with service.step() as draws:
-        return tuple(draws.below(256) for _ in range(count))
 
 
 class TestStep:
@@ -230,6 +160,28 @@ class TestFailure:
             draws.below(22)
         self.out_of_service(service, log)
 
+    def test_whatever_breaks_inside_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        log = Log()
+        service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
+        with monkeypatch.context() as broken:
+            broken.setattr("rng.ctr_drbg._df_cipher", lambda: None)
+            with service.step() as draws, pytest.raises(OutOfService, match="AttributeError"):
+                draws.below(22)
+        self.out_of_service(service, log)
+
+    def test_a_kernel_that_gives_no_fresh_input_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        log = Log()
+        service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
+
+        def refused(count: int) -> bytes:
+            raise OSError(38, "Function not implemented")
+
+        with monkeypatch.context() as broken:
+            broken.setattr("os.getrandom", refused)
+            with service.step() as draws, pytest.raises(OutOfService, match="not implemented"):
+                draws.below(22)
+        self.out_of_service(service, log)
+
     def test_only_a_new_start_leaves_the_state(self) -> None:
         source = Failing()
         service = start(sources=[source])
@@ -348,129 +300,3 @@ class TestPolicy:
         assert policy.mechanism is MechanismName.HMAC_SHA_512
         assert policy.on_event == {"door_closed"}
         assert ReseedPolicy.from_mapping({}) == ReseedPolicy()
-
-
-class TestBoots:
-    @pytest.mark.requirement("B-05")
-    def test_a_thousand_boots_of_a_broken_source_share_no_sequence(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(
-            rng.service, "run_self_test", tuple
-        )  # a thousand times the same would only take long
-        policy = ReseedPolicy(fresh_input_each_step=False)
-        sequences = set()
-        for boot in range(1000):
-            who = replace(WHO, boot_counter=boot)
-            sequences.add(sequence(start(personalization=who, sources=[Repeating()], policy=policy)))
-        assert len(sequences) == 1000
-
-    def test_without_its_own_name_a_broken_source_would_repeat(self) -> None:
-        policy = ReseedPolicy(fresh_input_each_step=False)
-        twins = [start(sources=[Repeating()], policy=policy) for _ in range(2)]
-        assert sequence(twins[0]) == sequence(twins[1])
-
-    @pytest.mark.parametrize(
-        "changes",
-        [{"product": "p"}, {"version": "2"}, {"machine_serial": "A2"}, {"instance": 1}, {"boot_counter": 2}],
-    )
-    def test_each_part_of_the_name_parts_the_sequences(self, changes: dict[str, object]) -> None:
-        policy = ReseedPolicy(fresh_input_each_step=False)
-        one = start(sources=[Repeating()], policy=policy)
-        two = start(sources=[Repeating()], policy=policy, personalization=replace(WHO, **changes))
-        assert sequence(one) != sequence(two)
-
-    def test_no_two_names_encode_alike(self) -> None:
-        names = [
-            replace(WHO, product="ab", version="c"),
-            replace(WHO, product="a", version="bc"),
-            replace(WHO, version="1A", machine_serial="1"),
-            WHO,
-        ]
-        assert len({name.encode() for name in names}) == len(names)
-
-    @pytest.mark.parametrize("changes", [{"machine_serial": ""}, {"boot_counter": -1}, {"instance": 1 << 64}])
-    def test_a_name_that_is_none_is_refused(self, changes: dict[str, object]) -> None:
-        with pytest.raises(InvalidPolicy, match=next(iter(changes))):
-            replace(WHO, **changes)
-
-    @pytest.mark.requirement("B-05")
-    def test_what_is_carried_over_a_power_cycle_changes_the_sequence(self) -> None:
-        carried = start().carry_over()
-        policy = ReseedPolicy(fresh_input_each_step=False)
-        without = start(sources=[Repeating()], policy=policy)
-        with_it = start(sources=[Repeating()], policy=policy, carry_over=carried)
-        assert sequence(without) != sequence(with_it)
-
-    def test_what_is_carried_over_is_one_way_and_never_twice_the_same(self) -> None:
-        service = start()
-        carried = [service.carry_over() for _ in range(100)]
-        outputs = {unpack_carry_over(text)[0] for text in carried}
-        assert len(outputs) == 100
-        assert not any(bytes(service._drbg._key) in text for text in carried)
-
-    def test_a_source_that_repeats_over_power_cycles_is_found(self) -> None:
-        log = Log()
-        carried = start(sources=[Repeating()]).carry_over()
-        with pytest.raises(SeedRepeated):
-            start(log, sources=[Repeating()], carry_over=carried)
-        assert log.codes == ["rng_out_of_service"]
-
-    def test_a_damaged_carry_over_is_refused_at_start(self) -> None:
-        with pytest.raises(RngError, match="damaged"):
-            start(carry_over=b"torn")
-
-
-class TestCopies:
-    @pytest.mark.requirement("B-05")
-    def test_two_copies_of_one_memory_part_at_once(self) -> None:
-        service = start()
-        snapshot = copy.deepcopy(service._drbg)
-        first = sequence(service)
-        service._drbg = snapshot
-        assert sequence(service) != first
-
-    def test_without_fresh_input_they_would_not(self) -> None:
-        service = start(policy=ReseedPolicy(fresh_input_each_step=False))
-        snapshot = copy.deepcopy(service._drbg)
-        first = sequence(service)
-        service._drbg = snapshot
-        assert sequence(service) == first
-
-    def test_the_child_of_a_fork_never_draws_and_the_parent_goes_on(self) -> None:
-        program = """
-import os, sys, rng
-service = rng.RandomService.start(
-    personalization=rng.Personalization(
-        product="p", version="1", machine_serial="s", instance=0, boot_counter=1
-    )
-)
-child = os.fork()
-if child == 0:
-    try:
-        with service.step() as draws:
-            draws.below(22)
-    except rng.OutOfService as error:
-        os._exit(42 if "forked" in str(error) else 1)
-    os._exit(0)
-_, status = os.waitpid(child, 0)
-with service.step() as draws:
-    draws.below(22)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
-
-    def test_another_process_number_alone_is_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        service = start()
-        monkeypatch.setattr(os, "getpid", lambda: -1)
-        with pytest.raises(OutOfService, match="forked"):
-            sequence(service)
-
-
-def test_the_start_is_an_event_that_names_mechanism_and_sources() -> None:
-    log = Log()
-    start(log)
-    code, values = log.events[0]
-    assert code == "rng_started"
-    assert values["mechanism"] == "ctr-drbg-aes-256-df"
-    assert values["sources"] == ("getrandom",)
