@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
-from paytables.analysis import Analysis, Depth
+from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
@@ -120,3 +120,8 @@ class KenoRules:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
         offers = [(form, self.form_ticket(form, stake)) for form, stake in self._offers()]
         return figures.analyse(self.definition, self.tables, offers, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the figures of any ticket, exact; or exact bounds where its selections overlap too much."""
+        bought = self.ticket(self.wager(wager.credits, **wager.options).options)
+        return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")

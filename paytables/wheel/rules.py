@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from paytables.analysis import Analysis, Depth
+from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
 from paytables.errors import DefinitionError, WagerError
 from paytables.wheel import figures
@@ -146,6 +146,11 @@ class WheelRules:
         least = min(self.definition.layout.stakes)
         forms = [(form, dict.fromkeys(form.areas, least)) for form in self.definition.form]
         return figures.analyse(self.definition, forms, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of any bets laid together."""
+        stakes = self.wager(wager.credits, **wager.options).options["bets"]
+        return figures.analyse_bets(self.definition, stakes, "bets")
 
 
 def check(definition: WheelDefinition, file: str) -> None:

@@ -241,10 +241,9 @@ def test_twenty_kings_are_few_states():
         marks={"stakes": [1], "groups": 20},
         form=[{"id": "one", "name": TEXT, "spots": 3}],
     )
-    rules = loaded(data).rules
-    asked = rules.ticket({"selections": [{"groups": [[n] for n in range(1, 21)], "stakes": {"3": 1}}]})
-    assert asked.cost == comb(20, 3)
-    bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "kings")
+    game = loaded(data)
+    kings = {"groups": [[n] for n in range(1, 21)], "stakes": {"3": 1}}
+    bet = game.rules.analyse_wager(game.wager(comb(20, 3), selections=[kings]))
     hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
     wins = {k: comb(k, 2) * (20 - k) + 45 * comb(k, 3) for k in hits}
     assert bet.mean_credits == Fraction(sum(hits[k] * wins[k] for k in hits), comb(80, 20))

@@ -122,8 +122,8 @@ def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
 @pytest.mark.requirement("P-07")
 def test_several_bets_at_once_have_the_law_of_the_parts():
     data = definition("a b c a b a b a c a")
-    rules = game_from(data, "test.toml").rules
-    bet = analyse_bets(rules.definition, {"on-a": 5, "on-c": 2}, "two")
+    game = game_from(data, "test.toml")
+    bet = game.rules.analyse_wager(game.wager(7, bets={"on-a": 5, "on-c": 2}))
     assert bet.law.total == 10
     assert bet.law.counts == {0: 3, 10: 5, 8: 2}
     assert bet.return_bet_probability == Fraction(7, 10)

@@ -1,0 +1,168 @@
+"""The Keno games that ship: what they return, and that their help says the rules they are played by."""
+
+import math
+import random
+import re
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import pytest
+
+from paytables import Depth, analyse, load_game, play_through
+
+GAMES = ["aurora-keno", "archipelago-keno"]
+SPACES = re.compile(r"\s+")
+
+
+def flat(text):
+    return SPACES.sub(" ", text)
+
+
+class Chance:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def below(self, bound, purpose):
+        return self.random.randrange(bound)
+
+
+def plain_return(definition, table, bought):
+    """The return of one selection, straight from the hypergeometric law and the definition's own numbers."""
+    numbers, drawn = definition.field.numbers, definition.field.drawn
+    total = Fraction(0)
+    for catch, pay in table.pays.items():
+        p = Fraction(
+            comb(table.spots, catch) * comb(numbers - table.spots, drawn - catch), comb(numbers, drawn)
+        )
+        factor = Fraction(1)
+        for bonus in definition.bonus:
+            if bonus.kind == "ball":
+                factor *= 1 + (bonus.factor - 1) * Fraction(catch, drawn)
+            elif bonus.id in bought:
+                weight = sum(bonus.weights.values())
+                factor *= Fraction(sum(f * w for f, w in bonus.weights.items()), weight)
+        total += p * pay * factor
+    return total / (1 + sum(b.fee for b in definition.bonus if b.id in bought))
+
+
+@pytest.mark.requirement("C-06", "M-10")
+@pytest.mark.parametrize("name", GAMES)
+def test_every_bet_returns_what_the_law_says_and_well_over_the_floor(name):
+    game = load_game(name)
+    definition = game.rules.definition
+    bets = {bet.bet: bet for bet in analyse(game).bets}
+    sold = [b.id for b in definition.bonus if b.fee]
+    for n in range(len(sold) + 1):
+        for bought in combinations(sold, n):
+            for table in definition.table:
+                bet = bets[" + ".join([f"{table.spots} spots at 1", *bought])]
+                assert bet.rtp == plain_return(definition, table, bought)
+    for bet in bets.values():
+        assert Fraction(85, 100) < bet.rtp < Fraction(95, 100)
+        assert bet.rtp_with_progressives < 1
+    quick = analyse(game, Depth.RETURN)
+    assert quick.minimum_rtp == min(bet.rtp for bet in bets.values())
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_one_touch_buys_wins_often_enough_to_be_a_game(name):
+    for bet in analyse(load_game(name)).bets:
+        if bet.hit_probability is not None:
+            assert bet.hit_probability > Fraction(1, 7)
+            assert bet.max_win_probability > 0
+
+
+@pytest.mark.parametrize(("name", "form", "games"), [("aurora-keno", "six-lights", 6000)])
+def test_a_simulation_lies_where_the_exact_figures_say(name, form, games):
+    game = load_game(name)
+    bet = next(b for b in analyse(game).bets if b.bet == f"{form} at 1")
+    wager = game.wager(bet.cost_credits, form=form)
+    chance = Chance(7)
+    wins = [play_through(game, wager, chance).win_credits for _ in range(games)]
+    hits = sum(win > 0 for win in wins)
+    p = float(bet.hit_probability)
+    assert abs(hits - games * p) < 4 * math.sqrt(games * p * (1 - p))
+    mean, sigma = float(bet.mean_credits), math.sqrt(bet.variance)
+    assert abs(sum(wins) / games - mean) < 4 * sigma / math.sqrt(games)
+    assert {win for win in wins if win} <= set(bet.law.counts)
+
+
+def test_twenty_cards_share_one_draw():
+    game = load_game("archipelago-keno")
+    outcome = play_through(game, game.wager(20, form="twenty-cards"), Chance(3))
+    (draw,) = outcome.display["draws"]
+    assert len(draw["ways"]) == 20
+    for way in draw["ways"]:
+        assert set(way["hits"]) == set(way["numbers"]) & set(draw["balls"])
+        assert way["factor"] == (2 if draw["balls"][-1] in way["numbers"] else 1)
+
+
+def test_a_level_is_won_by_its_catch_at_the_odds_of_the_hypergeometric_law():
+    bets = {bet.bet: bet for bet in analyse(load_game("archipelago-keno")).bets}
+    eight = Fraction(comb(72, 12), comb(80, 20))
+    (share,) = bets["8 spots at 1"].progressives
+    assert (share.level, share.rate, share.rtp_at_reset) == ("lighthouse", eight, 20_000 * eight)
+    (ten,) = bets["ten-cards at 1"].progressives
+    assert ten.rate == 1 - (1 - eight) ** 10
+    assert ten.rtp_at(20_000, 10) < share.rtp_at_reset
+
+
+@pytest.mark.requirement("C-01", "C-12", "M-01")
+def test_the_help_of_aurora_says_its_numbers():
+    game = load_game("aurora-keno")
+    definition = game.rules.definition
+    (lights,) = definition.bonus
+    factors, weights = zip(*sorted(lights.weights.items()), strict=True)
+    none = [str(t.spots) for t in definition.table if t.pays.get(0)]
+    assert (lights.fee, sum(weights)) == (1, 20)
+    en, fr = flat(game.help["en"]), flat(game.help["fr"])
+    assert "A factor of {}, {}, {} or {} is".format(*factors) in en
+    assert "with {}, {}, {} and {} chances in 20".format(*weights) in en
+    assert "Un multiplicateur de {}, {}, {} ou {} est".format(*factors) in fr
+    assert "avec {}, {}, {} et {} chances sur 20".format(*weights) in fr
+    assert f"With {' or '.join(none)} numbers, catching none wins too" in en
+    assert f"Avec {' ou '.join(none)} numéros, n'en avoir aucun gagne aussi" in fr
+    marks = definition.marks
+    assert f"up to {marks.selections} selections" in en
+    assert f"jusqu'à {marks.selections} sélections" in fr
+    assert "stake of 1, 2, 5 or 10 credits" in en
+    assert marks.stakes == (1, 2, 5, 10)
+    assert f"1 to {marks.draws} draws" in en
+    assert f"1 à {marks.draws} tirages" in fr
+    assert f"at most {marks.cost} credits a draw" in en
+    assert f"au plus {marks.cost} crédits par tirage" in fr
+    assert f"{definition.limit.credits:,}".replace(",", " ") in en
+    assert f"{definition.limit.credits:,}".replace(",", " ") in fr
+    spots = [t.spots for t in definition.table]
+    assert f"Mark {min(spots)} to {max(spots)} numbers" in en
+    assert f"Cochez de {min(spots)} à {max(spots)} numéros" in fr
+
+
+@pytest.mark.requirement("C-01", "C-12", "M-01")
+def test_the_help_of_archipelago_says_its_numbers():
+    game = load_game("archipelago-keno")
+    definition = game.rules.definition
+    en, fr = flat(game.help["en"]), flat(game.help["fr"])
+    marks, (beacon,) = definition.marks, definition.bonus
+    assert (beacon.ball, beacon.factor, beacon.fee) == (20, 2, 0)
+    assert f"Play 1 to {marks.selections} cards" in en
+    assert f"Jouez de 1 à {marks.selections} cartes" in fr
+    assert f"up to {marks.groups} groups" in en
+    assert f"en {marks.groups} groupes au plus" in fr
+    assert f"at most {marks.cost} credits a draw" in en
+    assert f"au plus {marks.cost} crédits par tirage" in fr
+    assert f"1 to {marks.draws} draws" in en
+    assert "stakes 1, 2 or 5 credits" in en
+    assert marks.stakes == (1, 2, 5)
+    spots = [t.spots for t in definition.table]
+    assert f"{min(spots)} to {max(spots)} of the numbers" in en
+    none = [t.spots for t in definition.table if t.pays.get(0)]
+    assert none == [8]
+    assert "With 8 numbers, catching none of them wins too" in en
+    lighthouse, buoy = definition.progressive
+    assert [(p.spots, p.catch, p.stake) for p in definition.progressive] == [(8, 8, 1), (7, 7, 1)]
+    assert (lighthouse.increment, buoy.increment) == ("1/100", "1/200")
+    for words in (en, fr):
+        for credits_ in (definition.limit.credits, lighthouse.reset_credits, buoy.reset_credits):
+            assert f"{credits_:,}".replace(",", " ") in words
