@@ -13,6 +13,8 @@ Names = Mapping[str, str]
 Window = tuple[tuple[str, ...], ...]
 
 BASE: Final = "base"
+#: More like symbols than this are pictured once; their count stands in the name.
+_ICONS_MOST: Final = 5
 
 
 class OutcomeError(Exception):
@@ -42,6 +44,8 @@ class Prize:
     count: int
     symbol: str
     credits: int
+    gives: tuple[tuple[str, int], ...] = ()
+    """What it brings besides credits: a stage's name and how many games of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Field:
     def icons(self, prize: Prize) -> tuple[str, ...]:
         """The symbols that picture a prize: like symbols, or for a group its members in turn."""
         if prize.symbol:
-            return (prize.symbol,) * prize.count
+            return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MOST else 1)
         number, _, rest = prize.name.partition(" ")
         members = next((self.groups[g] for g in (rest, rest.partition("-")[2]) if g in self.groups), ())
         return (
@@ -104,6 +108,14 @@ class Result:
     evaluated: Window | None = None
 
     @property
+    def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
+        """The windows that won, each with its wins; the last window where none did."""
+        if not self.falls:
+            return ((self.last_window, self.wins),)
+        won = tuple((fall.window, fall.wins) for fall in self.falls if fall.wins)
+        return won or ((self.last_window, ()),)
+
+    @property
     def last_window(self) -> Window:
         """What stands at the very end."""
         if self.falls:
@@ -116,6 +128,12 @@ def _names(value: object, default: str) -> dict[str, str]:
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
     return {"en": default if inner is None else str(inner)}
+
+
+def _gives(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (str(a["name"]), int(a.get("times", 1))) for a in pay.get("gives", ()) if a.get("kind") == "stage"
+    )
 
 
 def _counted(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
@@ -135,7 +153,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
         lines = tuple(tuple(int(row) for row in line) for line in place.get("lines") or ())
         prizes = tuple(
-            Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]))
+            Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]), _gives(pay))
             for pay in data.get("pays", ())
             if isinstance(pay, Mapping)
         )
@@ -179,12 +197,16 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reels]
         window = _window(display["window"], field)
+        wins = _wins(display, field)
         falls = tuple(
-            Fall(_window(fall["window"], field), _wins(fall, field), int(fall.get("multiplier", 1)))
+            Fall(
+                _window(fall["window"], field),
+                _paid(_wins(fall, field), wins),
+                int(fall.get("multiplier", 1)),
+            )
             for fall in display.get("falls", ())
         )
         evaluated = _window(display["evaluated"], field) if "evaluated" in display else None
-        wins = _wins(display, field)
         first = tuple(int(s) for s in display.get("first_stops", ()))
         return Result(
             window,
@@ -209,6 +231,14 @@ def _window(data: Any, field: Field) -> Window:
             f"display: window {[len(c) for c in window]} does not fit reels {list(field.heights)}"
         )
     return window
+
+
+def _paid(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
+    """The wins of one fall as paid: a fall tells them for the lowest bet, its step for the bet made."""
+    return tuple(
+        next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)
+        for one in of_fall
+    )
 
 
 def _wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
 from egm.screen.motion import clamp, ease_out, rolled
@@ -66,7 +66,7 @@ def draw_celebration(stage: Stage) -> None:
         _rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
         _fountain(stage, since, _COINS[line.level], length + 1.0)
-    high = 300.0 if line.level >= 3 else 132.0
+    high = 320.0 if line.level >= 3 else 132.0
     top = cy - high / 2 if line.level >= 3 else y + h - high - 6
     if leave > 0.6:
         band = Linear(
@@ -89,11 +89,11 @@ def draw_celebration(stage: Stage) -> None:
         if line.level >= 3:
             p.text(
                 name,
-                (cx, top + 88 - 30 * (1 - arrive)),
+                (cx, top + 76 - 30 * (1 - arrive)),
                 Style("display", "marquee", gold(stage.theme), 3, (30, 8, 0, 230)),
                 width=w - 80,
             )
-            p.text(sum_, (cx, top + 208), Style("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80)
+            p.text(sum_, (cx, top + 222), Style("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80)
         else:
             p.text(
                 name,
@@ -126,7 +126,12 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
                 ],
                 fade(stage.look.accent, 0.16),
             )
-        return ink.finish()
+        faded = ink.finish()
+        mask = Radial(
+            ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
+        )
+        faded.blit(painted(size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        return faded
 
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box(stage.layout.field))

@@ -1,6 +1,6 @@
 """What stands in the frame at this moment: a step of the game shown, a question, or the last result."""
 
-from egm.screen.outcome import Result
+from egm.screen.outcome import Result, Window, WinView
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
@@ -38,9 +38,12 @@ def _at_rest(stage: Stage) -> None:
         return
     rest = standing(view)
     field = fields[rest.stage] if rest else next(iter(fields.values()))
-    draw_still(stage, field, rest.last_window if rest else None)
-    if rest is not None and view.snapshot is not None and view.snapshot.win_cents:
-        draw_wins(stage, field, rest.last_window, rest.wins, view.now)
+    if rest is None or view.snapshot is None or not view.snapshot.win_cents:
+        draw_still(stage, field, rest.last_window if rest else None)
+        return
+    window, wins = picture_now(rest, view.now, stage.theme.motion.line_cycle)
+    draw_still(stage, field, window)
+    draw_wins(stage, field, window, wins, view.now)
 
 
 def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
@@ -61,6 +64,18 @@ def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) ->
         and step_stage(show, index) != step_stage(show, index - 1)
     ):
         _title(stage, step_stage(show, index), (since - time.begin) / _TITLE_SECONDS)
+
+
+def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
+    """Of a cascade's winning windows, the one whose turn it is: each has a turn for all of its lines."""
+    pictures = result.pictures
+    lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
+    into = since % sum(lengths)
+    for picture, length in zip(pictures, lengths, strict=True):
+        if into < length:
+            return picture
+        into -= length
+    return pictures[-1]
 
 
 _TITLE_SECONDS = 1.1

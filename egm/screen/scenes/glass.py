@@ -49,7 +49,7 @@ def draw_glasses(stage: Stage) -> None:
     if field is None:
         _keno_glasses(stage)
         return
-    prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
+    prizes = sorted((prize for prize in field.prizes if prize.credits), key=lambda prize: -prize.credits)
     layout = stage.layout
     rows = 6 if not layout.portrait else 4
     top, rest = prizes[:rows], prizes[rows : rows * 2 - 1]
@@ -78,19 +78,20 @@ def _keno_glasses(stage: Stage) -> None:
     x, y, w, h = stage.layout.left
     caption(stage, texts.say("keno.spots", count=spots), (x + 10, y + 12, w - 20, 40))
     step = min(64.0, (h - 130) / max(1, len(prizes)))
+    size = "lead" if step > 44 else "small"
     for i, (catch, pay) in enumerate(prizes):
         middle = y + 66 + (i + 0.5) * step
         p.text(
             texts.say("keno.catch", count=catch),
             (x + 26, middle),
-            Style("strong", "small", "text"),
+            Style("strong", "small" if step > 30 else "caption", "text"),
             align="left",
             width=w * 0.5,
         )
         p.text(
             texts.number(pay),
             (x + w - 26, middle),
-            Style("numbers", "lead", "meter"),
+            Style("numbers", size, "meter"),
             align="right",
             width=w * 0.36,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import pygame
 
@@ -13,7 +14,10 @@ from egm.screen.outcome import Field, Prize, bet_level
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
-from egm.screen.scenes.stage import Stage, caption, rim_panel
+from egm.screen.scenes.stage import Stage, caption, rim_panel, stage_name
+
+#: In a prize table: nothing is paid for this.
+NO_PRIZE: Final = "\u2013"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,9 @@ def sheets(stage: Stage) -> list[Sheet]:
             pages.append(Sheet(say("help.prizes"), partial(_prize_table, field=field, prizes=part)))
         if field.lines:
             pages.append(Sheet(say("help.lines"), partial(_lines, field=field)))
+    if stage.view.game is not None and "tables" in stage.view.game.presentation:
+        pages.append(Sheet(say("help.prizes"), _keno_table))
+    pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     return pages
 
@@ -62,14 +69,14 @@ def draw_help(stage: Stage) -> None:
         (x + 48, y + 52),
         Style("heavy", "lead", stage.look.accent),
         align="left",
-        width=w * 0.62,
+        width=w * 0.54,
     )
     p.text(
         f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}",
         (x + w - 48, y + 52),
         Style("strong", "small", "text_dim"),
         align="right",
-        width=w * 0.32,
+        width=w * 0.34,
     )
     p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
     pages[index].draw(stage, (x + 48, y + 108, w - 96, h - 108 - 104))
@@ -102,36 +109,34 @@ def draw_button(stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: b
 
 
 def _rules(stage: Stage, rect: Rect) -> None:
+    """The game's own rules, as large as the page allows."""
+    game = stage.view.game
+    if game is None:
+        return
+    p, (x, y, w, h) = stage.painter, rect
+    rules = " ".join(stage.texts.local(game.help).split())
+    for size in ("body", "small", "caption"):
+        style = Style("text", size, "text")
+        if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
+            break
+    p.paragraph(rules, (x, y, w, h), style)
+
+
+def _about(stage: Stage, rect: Rect) -> None:
+    """The price of a credit, the return, what a malfunction does, and which game exactly this is."""
     game, snapshot, say = stage.view.game, stage.view.snapshot, stage.texts.say
     if game is None or snapshot is None:
         return
     p, (x, y, w, h) = stage.painter, rect
-    body = Style("text", "body", "text")
-    rules = " ".join(stage.texts.local(game.help).split())
-    y += p.paragraph(rules, (x, y, w, h), body) + 16
-    unit = say(
-        "help.unit",
-        amount=stage.money(snapshot.denomination_cents),
-        least=stage.texts.number(min(game.bet_options, default=0)),
-        most=stage.texts.number(max(game.bet_options, default=0)),
-    )
-    y += p.paragraph(unit, (x, y, w, h), Style("strong", "body", stage.look.accent)) + 10
-    p.paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "small", "text_dim"))
-    low = rect[1] + rect[3]
-    p.text(
-        say("panel.return", percent=percent(stage, game.return_percent)),
-        (x, low - 44),
-        Style("strong", "small", "text"),
-        align="left",
-        width=w,
-    )
-    p.text(
-        say("help.certified", id=game.id, version=game.version, digest=game.digest[:16]),
-        (x, low - 12),
-        Style("text", "caption", "text_dim"),
-        align="left",
-        width=w,
-    )
+    number = stage.texts.number
+    least, most = number(min(game.bet_options, default=0)), number(max(game.bet_options, default=0))
+    unit = say("help.unit", amount=stage.money(snapshot.denomination_cents), least=least, most=most)
+    y += p.paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
+    paid = say("panel.return", percent=percent(stage, game.return_percent))
+    y += p.paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
+    y += p.paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text")) + 18
+    exact = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
+    p.paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
 
 
 def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) -> None:
@@ -165,27 +170,75 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         top = y + 42 + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
-        side = min(step - 12, 60.0)
+        icons = field.icons(prize)
+        side = min(step - 12, 60.0, (left - x - 190) / max(1, len(icons)))
         at = x + 10
-        for symbol in field.icons(prize):
+        for symbol in icons:
             p.put(
                 symbol_art(stage, field, symbol, (p.px(side), p.px(side))),
                 (p.px(at), p.px(middle - side / 2)),
             )
             at += side
-        p.text(
-            prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
-            (at + 12, middle),
-            Style("text", "small", "text"),
-            align="left",
-            width=left - at - 16,
-        )
+        _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
         for i, bet in enumerate(options):
+            credits_ = prize.credits * bet_level(game, bet)
+            words = stage.texts.number(credits_) if credits_ else NO_PRIZE
             p.text(
-                stage.texts.number(prize.credits * bet_level(game, bet)),
+                words,
                 (left + (i + 0.5) * column, middle),
                 Style("numbers", "lead", "meter"),
                 width=column - 10,
+            )
+
+
+def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
+    """A prize's name and what it brings besides credits: on a line of its own where that is narrow."""
+    name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    gifts = [(stage_name(stage, given) or given.capitalize(), times) for given, times in prize.gives]
+    told = [
+        words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
+        for words, times in gifts
+    ]
+    two = bool(told) and stage.layout.portrait
+    first = [name] if two else [" + ".join((name, *told))]
+    for i, words in enumerate(first + ([" + ".join(told)] if two else [])):
+        y = at[1] + (24 * i - 12 if two else 0)
+        style = Style("text", "caption" if two else "small", "text")
+        stage.painter.text(words, (at[0], y), style, align="left", width=width)
+
+
+def _keno_table(stage: Stage, rect: Rect) -> None:
+    """For each number of spots, the prize of each catch, for one credit staked (M-01)."""
+    game = stage.view.game
+    tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
+    p, (x, y, w, h) = stage.painter, rect
+    spots = sorted(tables, key=int)
+    rows = sorted({int(catch) for table in tables.values() for catch in table}, reverse=True)
+    caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    head = 170.0
+    column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
+    for i, spot in enumerate(spots):
+        at = (x + head + (i + 0.5) * column, y + 62)
+        p.text(
+            stage.texts.say("keno.of", count=spot),
+            at,
+            Style("strong", "small", stage.look.accent),
+            width=column - 6,
+        )
+    for row, catch in enumerate(rows):
+        top = y + 88 + row * step
+        p.shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+        middle = top + (step - 3) / 2
+        words = stage.texts.say("keno.catch", count=catch)
+        p.text(words, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
+        for i, spot in enumerate(spots):
+            pay = tables[spot].get(str(catch))
+            words = NO_PRIZE if pay is None else stage.texts.number(pay)
+            p.text(
+                words,
+                (x + head + (i + 0.5) * column, middle),
+                Style("numbers", "body", "meter"),
+                width=column - 8,
             )
 
 

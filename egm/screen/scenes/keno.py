@@ -1,5 +1,6 @@
 """The Keno board: the player's numbers, the balls in their order, the hits, and every card's prize."""
 
+from functools import partial
 from typing import Final
 
 import pygame
@@ -52,7 +53,7 @@ def _split(stage: Stage) -> tuple[Rect, Rect]:
     """The board and, beside it (or below, upright), the tray."""
     x, y, w, h = stage.layout.field
     if stage.layout.portrait:
-        return (x + 16, y + 16, w - 32, h * 0.7), (x + 16, y + h * 0.7 + 24, w - 32, h * 0.3 - 40)
+        return (x + 16, y + 16, w - 32, h * 0.6), (x + 16, y + h * 0.6 + 24, w - 32, h * 0.4 - 40)
     return (x + 16, y + 16, w * (1 - _TRAY) - 24, h - 32), (
         x + w * (1 - _TRAY) + 4,
         y + 16,
@@ -142,13 +143,18 @@ def _tray(stage: Stage, balls: tuple[int, ...], marked: set[int], drawn: int) ->
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
         bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
-        side = step - 6
-        hit = ball in marked
-        p.art(("ball", hit), (bx - side / 2, by - side / 2, side, side), lambda size, on=hit: _ball(size, on))  # type: ignore[misc]
-        p.text(str(ball), (bx, by), Style("heavy", "caption", (20, 16, 30, 255)), width=side * 0.6)
+        draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
 
 
-def _ball(size: tuple[int, int], hit: bool) -> pygame.Surface:  # noqa: FBT001 (a state, drawn)
+def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
+    """A ball with its number; one that the player has marked is coloured."""
+    x, y, w, h = rect
+    stage.painter.art(("ball", hit), rect, partial(_ball, hit=hit))
+    style = Style("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
+    stage.painter.text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
+
+
+def _ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
     colour = _HIT if hit else (236, 240, 250, 255)
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))

@@ -12,12 +12,14 @@ from egm.screen.outcome import Field
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.glass import percent
 from egm.screen.scenes.help import draw_button
+from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import BLACK, Stage, metal, rim_panel
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
 _KEYS_HIGH: Final = 66.0
+_BALLS: Final = (7, 18, 33, 52, 80)
 
 
 def _columns(layout: Layout) -> int:
@@ -121,7 +123,7 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p.art(("tile", game.id), rect, make)
     p.text(
         title,
-        (x + w / 2, y + h * 0.25),
+        (x + w / 2, y + h * 0.22),
         Style("display", "title", gold(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
@@ -139,14 +141,16 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """The symbols of the game's three highest prizes; a game without reels shows its family's name."""
+    """The symbols of the game's three highest prizes; Keno shows balls."""
     p, (x, y, w, h) = stage.painter, rect
     fields = stage.view.fields.get(game.id, {})
     field: Field | None = next(iter(fields.values()), None)
     if field is None:
-        key = f"family.{game.family}"
-        words = stage.texts.say(key) if stage.texts.has(key) else game.family.capitalize()
-        p.text(words, (x + w / 2, y + h / 2), Style("heavy", "title", "text"), width=w)
+        side = min(h, w / len(_BALLS) - 8)
+        left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
+        for i, number in enumerate(_BALLS):
+            rect = (left + i * (side + 8), y + (h - side) / 2, side, side)
+            draw_ball(stage, rect, number, hit=i % 2 == 1)
         return
     prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
     best = list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
