@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import rng
+from rng.battery.calibration import LEVELS
 from rng.battery.exhaustion import BOUNDS, exhaust
+from rng.battery.judgement import judge
 from rng.battery.run import RETEST_FACTOR, Verdict
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
@@ -139,6 +141,17 @@ def gather(
             "below_alpha_expected": alpha * len(p_values),
             "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
             "retest_factor": RETEST_FACTOR,
+            "levels": [
+                {
+                    "level": level,
+                    "games_with_findings": [
+                        verdict.game
+                        for verdict in verdicts
+                        if not judge(verdict.runs[-1].results, level).passed
+                    ],
+                }
+                for level in LEVELS
+            ],
         },
         "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
         "entropy": _entropy(),

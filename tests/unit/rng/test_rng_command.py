@@ -32,6 +32,13 @@ def test_selftest_names_each_test_and_source() -> None:
         assert name in result.output
 
 
+def test_a_cabinet_loads_no_laboratory_package() -> None:
+    program = (
+        "import sys, rng, tools.commands.rng; sys.exit(bool({'numpy', 'scipy', 'numba'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_selftest_fails_with_its_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rng.ctr_drbg._DF_STARTS", bytes(48))
     result = run("selftest")

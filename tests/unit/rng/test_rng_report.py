@@ -71,6 +71,8 @@ def test_the_json_is_the_same_report(report: dict, tmp_path: Path) -> None:
     assert read["collective"]["p_values"] == sum(
         len(run["results"]) for game in read["games"] for run in game["runs"]
     )
+    assert [row["level"] for row in read["collective"]["levels"]] == [0.05, 0.01]
+    assert all(row["games_with_findings"] == ["reels"] for row in read["collective"]["levels"])
     assert {row["bound"] for row in read["scaling"]} == set(range(2, 257))
 
 
