@@ -11,6 +11,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "pictures of every scene, and the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
+    "keno": ("keno", "the exact odds of any Keno ticket; what its slip must say"),
     "meters": ("meters", "every meter of a machine, while it plays"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),

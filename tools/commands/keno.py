@@ -1,0 +1,139 @@
+"""``egm keno``: the exact odds of any Keno ticket, and what the selection slip of a game must say."""
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from paytables import BetAnalysis, Game, PaytableError, load_game
+from paytables.keno.paper import slip
+from paytables.keno.rules import KenoRules
+
+#: The distribution is printed to this many amounts; ``--json`` has them all.
+ROWS = 24
+
+
+def _keno(name: str) -> tuple[Game, KenoRules]:
+    game = load_game(name)
+    if not isinstance(game.rules, KenoRules):
+        raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")
+    return game, game.rules
+
+
+def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
+    """Read ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a pick."""
+    marks, _, played = text.partition("@")
+    try:
+        groups: list[Any] = [
+            int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
+            for part in marks.split("/")
+        ]
+        pairs = [pair.split(":") for pair in played.split(",")] if played else []
+        staked = {str(int(spots)): int(stake) for spots, stake in pairs}
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
+    whole = sum(g if isinstance(g, int) else len(g) for g in groups)
+    return {"groups": groups, "stakes": staked or {str(whole): min(stakes)}}
+
+
+def _figures(bet: BetAnalysis) -> dict[str, Any]:
+    exact = {
+        "return": bet.rtp,
+        "hit_probability": bet.hit_probability,
+        "probability_of_the_bet_or_more": bet.return_bet_probability,
+        "variance_credits2": bet.variance,
+        "probability_of_the_most": bet.max_win_probability,
+    }
+    law = bet.law
+    return {
+        "cost_credits": bet.cost_credits,
+        **{name: _both(value) for name, value in exact.items()},
+        "most_credits": bet.max_win_credits,
+        "progressives": [
+            {"level": p.level, "rate": _both(p.rate), "return_at_reset": _both(p.rtp_at_reset)}
+            for p in bet.progressives
+        ],
+        "distribution": None
+        if law is None
+        else {str(win): str(Fraction(n, law.total)) for win, n in law.counts.items()},
+        "notes": list(bet.notes),
+    }
+
+
+def _both(value: Fraction | None) -> dict[str, Any] | None:
+    return None if value is None else {"exact": str(value), "decimal": float(value)}
+
+
+def _print(console: Console, bet: BetAnalysis) -> None:
+    console.print(f"The ticket costs {bet.cost_credits} credit(s) and returns [bold]{float(bet.rtp):.4%}[/].")
+    if bet.hit_probability is not None:
+        console.print(f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets.")
+    if bet.sigma is not None:
+        console.print(f"Standard deviation {bet.sigma:,.4f} of its cost.")
+    for share in bet.progressives:
+        console.print(
+            f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
+            f"{float(share.rtp_at_reset):.4%} more at its reset value."
+        )
+    for note in bet.notes:
+        console.print(note, style="yellow")
+    if bet.law is not None:
+        table = Table(show_edge=False)
+        for column in ("credits", "1 in"):
+            table.add_column(column, justify="right")
+        for win, count in list(bet.law.counts.items())[:ROWS]:
+            table.add_row(f"{win:,}", f"{float(Fraction(bet.law.total, count)):,.2f}")
+        console.print(table)
+        if len(bet.law.counts) > ROWS:
+            console.print(f"... and {len(bet.law.counts) - ROWS} amounts more (--json has them all)")
+
+
+@click.group()
+def command() -> None:
+    """Say the exact odds of any Keno ticket, and what a selection slip must say."""
+
+
+@command.command()
+@click.argument("game")
+@click.argument("selections", nargs=-1, required=True)
+@click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
+@click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
+@click.option("--json", "as_json", is_flag=True, help="machine-readable, with exact fractions")
+def odds(game: str, selections: Sequence[str], draws: int, bonuses: Sequence[str], *, as_json: bool) -> None:
+    """Print the exact odds of a ticket of GAME.
+
+    A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
+    "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight. Selections that overlap too much for an exact
+    distribution still get their exact return and variance, and say so.
+    """
+    try:
+        _, rules = _keno(game)
+        stakes = rules.definition.marks.stakes
+        asked: Mapping[str, Any] = {
+            "selections": [_selection(text, stakes) for text in selections],
+            "draws": draws,
+            "bonuses": list(bonuses),
+        }
+        wager = rules.wager(rules.ticket(asked).cost, **asked)
+        bet = rules.analyse_wager(wager)
+    except PaytableError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(_figures(bet), indent=2))
+    else:
+        _print(Console(), bet)
+
+
+@command.command("slip")
+@click.argument("game")
+def slip_(game: str) -> None:
+    """Print, as JSON, what the selection slip and the point of play of GAME must show."""
+    try:
+        _, rules = _keno(game)
+    except PaytableError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(slip(rules.definition), indent=2, ensure_ascii=False))
