@@ -114,6 +114,11 @@ class BillDriver(LineDriver[M]):
         offer.reason = reason
         self._wake.set()
 
+    @property
+    def present_escrow(self) -> int | None:
+        """The number of the escrow that waits now, if one does."""
+        return None if self._offer is None else self._offer.number
+
     # ------------------------------------------------------------ the device's side
     @property
     def _wanted(self) -> bool:

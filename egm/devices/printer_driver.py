@@ -29,6 +29,8 @@ PENDING_SECONDS: Final = 10.0
 START_SECONDS: Final = 2.0
 #: How long a printer that fell silent while printing is waited for.
 SILENT_SECONDS: Final = 15.0
+_IDLE_POLL_SECONDS: Final = 0.2
+_OPEN_POLL_SECONDS: Final = 0.05
 
 
 _FAULTS: Final = {
@@ -43,8 +45,6 @@ _FAULTS: Final = {
 
 class PrinterDriver(LineDriver[M]):
     """The contract, for any protocol that can say a :class:`PrinterStatus`."""
-
-    poll_seconds = 0.2
 
     def __init__(
         self,
@@ -104,6 +104,7 @@ class PrinterDriver(LineDriver[M]):
             await self._advance(record, status)
         elif record is not None:
             self._unknown(record)
+        self.poll_seconds = _IDLE_POLL_SECONDS if record is None else _OPEN_POLL_SECONDS
         await self._pause()
 
     def _without_line(self) -> None:

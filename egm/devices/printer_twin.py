@@ -11,7 +11,7 @@ from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
 
-_BARCODE_SECONDS: Final = 0.7
+BARCODE_SECONDS: Final = 0.7
 _REST_SECONDS: Final = 0.5
 _TAKE_SECONDS: Final = 1.0
 
@@ -56,7 +56,7 @@ class PrinterTwin(Twin[M]):
         self._busy = True
         self._job = ticket
         self.paper_tickets -= 1
-        self._after(_BARCODE_SECONDS, self._barcode)
+        self._after(BARCODE_SECONDS, self._barcode)
 
     def _barcode(self) -> None:
         if self._jam_next:

@@ -41,13 +41,15 @@ class Port:
     """
 
     def __init__(self, link: Path, character_seconds: float = 0.0) -> None:
-        """``character_seconds`` paces what the twin sends like a real UART; 0 sends at once."""
+        """``character_seconds`` paces both directions like a real UART; with 0 bytes travel at once."""
         self.link = link
         self._pace = character_seconds
         self._master = -1
         self._slave = -1
         self._heard: Callable[[bytes], None] = lambda _: None
         self._free_at = 0.0
+        self._heard_until = 0.0
+        self._inbox: deque[bytes] = deque()
         self._outbox: deque[tuple[bytes, int]] = deque()
         self.silent = False
         self.late_seconds = 0.0
@@ -98,8 +100,17 @@ class Port:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):
             return
+        loop = asyncio.get_running_loop()
         for piece in self._pieces(data):
-            self.hear(piece)
+            if not self._pace:
+                self.hear(piece)
+                continue
+            self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
+            self._inbox.append(piece)
+            loop.call_at(self._heard_until, self._arrive)
+
+    def _arrive(self) -> None:
+        self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
         """Bytes from the machine have come through the cable."""

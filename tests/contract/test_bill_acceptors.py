@@ -394,6 +394,51 @@ class TestInterruptions:
             jump(scene(seed))
 
 
+@pytest.mark.slow
+@pytest.mark.requirement("G-02", "G-05", "G-06")
+@pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 60, 10)], ids=str)
+def test_everything_fails_at_random(protocol, line, seeds):
+    """Sessions of ten notes with random answers, deaths, power losses, silences and pulled cables."""
+
+    async def scene(seed: int) -> None:
+        dice = random.Random(seed)
+        rig = BillRig(protocol, line, seed)
+        if protocol == "id003":
+            rig.hand("revend", on=bool(seed % 2))
+        for _ in range(10):
+            rig.decide = dice.choice(["stack", "stack", "stack", "return", "hold"])
+            await rig.insert(dice.choice([5_00, 10_00, 20_00]))
+            for _ in range(dice.randrange(4)):
+                await asyncio.sleep(dice.random() * 2)
+                trouble = dice.choice(
+                    ["power", "power", "power", "death", "death", "death", "cable", "silence"]
+                )
+                pause = dice.random() * 2
+                if trouble == "death":
+                    await rig.stop()
+                    await asyncio.sleep(pause)
+                    rig.begin()
+                elif trouble == "silence":
+                    rig.hand("silence")
+                    await asyncio.sleep(pause)
+                    rig.hand("silence", on=False)
+                else:
+                    off, on = ("power_off", "power_on") if trouble == "power" else ("unplug", "plug")
+                    rig.hand(off)
+                    await asyncio.sleep(pause)
+                    rig.hand(on)
+            rig.decide = dice.choice(["stack", "return"])
+            for event in rig.of(Escrowed)[-1:]:
+                rig._react(event)
+            await rig.until(rig.quiet, 120)
+        await rig.stop()
+        assert rig.credited_cents == rig.box_cents(), seed
+        rig.close()
+
+    for seed in seeds:
+        jump(scene(seed))
+
+
 @pytest.mark.requirement("G-06", "G-15")
 class TestFaults:
     def fault(self, protocol: str, code: FaultCode, begin: Callable, end: Callable) -> None:

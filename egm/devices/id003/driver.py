@@ -36,6 +36,8 @@ LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 _HOLD_SECONDS: Final = 4.0
 #: How often an acceptor in a fault it cannot leave by itself is told to start afresh.
 _RESET_SECONDS: Final = 3.0
+_IDLE_POLL_SECONDS: Final = 0.2
+_BUSY_POLL_SECONDS: Final = 0.1
 #: Breath between a command and the next question.
 _COMMAND_GAP_SECONDS: Final = 0.01
 
@@ -51,6 +53,9 @@ _CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
 _POWER_UP: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
+#: The note is on its way back to the player, or about to be.
+_OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
+_AT_REST: Final = frozenset({Status.IDLE, Status.DISABLED})
 _NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
 _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
 
@@ -114,6 +119,7 @@ class Id003Driver(BillDriver[Frame]):
     def _status_seen(self, report: StatusReport) -> None:
         status = report.status
         entered, self._status = status is not self._status, status
+        self.poll_seconds = _IDLE_POLL_SECONDS if status in _AT_REST else _BUSY_POLL_SECONDS
         self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
@@ -130,7 +136,7 @@ class Id003Driver(BillDriver[Frame]):
                 self._line.write(Frame(Command.ACK).encode())
         elif status is Status.STACKING:
             self._escrow.moving(to_box=True)
-        elif status in {Status.RETURNING, Status.REJECTING}:
+        elif status in _OUTWARD:
             self._escrow.moving(to_box=False)
             if entered and report.reason:
                 self._emit(Rejected(device=self.name, reason=report.reason))
