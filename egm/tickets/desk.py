@@ -24,7 +24,7 @@ ticket that nobody can redeem for a moment, never one that two can.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Self
 
 from egm.clock import Clock
 from egm.tickets import numbers
@@ -33,6 +33,7 @@ from egm.tickets.model import House, Ticket, TicketKind, TicketState, mask
 from egm.tickets.record import Action, Enrolment, Record
 from egm.tickets.redemption import Reason, Redemption, Refusal, Refused, end, lock
 from egm.tickets.store import TicketStore
+from egm.tickets.templates import Template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
@@ -52,6 +53,18 @@ class TicketRules:
     limit_cents: int
     valid_days: int | None = None
     allowance: int | None = None
+
+    @classmethod
+    def of(cls, template: Template, currency: str, *, allowance: int | None = None) -> Self:
+        """The rules a place's template states."""
+        rules = template.rules
+        return cls(
+            currency=currency,
+            template=template.id,
+            limit_cents=rules.limit_cents,
+            valid_days=rules.valid_days,
+            allowance=allowance,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,63 +39,21 @@ _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
     },
 }
 
-_EN: Final = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_EN_TENS: Final = ["_", "_", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_FR: Final = [
-    "zéro",
-    "un",
-    "deux",
-    "trois",
-    "quatre",
-    "cinq",
-    "six",
-    "sept",
-    "huit",
-    "neuf",
-    "dix",
-    "onze",
-    "douze",
-    "treize",
-    "quatorze",
-    "quinze",
-    "seize",
-    "dix-sept",
-    "dix-huit",
-    "dix-neuf",
-]
-_FR_TENS: Final = [
-    "_",
-    "_",
-    "vingt",
-    "trente",
-    "quarante",
-    "cinquante",
-    "soixante",
-    "soixante",
-    "quatre-vingt",
-    "quatre-vingt",
-]
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+_EN: Final = _listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
+_EN_TENS: Final = _listed("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_FR: Final = _listed(
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
+    "dix-huit dix-neuf"
+)
+_FR_TENS: Final = _listed("- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt")
 _EN_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 _FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
 

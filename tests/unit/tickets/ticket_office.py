@@ -3,7 +3,16 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-from egm.tickets import House, Machine, TicketDesk, TicketRules, TicketStore, stand_alone_numbers
+from egm.tickets import (
+    House,
+    Machine,
+    Ticket,
+    TicketDesk,
+    TicketKind,
+    TicketRules,
+    TicketStore,
+    stand_alone_numbers,
+)
 from egm.tickets.numbers import is_stand_alone
 
 HOUSE = House(
@@ -53,3 +62,22 @@ class Office:
     def issued(self, issue_id="cashout-1", amount_cents=1234, **options):
         ticket = self.desk.prepare(issue_id, amount_cents, denomination_cents=25, **options)
         return self.desk.printed(ticket.number)
+
+
+def a_ticket(**changes):
+    """One ticket, whole; ``changes`` replaces fields."""
+    fields = {
+        "number": "911234567890123456",
+        "sequence": 417,
+        "kind": TicketKind.CASHABLE,
+        "amount_cents": 12345,
+        "currency": "CAD",
+        "denomination_cents": 25,
+        "issued_at": datetime(2026, 3, 1, 14, 5, 9, tzinfo=UTC),
+        "expires_at": datetime(2026, 4, 1, 4, 0, 0, tzinfo=UTC),
+        "machine_serial": "EGM-0000001",
+        "operator_number": "17",
+        "house": HOUSE,
+        "template": "generic",
+    }
+    return Ticket(**(fields | changes))

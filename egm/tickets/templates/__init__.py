@@ -1,0 +1,27 @@
+"""Ticket templates: one TOML a place, and the loader that refuses what the law would."""
+
+from egm.tickets.templates.template import (
+    DOTS_PER_MM,
+    HEIGHT_MM,
+    MANDATORY,
+    WIDTH_MM,
+    Line,
+    Rules,
+    Template,
+    TicketClass,
+    available,
+    load_template,
+)
+
+__all__ = [
+    "DOTS_PER_MM",
+    "HEIGHT_MM",
+    "MANDATORY",
+    "WIDTH_MM",
+    "Line",
+    "Rules",
+    "Template",
+    "TicketClass",
+    "available",
+    "load_template",
+]
