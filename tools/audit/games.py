@@ -1,6 +1,7 @@
 """Every game of a journal played again from its recorded draws, and its money compared."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,6 @@ from paytables import (
     PaytableError,
     ReplayDraw,
     Wager,
-    library,
     load_game,
     play_through,
 )
@@ -22,26 +22,35 @@ from paytables import (
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 
 
-def definitions(folders: Iterable[Path] = ()) -> dict[str, Game]:
-    """Return the games of the library and of ``folders`` (TOML files), by digest.
+class Shelf:
+    """The game definitions at hand: the library, and the TOML files of other folders."""
 
-    A file that is no game is skipped: the entry that needs it will say what is missing.
-    """
-    games = {}
-    names: list[str | Path] = [*library(), *(p for folder in folders for p in sorted(folder.glob("*.toml")))]
-    for name in names:
-        try:
+    def __init__(self, folders: Iterable[Path] = ()) -> None:
+        self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
+        self._by_digest: dict[str, Game] = {}
+
+    def find(self, game_id: str, digest: str) -> Game | None:
+        """Return the very definition of that digest, or None when it is not at hand.
+
+        A definition is loaded when first asked for. A file that is no game is passed over: what needs it will
+        say what is missing.
+        """
+        if digest not in self._by_digest:
+            self._load(game_id)
+        while digest not in self._by_digest and self._files:
+            self._load(self._files.pop(0))
+        return self._by_digest.get(digest)
+
+    def _load(self, name: str | Path) -> None:
+        with suppress(DefinitionError):
             game = load_game(name)
-        except DefinitionError:
-            continue
-        games[game.digest] = game
-    return games
+            self._by_digest[game.digest] = game
 
 
 class GameAudit:
     """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
 
-    def __init__(self, games: Mapping[str, Game], fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Shelf, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._fault = fault
         self._open: dict[str, list[StoredEntry]] = {}
@@ -85,7 +94,7 @@ class GameAudit:
         start: Mapping[str, Any] = story(entries[0])
         steps = [*start["steps"], *({**story(e)} for e in entries[1:])]
         recorded = story(entries[-1]).get("outcome", start["outcome"])
-        game = self._games.get(start["game"]["digest"])
+        game = self._games.find(start["game"]["id"], start["game"]["digest"])
         if game is None:
             digest = start["game"]["digest"][:12]
             self._fault(

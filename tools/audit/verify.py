@@ -9,8 +9,7 @@ from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, c
 from meters.entry import GENESIS_HASH, canonical, decode
 from meters.keys import fingerprint
 from meters.ledger import Ledger
-from paytables import Game
-from tools.audit.games import GameAudit
+from tools.audit.games import GameAudit, Shelf
 
 FINDINGS_MAX: Final = 100
 """Findings reported one by one; the rest are counted."""
@@ -70,8 +69,8 @@ class Report:
 class Auditor:
     """Takes the bodies of a journal's entries in order; :attr:`report` is what they prove."""
 
-    def __init__(self, games: Mapping[str, Game], heads: Mapping[int, str] | None = None) -> None:
-        """``games`` by digest; ``heads``: sequence -> hash known from elsewhere (an earlier export)."""
+    def __init__(self, games: Shelf, heads: Mapping[int, str] | None = None) -> None:
+        """``games`` at hand; ``heads``: sequence -> hash known from elsewhere (an earlier export)."""
         self.report = Report()
         self._ledger = Ledger()
         self._games = GameAudit(games, self._fault)

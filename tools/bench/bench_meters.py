@@ -17,7 +17,7 @@ from meters import JSON, Journal, Transaction, Transfer, open_view
 from meters.entry import encode
 from meters.storage import Database, DiskStorage, Rows, StorageFile
 from paytables import Game, RecordingDraw, ReplayDraw, Wager, load_game, play_through
-from tools.audit.games import definitions
+from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.bench import Figure
 
@@ -178,7 +178,6 @@ def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
 
 
 def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
-    games = definitions()
     for entries in ENTRIES:
         state = folder / f"long-{entries}"
         with Journal.open(state, now=_now, storage=_Unsynced()) as journal:
@@ -204,7 +203,7 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
         )
         with open_view(state) as view:
             bodies = list(view.bodies())
-        report = Auditor(games).run(bodies)
+        report = Auditor(Shelf()).run(bodies)
         yield Figure(
             name=f"audit, {entries:,} entries: chain, books, meters, every game replayed",
             value=report.games / report.seconds,

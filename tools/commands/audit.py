@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from egm.config import default_state_dir
-from meters import JournalError, StoredEntry, export, open_view, recall
+from meters import JournalError, StoredEntry, events, export, open_view, recall
 from meters.clear import Clearance, clear, inspect
 from meters.copies import Place
 from meters.entry import decode
 from meters.journal import SECOND_FOLDER
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
-from tools.audit.games import definitions
+from tools.audit.games import Shelf
 from tools.audit.verify import Auditor, Finding, Report
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
@@ -82,14 +82,14 @@ def verify(
 
     Without FILE, both copies in the state folder. Exit status 1 when anything is wrong.
     """
-    known = definitions(games)
+    shelf = Shelf(games)
     try:
         heads = dict([_head_of(after)]) if after else {}
         if file is not None:
-            reports = {str(file): _verify_export(file, Auditor(known, heads))}
+            reports = {str(file): _verify_export(file, Auditor(shelf, heads))}
         else:
             folder = state or default_state_dir()
-            reports = _verify_copies(folder, second or folder / SECOND_FOLDER, known, heads)
+            reports = _verify_copies(folder, second or folder / SECOND_FOLDER, shelf, heads)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
@@ -122,14 +122,14 @@ def _verify_export(file: Path, auditor: Auditor) -> Report:
     return report
 
 
-def _verify_copies(folder: Path, second: Path, known: Any, heads: dict[int, str]) -> dict[str, Report]:
+def _verify_copies(folder: Path, second: Path, shelf: Shelf, heads: dict[int, str]) -> dict[str, Report]:
     with open_view(folder) as view:
         head = (view.sequence, view.head_hash)
-        first = Auditor(known, heads).run(view.bodies(), head=head)
+        first = Auditor(shelf, heads).run(view.bodies(), head=head)
     log = Place(DiskStorage(), folder, second).log()
     # The machine may be writing: the log is read as far as the first copy had come.
     bodies = (item.entry.body for item in log.records(until=head[0]))
-    return {"first copy": first, "second copy": Auditor(known, heads).run(bodies, head=head)}
+    return {"first copy": first, "second copy": Auditor(shelf, heads).run(bodies, head=head)}
 
 
 def _print_report(name: str, report: Report) -> None:
@@ -176,10 +176,15 @@ def _row(entry: StoredEntry) -> dict[str, Any]:
     story = dict(recall.story(entry))
     if "validation_number" in story:
         story["validation_number"] = recall.masked(str(story["validation_number"]))
+    event = events.significance(entry)
     return {
         "entry": entry.sequence,
         "time": entry.time_utc.isoformat(timespec="seconds"),
         "kind": entry.kind,
+        "effect": str(event.effect) if event else "",
+        "clear": str(event.clear) if event else "",
+        "sas": event.sas if event else None,
+        "person": events.person(entry),
         "cents": sum(t.amount_cents for t in entry.transfers) or None,
         "story": story,
     }
@@ -201,11 +206,13 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 
 
 def _print_rows(rows: Iterable[dict[str, Any]]) -> None:
-    table = Table("entry", "time (UTC)", "kind", "what", show_edge=False)
+    columns = ("entry", "time", "kind", "effect", "clear", "person")
+    table = Table("entry", "time (UTC)", "kind", "effect", "who clears", "person", "what", show_edge=False)
     for row in rows:
-        rest = {k: v for k, v in row.items() if k not in {"entry", "time", "kind", "outcome"} and v}
+        rest = {k: v for k, v in row.items() if k not in {*columns, "outcome", "sas"} and v}
         what = rest.pop("story", rest)
-        table.add_row(str(row["entry"]), row["time"], row["kind"], json.dumps(what, ensure_ascii=False)[:160])
+        cells = [str(row.get(name, "")) for name in columns]
+        table.add_row(*cells, json.dumps(what, ensure_ascii=False)[:160])
     Console().print(table)
 
 

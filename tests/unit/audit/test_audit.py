@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from meters import Journal, Phase, Policy, Transaction, Transfer, export, open_view
 from meters.entry import canonical, decode
-from paytables import RecordingDraw, library, load_game, play_through
-from tools.audit.games import definitions
+from paytables import RecordingDraw, load_game, play_through
+from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
 
@@ -77,7 +77,7 @@ def one_play(journal, game, number, denomination_cents=5):
 def state(tmp_path_factory):
     folder = tmp_path_factory.mktemp("state")
     ticks = clock()
-    game = load_game(library()[0])
+    game = load_game("maple-classic")
     with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
         journal.append(
             Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10000),))
@@ -103,7 +103,7 @@ def bodies(state):
 
 @pytest.fixture(scope="module")
 def games():
-    return definitions()
+    return Shelf()
 
 
 @pytest.mark.requirement("D-02", "E-01", "B-08")

@@ -1,0 +1,173 @@
+"""Significant events: what each means for play, who may clear it, and its SAS exception code.
+
+Which journal entries are significant is data: a pattern of the entry's subject, which is its kind and, after
+a colon, what it is about (``door.opened:main``, ``fault.raised:printer.paper_out``). Effects and clearing
+follow Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1; SAS codes are those of general-poll exceptions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from meters.entry import StoredEntry
+
+
+class Effect(StrEnum):
+    """What the event does to the machine."""
+
+    LOG = "log"
+    STOP = "stop"
+    """A tilt: no play until cleared."""
+    HARD_STOP = "hard_stop"
+    ACCEPTOR_OFF = "acceptor_off"
+    PAYOUT_OFF = "payout_off"
+    LAMP = "lamp"
+    LOCK = "lock"
+    """Play waits for a person, nothing is wrong."""
+
+
+class Clear(StrEnum):
+    """Who may clear it."""
+
+    NOTHING = "nothing"
+    """There is nothing to clear."""
+    ITSELF = "itself"
+    """It ends with its cause."""
+    ATTENDANT = "attendant"
+    TECHNICIAN = "technician"
+    MEMORY_CLEAR = "memory_clear"
+
+
+@dataclass(frozen=True, slots=True)
+class Significant:
+    """One line of the table: subjects matching ``pattern`` are this event; ``sas`` may be None."""
+
+    pattern: str
+    effect: Effect
+    clear: Clear
+    sas: int | None = None
+
+
+_LOG, _STOP, _HARD, _OFF = Effect.LOG, Effect.STOP, Effect.HARD_STOP, Effect.ACCEPTOR_OFF
+_PAY, _LAMP, _LOCK = Effect.PAYOUT_OFF, Effect.LAMP, Effect.LOCK
+_NO, _SELF, _ATT = Clear.NOTHING, Clear.ITSELF, Clear.ATTENDANT
+_TEC, _MEM = Clear.TECHNICIAN, Clear.MEMORY_CLEAR
+
+#: The first pattern that matches decides; the last lines are for what a device reports under another name.
+EVENTS: Final[tuple[Significant, ...]] = tuple(
+    Significant(*line)
+    for line in (
+        ("power.up", _LOG, _SELF, 0x17),
+        ("power.down", _LOG, _SELF, 0x18),
+        ("door.opened:main", _STOP, _SELF, 0x11),
+        ("door.closed:main", _LOG, _NO, 0x12),
+        ("door.opened:drop", _LAMP, _SELF, 0x13),
+        ("door.closed:drop", _LOG, _NO, 0x14),
+        ("door.opened:logic", _HARD, _ATT, 0x15),
+        ("door.closed:logic", _LOG, _NO, 0x16),
+        ("door.opened:cashbox", _OFF, _SELF, 0x19),
+        ("door.closed:cashbox", _LOG, _NO, 0x1A),
+        ("door.opened:belly", _STOP, _SELF, 0x1D),
+        ("door.closed:belly", _LOG, _NO, 0x1E),
+        ("door.opened_while_off:logic", _HARD, _ATT, 0x98),
+        ("door.opened_while_off:main", _STOP, _ATT, 0x99),
+        ("door.opened_while_off:cashbox", _OFF, _ATT, 0x9A),
+        ("door.opened_while_off:drop", _LAMP, _ATT, 0x9B),
+        ("fault.raised:coin_acceptor.*", _STOP, _ATT, 0x21),
+        ("fault.raised:hopper.empty", _STOP, _ATT, 0x23),
+        ("fault.raised:hopper.runaway", _STOP, _ATT, 0x24),
+        ("fault.raised:hopper.full", _LOG, _SELF, 0x80),
+        ("fault.raised:hopper.low", _LOG, _SELF, 0x81),
+        ("fault.raised:hopper.*", _STOP, _ATT, 0x22),
+        ("fault.raised:diverter.*", _STOP, _ATT, 0x25),
+        ("fault.raised:bill_acceptor.stacker_full", _OFF, _SELF, 0x27),
+        ("fault.raised:bill_acceptor.stacker_near_full", _LOG, _SELF, 0x2E),
+        ("fault.raised:bill_acceptor.stacker_removed", _OFF, _SELF, 0x1B),
+        ("fault.cleared:bill_acceptor.stacker_removed", _LOG, _NO, 0x1C),
+        ("fault.raised:bill_acceptor.*jam", _OFF, _SELF, 0x28),
+        ("fault.raised:bill_acceptor.cheat", _STOP, _ATT, 0x2C),
+        ("fault.raised:bill_acceptor.disputed", _STOP, _ATT, 0x2A),
+        ("fault.raised:bill_acceptor.*", _OFF, _SELF, 0x29),
+        ("bill.rejected", _LOG, _NO, 0x2B),
+        ("bill.in:100", _LOG, _NO, 0x47),
+        ("bill.in:200", _LOG, _NO, 0x4D),
+        ("bill.in:500", _LOG, _NO, 0x48),
+        ("bill.in:1000", _LOG, _NO, 0x49),
+        ("bill.in:2000", _LOG, _NO, 0x4A),
+        ("bill.in:5000", _LOG, _NO, 0x4B),
+        ("bill.in:10000", _LOG, _NO, 0x4C),
+        ("bill.in:20000", _LOG, _NO, 0x50),
+        ("bill.in:50000", _LOG, _NO, 0x4E),
+        ("bill.in*", _LOG, _NO, 0x4F),
+        ("event:memory.repaired", _LOG, _NO, 0x31),
+        ("event:memory.completed", _LOG, _NO, 0x31),
+        ("event:memory.anchor_lost", _LOG, _NO, 0x31),
+        ("machine.genesis", _LOG, _NO, 0x7A),
+        ("self_test.failed", _HARD, _TEC, 0x37),
+        ("chance.failed", _HARD, _TEC, 0x20),
+        ("fault.raised:game_defective", _STOP, _ATT, 0x20),
+        ("fault.raised:io_board.battery_low", _STOP, _ATT, 0x3B),
+        ("options.changed", _LOG, _NO, 0x3C),
+        ("software.*", _LOG, _NO, 0x8E),
+        ("ticket.printed", _LOG, _NO, 0x3D),
+        ("ticket.inserted", _LOG, _NO, 0x67),
+        ("ticket.in", _LOG, _NO, 0x68),
+        ("fault.raised:printer.communication", _PAY, _SELF, 0x60),
+        ("fault.raised:printer.paper_out", _PAY, _ATT, 0x61),
+        ("fault.raised:printer.paper_low", _LOG, _SELF, 0x74),
+        ("fault.raised:printer.power", _PAY, _SELF, 0x75),
+        ("fault.cleared:printer.power", _LOG, _NO, 0x76),
+        ("fault.raised:printer.jam", _PAY, _ATT, 0x78),
+        ("fault.raised:printer.*", _PAY, _ATT, 0x60),
+        ("cashout.request", _LOG, _NO, 0x66),
+        ("handpay.pending*", _LOCK, _ATT, 0x51),
+        ("handpay.paid*", _LOG, _NO, 0x52),
+        ("handpay.validated*", _LOG, _NO, 0x3E),
+        ("progressive.link_lost*", _LOG, _SELF, 0x53),
+        ("progressive.hit*", _LOCK, _ATT, 0x56),
+        ("aft.complete", _LOG, _NO, 0x69),
+        ("fault.raised:link.buffer_full", _STOP, _SELF, 0x70),
+        ("service.call:on", _LAMP, _ATT, 0x71),
+        ("service.call:off", _LOG, _NO, 0x72),
+        ("service.answered", _LOG, _NO, 0x72),
+        ("menu.entered:attendant", _LOG, _NO, 0x82),
+        ("menu.left:attendant", _LOG, _NO, 0x83),
+        ("menu.entered:operator", _LOG, _NO, 0x84),
+        ("menu.left:operator", _LOG, _NO, 0x85),
+        ("recall.shown", _LOG, _NO, 0x8A),
+        ("game.void", _LOG, _NO, None),
+        ("tilt.cleared", _LOG, _NO, None),
+        ("clock.changed", _LOG, _NO, None),
+        ("intervention.*", _LOG, _NO, None),
+        ("fault.raised:*", _STOP, _ATT, 0x20),
+        ("fault.cleared:*", _LOG, _NO, None),
+    )
+)
+
+
+def subject(entry: StoredEntry) -> str:
+    """Return what an entry is about: its kind, and the door, code, menu or denomination it concerns."""
+    record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    for key in ("door", "code", "menu"):
+        if isinstance(record.get(key), str):
+            return f"{entry.kind}:{record[key]}"
+    if isinstance(record.get("on"), bool):
+        return f"{entry.kind}:{'on' if record['on'] else 'off'}"
+    if entry.kind == "bill.in" and isinstance(record.get("amount_cents"), int):
+        return f"{entry.kind}:{record['amount_cents']}"
+    return entry.kind
+
+
+def significance(entry: StoredEntry) -> Significant | None:
+    """Return the event an entry is, or None when it is not significant."""
+    about = subject(entry)
+    return next((line for line in EVENTS if fnmatchcase(about, line.pattern)), None)
+
+
+def person(entry: StoredEntry) -> str:
+    """Return who did it, where the entry names somebody."""
+    record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    found = record.get("person") or record.get("key")
+    return str(found) if found else ""
