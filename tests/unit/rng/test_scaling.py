@@ -6,7 +6,7 @@ from itertools import product
 from math import perm
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, SelfTestFailed, Weights
@@ -56,6 +56,7 @@ def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.Mon
         exhaust(22)
 
 
+@settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX), data=st.data())
 def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:
     width, share = plan(bound)
@@ -71,6 +72,7 @@ def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, da
             drawn(bound * share)
 
 
+@settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX))
 def test_fewer_than_one_word_in_256_is_thrown_away(bound: int) -> None:
     words = 1 << word_bits(bound)

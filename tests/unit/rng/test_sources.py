@@ -1,5 +1,6 @@
 """Sources of entropy, and the seed material gathered from them."""
 
+import errno
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -61,6 +62,9 @@ def test_a_clock_too_coarse_to_jitter_is_found_at_start_up() -> None:
 def test_a_hardware_device_that_is_not_there_is_not_present_and_fails_when_read(tmp_path: Path) -> None:
     source = HardwareSource(tmp_path / "hwrng")
     assert not source.present()
+    (tmp_path / "hwrng").touch()
+    assert source.present()
+    (tmp_path / "hwrng").unlink()
     with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
         source.samples(8)
 
@@ -79,7 +83,44 @@ def test_a_hardware_device_that_goes_silent_fails_instead_of_hanging(tmp_path: P
         assert source.samples(8) == b"12345678"
     finally:
         os.close(device)
-    assert len(pauses) == source.attempts
+    assert len(pauses) == source.attempts - 1
+
+
+@pytest.mark.parametrize(
+    ("code", "present"), [(errno.ENODEV, False), (errno.EACCES, False), (errno.EIO, True)]
+)
+def test_a_device_without_hardware_is_absent_and_a_broken_one_is_not(
+    code: int, present: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hwrng").touch()
+    source = HardwareSource(tmp_path / "hwrng")
+
+    def failing(handle: int, count: int) -> bytes:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("rng.sources.os.read", failing)
+    assert source.present() is present
+    with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
+        source.samples(8)
+
+
+def test_a_slow_device_is_waited_for_while_it_gives_anything(tmp_path: Path) -> None:
+    path = tmp_path / "hwrng"
+    os.mkfifo(path)
+    device = os.open(path, os.O_RDWR)
+    try:
+        pauses: list[float] = []
+
+        def drip(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) % 3 == 0:
+                os.write(device, b"x")
+
+        source = HardwareSource(path, attempts=4, sleep=drip)
+        assert source.samples(20) == b"x" * 20
+    finally:
+        os.close(device)
+    assert len(pauses) == 60
 
 
 def test_each_source_gives_enough_for_a_seed_alone() -> None:
