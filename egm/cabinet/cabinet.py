@@ -11,9 +11,12 @@ from typing import Any, Protocol
 
 from egm.cabinet.states import Event, State, standing
 from egm.clock import Clock
-from egm.devices.interface import BillAcceptor
+from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
+from egm.errors import InvariantError
 from egm.link.messages import Decision, Notice, Play
 from egm.profiles import Profile
+from egm.tickets.desk import TicketDesk
+from egm.tickets.redemption import Redemption
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService
@@ -30,8 +33,12 @@ class Key(StrEnum):
     GAME = "game"
     LAST = "last_game"
     PAY_OUT = "pay_out"
+    PRINT = "print"
+    HOPPER = "hopper"
+    COINS = "coins"
     HANDPAY = "handpay"
-    BILL = "bill"
+    PAPER = "paper"
+    """The bill or ticket on its way into the box."""
     SERVICE = "service_call"
     OUT_OF_SERVICE = "out_of_service"
     DOOR = "door:"
@@ -104,8 +111,13 @@ class Cabinet:
     restart_chance: Callable[[], RandomService]
     outbox: Outbox
     acceptor: BillAcceptor | None = None
+    printer: TicketPrinter | None = None
+    hopper: Hopper | None = None
+    desk: TicketDesk | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
+    #: The ticket in escrow, locked in the ledger and not yet ordered into the box.
+    redemption: Redemption | None = None
     notice: Notice | None = None
 
     # ------------------------------------------------------------------ the memory
@@ -149,6 +161,13 @@ class Cabinet:
     def recall(self, key: Key) -> Any:
         """What the memory holds under a key, or None."""
         return self.journal.state(key)
+
+    @property
+    def the_desk(self) -> TicketDesk:
+        """The ticket desk, where one must be."""
+        if self.desk is None:
+            raise InvariantError("a ticket without a desk")
+        return self.desk
 
     @property
     def doors_open(self) -> tuple[str, ...]:

@@ -88,7 +88,12 @@ class Engine:
         if self.state is State.PLAYING and self.cabinet.conversation is None:
             play.resume(self.cabinet, self._queue)
         elif self.state is State.PAYING and not self._queue:
-            self._queue.append(Occurrence(Event.NO_PAYOUT_DEVICE))
+            try:
+                pay_out.resume(self.cabinet)
+            except Instead as turn:
+                self._queue.append(turn.occurrence)
+        elif self.state is State.IDLE and not self._queue and pay_out.is_due(self.cabinet):
+            self._queue.append(Occurrence(Event.CASH_OUT))
 
     def _refuse(self, occurrence: Occurrence, reason: str) -> None:
         if occurrence.event in WISHES:

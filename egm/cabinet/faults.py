@@ -30,6 +30,22 @@ FAULTS: Final[dict[str, Fault]] = {
     # a fraud, or a note whose fate nobody can tell: a person must look
     "bill_acceptor.cheat": Fault(locks=True, cleared_by="attendant"),
     "bill_acceptor.disputed": Fault(locks=True, cleared_by="attendant"),
+    # devices that pay: while they ail, the next way out is taken
+    **{
+        f"{kind}.{code}": Fault(locks=False, cleared_by="self")
+        for kind, codes in {
+            "ticket_printer": (
+                *("communication", "failure", "power", "jam"),
+                *("paper_out", "paper_low", "head_up", "chassis_open"),
+            ),
+            "hopper": ("communication", "failure", "power", "jam", "hopper_empty"),
+            "coin_acceptor": ("communication", "failure", "power", "jam", "diverter"),
+        }.items()
+        for code in codes
+    },
+    "coin_acceptor.coin_cheat": Fault(locks=True, cleared_by="attendant"),
+    "hopper.hopper_lid_open": Fault(locks=True, cleared_by="self"),  # Monaco art. 19.5
+    "hopper.hopper_runaway": Fault(locks=True, cleared_by="attendant"),
     # without its I/O board the machine is blind to its doors
     "io_board.communication": Fault(locks=True, cleared_by="self"),
     "io_board.power": Fault(locks=True, cleared_by="self"),

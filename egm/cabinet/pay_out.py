@@ -1,43 +1,244 @@
 """Value out: reserved when the player asks, settled when it has left.
 
+The way out is chosen when the player asks, in the profile's order: ticket, coins, or the attendant's hand.
 The credits leave the player's account only with the settlement; while they are reserved they can neither be
-played nor paid a second time.
+played nor paid a second time. A way that fails gives them back, and they are paid by hand.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.states import Event
+from egm.cabinet.ticket_paper import job_of
+from egm.errors import InvariantError
 from egm.link.messages import Notice
+from egm.tickets.model import Ticket
+from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
+from rng import RngError
+
+#: Faults that do not keep a device from paying.
+_HARMLESS: Final = frozenset({"ticket_printer.paper_low"})
 
 
+# ---------------------------------------------------------------------------------------------- guards
 def has_credit(cabinet: Cabinet, _: Occurrence) -> bool:
     """There is something to pay."""
     return cabinet.credit_cents > 0
 
 
-def reserve_pay_out(cabinet: Cabinet, _: Occurrence) -> None:
-    """Set the whole balance aside for the player."""
-    amount_cents = cabinet.credit_cents
+def ticket_comes_first(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The profile's first way out that is open is a ticket."""
+    return _way(cabinet) == "ticket"
+
+
+def coins_come_first(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The profile's first way out that is open is the hopper."""
+    return _way(cabinet) == "coins"
+
+
+def _way(cabinet: Cabinet) -> str:
+    return next((way for way in cabinet.profile.pay_out.order if _open(cabinet, way)), "hand")
+
+
+def _open(cabinet: Cabinet, way: str) -> bool:
+    """Whether a way out could take what is on the credit meter now."""
+    if way == "ticket":
+        return (
+            cabinet.desk is not None
+            and cabinet.printer is not None
+            and cabinet.recall(Key.PRINT) is None
+            and cabinet.recall(Key.OUT_OF_SERVICE) is None
+            and not _ails(cabinet, "ticket_printer")
+            and cabinet.credit_cents <= cabinet.profile.tickets.limit_cents
+        )
+    if way == "coins":
+        return (
+            cabinet.hopper is not None
+            and cabinet.recall(Key.HOPPER) is None
+            and not _ails(cabinet, "hopper")
+            and _coins(cabinet) > 0
+        )
+    return False
+
+
+def _ails(cabinet: Cabinet, kind: str) -> bool:
+    return any(code.startswith(f"{kind}.") and code not in _HARMLESS for code in cabinet.faults)
+
+
+def _coins(cabinet: Cabinet) -> int:
+    """Coins the hopper may pay of the credit; 0 where the profile's limit would be passed."""
+    coin_cents, limit_coins = cabinet.profile.coins.hopper_cents, cabinet.profile.coins.payout_coins_max
+    coins = cabinet.credit_cents // coin_cents if coin_cents else 0
+    return coins if coins <= limit_coins else 0
+
+
+# ---------------------------------------------------------------------------------------------- by ticket
+def reserve_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+    """Have a ticket numbered, set the whole balance aside for it, and print."""
     pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
+    amount_cents = cabinet.credit_cents
+    try:
+        ticket = cabinet.the_desk.prepare(
+            pay_out_id, amount_cents, denomination_cents=cabinet.selection.denomination_cents
+        )
+    except RngError as error:
+        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+    if isinstance(ticket, Refusal):
+        raise Instead(Occurrence(Event.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
     cabinet.record(
-        "cashout.request",
+        "voucher.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", amount_cents),),
-        state={Key.PAY_OUT: {"id": pay_out_id, "amount_cents": amount_cents}},
+        transfers=(Transfer(CREDIT, "out:voucher:cashable", amount_cents),),
+        state={
+            Key.PAY_OUT: {
+                "id": pay_out_id,
+                "way": "ticket",
+                "amount_cents": amount_cents,
+                "number": ticket.number,
+            }
+        },
+    )
+    print_ticket(cabinet)
+
+
+def print_ticket(cabinet: Cabinet) -> None:
+    """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "ticket" or cabinet.recall(Key.PRINT) is not None:
+        return
+    if cabinet.printer is None:
+        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
+    try:
+        cabinet.printer.print_ticket(
+            job_of(pay_out["id"], _ticket(cabinet, pay_out), cabinet.selection.language)
+        )
+    except ValueError as error:
+        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": str(error)})) from error
+
+
+def _ticket(cabinet: Cabinet, pay_out: dict[str, Any]) -> Ticket:
+    """The ticket of this payout: the desk gives the same one each time it is asked."""
+    ticket = cabinet.the_desk.prepare(
+        pay_out["id"], pay_out["amount_cents"], denomination_cents=cabinet.selection.denomination_cents
+    )
+    if isinstance(ticket, Refusal):
+        raise InvariantError(f"the ticket of {pay_out['id']} is lost: {ticket.reason.value}")
+    return ticket
+
+
+def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+    """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
+    pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
+    cabinet.record(
+        "voucher.out",
+        transaction_id=f"{pay_out['id']}.printed",
+        phase=Phase.SETTLE,
+        ref=pay_out["id"],
+        state={Key.PAY_OUT: None, Key.PRINT: {**printing, "state": "barcode_done"}},
+        story=pay_out,
+    )
+    cabinet.the_desk.printed(pay_out["number"])
+    cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
+
+
+def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    _void(cabinet, pay_out, {Key.PRINT: None}, str(occurrence.values.get("why", "")))
+    cabinet.the_desk.failed(pay_out["number"], str(occurrence.values.get("why", "")))
+    open_cancelled_credit(cabinet, occurrence)
+
+
+# ---------------------------------------------------------------------------------------------- by coins
+def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
+    """Set aside what the hopper can pay in whole coins, and start it."""
+    coins = _coins(cabinet)
+    amount_cents = coins * cabinet.profile.coins.hopper_cents
+    pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
+    cabinet.record(
+        "coins.request",
+        transaction_id=pay_out_id,
+        phase=Phase.RESERVE,
+        transfers=(Transfer(CREDIT, "out:hopper", amount_cents),),
+        state={Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins}},
+    )
+    start_hopper(cabinet)
+
+
+def start_hopper(cabinet: Cabinet) -> None:
+    """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
+        return
+    if cabinet.hopper is None:
+        raise Instead(Occurrence(Event.COINS_PAID, {"paid_coins": 0}))
+    cabinet.hopper.pay(pay_out["id"], pay_out["coins"])
+
+
+def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The hopper has stopped: what it counted has left; what it could not pay is paid by hand."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    paid = int(occurrence.values["paid_coins"])
+    if paid == pay_out["coins"]:
+        cabinet.record(
+            "coins.out",
+            transaction_id=f"{pay_out['id']}.paid",
+            phase=Phase.SETTLE,
+            ref=pay_out["id"],
+            state={Key.PAY_OUT: None, Key.HOPPER: None},
+            story={**pay_out, "paid_coins": paid},
+        )
+        _coins_left(cabinet, pay_out["id"], pay_out["amount_cents"])
+        return
+    coin_cents = cabinet.profile.coins.hopper_cents
+    _void(cabinet, pay_out, {Key.HOPPER: None}, f"short pay: {paid} of {pay_out['coins']} coins")
+    if paid:
+        paid_cents = min(paid * coin_cents, pay_out["amount_cents"])
+        cabinet.record(
+            "coins.out",
+            transaction_id=f"{pay_out['id']}.paid",
+            transfers=(Transfer(CREDIT, "out:hopper", paid_cents),),
+            story={**pay_out, "paid_coins": paid},
+        )
+        _coins_left(cabinet, pay_out["id"], paid * coin_cents)
+    if cabinet.credit_cents:
+        open_cancelled_credit(cabinet, occurrence)
+
+
+def _coins_left(cabinet: Cabinet, pay_out_id: str, amount_cents: int) -> None:
+    """Keep the count of what lies in the hopper."""
+    cabinet.record(
+        "coins.stock",
+        transaction_id=f"{pay_out_id}.stock",
+        transfers=(Transfer("stock:hopper", "stock:floor", amount_cents),),
     )
 
 
+def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why: str) -> None:
+    cabinet.record(
+        "cashout.void",
+        transaction_id=f"{pay_out['id']}.void",
+        phase=Phase.VOID,
+        ref=pay_out["id"],
+        state={Key.PAY_OUT: None, **state},
+        story={**pay_out, "why": why},
+    )
+
+
+# ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
-    """No device can pay: the amount becomes a cancelled credit, paid by an attendant (NZ 1.20.2)."""
-    pay_out = cabinet.recall(Key.PAY_OUT)
+    """Set the whole balance aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
+    amount_cents = cabinet.credit_cents
+    handpay_id = f"handpay-{cabinet.journal.sequence + 1}"
     cabinet.record(
         "handpay.pending",
-        transaction_id=f"{pay_out['id']}.handpay",
-        state={Key.PAY_OUT: None, Key.HANDPAY: {**pay_out, "kind": "cancelled_credit"}},
-        story=pay_out,
+        transaction_id=handpay_id,
+        phase=Phase.RESERVE,
+        transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", amount_cents),),
+        state={Key.HANDPAY: {"id": handpay_id, "kind": "cancelled_credit", "amount_cents": amount_cents}},
     )
 
 
@@ -56,9 +257,30 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="handpay_paid", values={"amount_cents": handpay["amount_cents"]})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (has_credit,)
+# ---------------------------------------------------------------------------------------------- in between
+def is_due(cabinet: Cabinet) -> bool:
+    """The profile pays the player of itself from this balance on (Québec VLT: a coupon at $1,000)."""
+    limit_cents = cabinet.profile.pay_out.automatic_cents
+    return limit_cents is not None and cabinet.credit_cents >= limit_cents
+
+
+def resume(cabinet: Cabinet) -> None:
+    """Go on with a payout that a restart interrupted before its device had it."""
+    print_ticket(cabinet)
+    start_hopper(cabinet)
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    has_credit,
+    ticket_comes_first,
+    coins_come_first,
+)
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
-    reserve_pay_out,
+    reserve_ticket,
+    settle_ticket,
+    give_ticket_up,
+    reserve_coins,
+    settle_coins,
     open_cancelled_credit,
     settle_handpay,
 )

@@ -2,25 +2,56 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from egm.cabinet.ledgers import Ledgers
+from egm.cabinet.ticket_paper import ITHACA_LAYOUTS, TCL_TEMPLATES
 from egm.config import CabinetFile, StateFolder
 from egm.devices.catalogue import PROTOCOLS
+from egm.devices.cctalk.bill import CctalkBillDriver
+from egm.devices.cctalk.coin import CctalkCoinDriver
+from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.id003.driver import Id003Driver
-from egm.devices.interface import BillAcceptor, Device, EventSink, IoBoard
+from egm.devices.interface import (
+    BillAcceptor,
+    CoinAcceptor,
+    Device,
+    EventSink,
+    Hopper,
+    IoBoard,
+    TicketPrinter,
+)
 from egm.devices.ioboard.driver import IoBoardDriver
-from egm.devices.ledgers import EscrowLedger
+from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import SerialLine
+from egm.devices.tcl.driver import TclDriver
 from egm.errors import OperatorError
 
-#: Drivers of bill acceptors, by protocol.
-BILL_ACCEPTORS: Final[Mapping[str, Callable[[str, SerialLine, EventSink, EscrowLedger], BillAcceptor]]] = {
-    "id003": Id003Driver,
+Make = Callable[[str, SerialLine, EventSink, Ledgers], Device]
+
+
+#: Protocol (as in cabinet files) -> how its driver is made.
+DRIVERS: Final[Mapping[str, Make]] = {
+    "id003": lambda name, line, sink, ledgers: Id003Driver(name, line, sink, ledgers.paper),
+    "ebds": lambda name, line, sink, ledgers: EbdsDriver(name, line, sink, ledgers.paper),
+    "cctalk_bill": lambda name, line, sink, ledgers: CctalkBillDriver(name, line, sink, ledgers.paper),
+    "cctalk_coin": lambda name, line, sink, ledgers: CctalkCoinDriver(name, line, sink, ledgers.coins),
+    "cctalk_hopper": lambda name, line, sink, ledgers: CctalkHopperDriver(name, line, sink, ledgers.payouts),
+    "tcl": lambda name, line, sink, ledgers: TclDriver(name, line, sink, ledgers.printing, TCL_TEMPLATES),
+    "ithaca": lambda name, line, sink, ledgers: IthacaDriver(
+        name, line, sink, ledgers.printing, ITHACA_LAYOUTS
+    ),
+    "ioboard": lambda name, line, sink, ledgers: IoBoardDriver(name, line, sink),  # noqa: ARG005
 }
 
-#: Drivers of I/O boards, by protocol.
-IO_BOARDS: Final[Mapping[str, Callable[[str, SerialLine, EventSink], IoBoard]]] = {
-    "ioboard": IoBoardDriver,
+#: Kind of device -> the field of :class:`Ports` its driver goes to.
+_PLACES: Final[Mapping[str, str]] = {
+    "bill_acceptor": "acceptor",
+    "io_board": "io_board",
+    "ticket_printer": "printer",
+    "coin_acceptor": "coin_acceptor",
+    "hopper": "hopper",
 }
 
 
@@ -28,37 +59,30 @@ IO_BOARDS: Final[Mapping[str, Callable[[str, SerialLine, EventSink], IoBoard]]] 
 class Ports:
     """The drivers of one cabinet. A cabinet without a device of a kind simply does not have it."""
 
-    acceptor: BillAcceptor | None
-    io_board: IoBoard | None
+    drivers: tuple[Device, ...]
+    """All of them, to be run."""
     kinds: Mapping[str, str]
     """Device name -> kind."""
-
-    @property
-    def drivers(self) -> tuple[Device, ...]:
-        """All of them, to be run."""
-        return tuple(driver for driver in (self.acceptor, self.io_board) if driver is not None)
-
-
-def build_ports(
-    cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink, ledger: EscrowLedger
-) -> Ports:
-    """Make the drivers. Raises OperatorError for an unknown protocol or a second device of a kind."""
     acceptor: BillAcceptor | None = None
     io_board: IoBoard | None = None
+    printer: TicketPrinter | None = None
+    coin_acceptor: CoinAcceptor | None = None
+    hopper: Hopper | None = None
+
+
+def build_ports(cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink, ledgers: Ledgers) -> Ports:
+    """Make the drivers. Raises OperatorError for an unknown protocol or a second device of a kind."""
     kinds: dict[str, str] = {}
+    places: dict[str, Any] = {}
     for name, device in cabinet_file.devices.items():
         entry = PROTOCOLS.get(device.protocol)
         if entry is None:
             known = ", ".join(sorted(PROTOCOLS))
             raise OperatorError(f"device {name!r}: no protocol {device.protocol!r}; there are: {known}")
-        if entry.kind in kinds.values():
+        place = _PLACES[entry.kind]
+        if place in places:
             raise OperatorError(f"device {name!r}: the cabinet already has a {entry.kind}")
         kinds[name] = entry.kind
         line = SerialLine(str(folder.port(name, device)), entry.line)
-        if device.protocol in BILL_ACCEPTORS:
-            acceptor = BILL_ACCEPTORS[device.protocol](name, line, sink, ledger)
-        elif device.protocol in IO_BOARDS:
-            io_board = IO_BOARDS[device.protocol](name, line, sink)
-        else:
-            raise OperatorError(f"device {name!r}: the machine has no use for a {entry.kind} yet")
-    return Ports(acceptor, io_board, kinds)
+        places[place] = DRIVERS[device.protocol](name, line, sink, ledgers)
+    return Ports(drivers=tuple(places.values()), kinds=kinds, **places)

@@ -15,10 +15,12 @@ from egm.cabinet import play
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import start_chance
 from egm.cabinet.engine import Engine
+from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
 from egm.cabinet.residents import Refusal, Resident, admit
 from egm.cabinet.states import Event
-from egm.cabinet.value_in import BillLedger, bills_wanted
+from egm.cabinet.tickets import open_desk, recover
+from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
 from egm.cabinet.view import game_view, snapshot
 from egm.cabinet.wiring import bell, lamps, occurrences, tower, wish
 from egm.clock import Clock
@@ -29,6 +31,7 @@ from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.server import ScreenServer
 from egm.metrics import Exporter, MachineCollector, Reading
 from egm.profiles import load_profile
+from egm.tickets.store import TicketStore
 from meters import Journal
 from rng import RandomService, RngError
 
@@ -64,13 +67,13 @@ class Machine:
             journal = cleanup.enter_context(
                 contextlib.closing(Journal.open(self._folder.root, now=self._clock.now))
             )
-            self._assemble(journal)
+            self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
             self._self_test()
             self._open_metrics(cleanup)
             await self._work()
 
     # ------------------------------------------------------------------ coming up
-    def _assemble(self, journal: Journal) -> None:
+    def _assemble(self, journal: Journal, store: TicketStore) -> None:
         machine = self._file.machine
         self._cabinet = Cabinet(
             identity=Identity(machine.serial, machine.operator_number, machine.site),
@@ -85,11 +88,17 @@ class Machine:
             restart_chance=self._start_chance,
             outbox=self,
         )
+        self._cabinet.desk = open_desk(
+            store, self._cabinet.identity, self._profile, self._clock, lambda: self._cabinet.chance
+        )
+        recover(self._cabinet)
         self._engine = Engine(self._cabinet, self._changed)
         self._ports: Ports = build_ports(
-            self._file, self._folder, self._on_device, BillLedger(self._cabinet, self._engine.handle)
+            self._file, self._folder, self._on_device, ledgers_of(self._cabinet, self._engine.handle)
         )
         self._cabinet.acceptor = self._ports.acceptor
+        self._cabinet.printer = self._ports.printer
+        self._cabinet.hopper = self._ports.hopper
         self._server = ScreenServer(
             self._folder.screen_socket,
             self._token(),
@@ -264,9 +273,12 @@ class Machine:
         if self._ports.acceptor is not None:
             wanted = bills_wanted(self._cabinet, self._engine.state)
             if wanted:
-                self._ports.acceptor.enable(wanted)
+                barcodes = tickets_wanted(self._cabinet, self._engine.state)
+                self._ports.acceptor.enable(wanted, barcodes=barcodes)
             else:
                 self._ports.acceptor.disable()
+        if self._ports.coin_acceptor is not None:
+            self._ports.coin_acceptor.enable(coins_wanted(self._cabinet, self._engine.state))
         if self._ports.io_board is not None:
             self._ports.io_board.lamps(lamps(now))
             self._ports.io_board.tower(tower(now))

@@ -53,7 +53,12 @@ class Event(StrEnum):
     BILL_NOT_STACKED = "bill_not_stacked"
     BILL_RETURNED = "bill_returned"
     BILL_REJECTED = "bill_rejected"
+    TICKET_ESCROWED = "ticket_escrowed"
+    COINS_IN = "coins_in"
     # paying out
+    TICKET_PRINTED = "ticket_printed"
+    TICKET_FAILED = "ticket_failed"
+    COINS_PAID = "coins_paid"
     NO_PAYOUT_DEVICE = "no_payout_device"
     # doors, keys and faults of devices
     DOOR_OPENED = "door_opened"
@@ -87,6 +92,10 @@ _AWAKE: Final = tuple(state for state in State if state is not State.BOOT)
 _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.BILL_STACKED, ("credit_bill",), Next.SAME),
     (Event.BILL_NOT_STACKED, ("void_bill",), Next.SAME),
+    (Event.COINS_IN, ("credit_coins",), Next.SAME),
+    (Event.TICKET_PRINTED, ("settle_ticket",), Next.STANDING),
+    (Event.TICKET_FAILED, ("give_ticket_up",), Next.STANDING),
+    (Event.COINS_PAID, ("settle_coins",), Next.STANDING),
     (Event.BILL_RETURNED, ("record_bill_returned",), Next.SAME),
     (Event.BILL_REJECTED, ("record_bill_rejected",), Next.SAME),
     (Event.DOOR_OPENED, ("record_door_opened",), Next.STANDING),
@@ -123,7 +132,19 @@ _OWN: Final[tuple[Row, ...]] = (
         ("select_denomination",),
         Next.SAME,
     ),
-    Row(State.IDLE, Event.CASH_OUT, ("has_credit",), ("reserve_pay_out",), State.PAYING),
+    *(
+        row
+        for state in (State.IDLE, State.OUT_OF_SERVICE)  # a machine that cannot play still owes the player
+        for row in (
+            Row(
+                state, Event.CASH_OUT, ("has_credit", "ticket_comes_first"), ("reserve_ticket",), State.PAYING
+            ),
+            Row(state, Event.CASH_OUT, ("has_credit", "coins_come_first"), ("reserve_coins",), State.PAYING),
+            Row(state, Event.CASH_OUT, ("has_credit",), ("open_cancelled_credit",), State.HANDPAY),
+            Row(state, Event.NO_PAYOUT_DEVICE, ("has_credit",), ("open_cancelled_credit",), State.HANDPAY),
+        )
+    ),
+    Row(State.IDLE, Event.TICKET_ESCROWED, ("ticket_is_welcome",), ("redeem_ticket",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, ("bill_is_welcome",), ("stack_bill",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
     # ------------------------------------------------------------------ a game, already decided, being shown
@@ -136,13 +157,10 @@ _OWN: Final[tuple[Row, ...]] = (
         State.HANDPAY,
     ),
     Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("end_game",), Next.STANDING),
-    # ------------------------------------------------------------------ money leaving
-    Row(State.PAYING, Event.NO_PAYOUT_DEVICE, (), ("open_cancelled_credit",), State.HANDPAY),
+    # ------------------------------------------------------------------ money owed by hand
     Row(State.HANDPAY, Event.KEY_TURNED, (), ("settle_handpay",), Next.STANDING),
     # ------------------------------------------------------------------ locked up
     Row(State.TILT, Event.KEY_TURNED, (), ("clear_tilts",), Next.STANDING),
-    # A machine that cannot play still owes the player his credits.
-    Row(State.OUT_OF_SERVICE, Event.CASH_OUT, ("has_credit",), ("reserve_pay_out",), State.PAYING),
     Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, (), ("restart_generator",), Next.STANDING),
     Row(State.IDLE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
@@ -151,6 +169,7 @@ _OWN: Final[tuple[Row, ...]] = (
         for state in _AWAKE
         if state is not State.IDLE
     ),
+    *(Row(state, Event.TICKET_ESCROWED, (), ("return_bill",), Next.SAME) for state in _AWAKE),
     # ------------------------------------------------------------------ always heard
     *(
         Row(state, Event.LANGUAGE, ("language_is_offered",), ("set_language",), Next.SAME)

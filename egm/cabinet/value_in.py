@@ -1,19 +1,24 @@
-"""Value in: a bill is reserved before it is stacked and posted when it is irrevocably in the box.
+"""Value in: bills, tickets and coins, each counted exactly once.
 
-The acceptor's driver asks :class:`BillLedger` at each step that must count exactly once, and goes on only
-when the answer is durable; the rule and its proof stand in :mod:`egm.devices.escrow`. Whenever the power
-goes, the bill is either credited or given back, never both and never neither (NY 5319.21(a)(2), 5319.54(a)).
+A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The acceptor's
+driver asks its ledger (:mod:`egm.cabinet.ledgers`) at each step that must count exactly once, and goes on
+only when the answer is durable; the rule and its proof stand in :mod:`egm.devices.escrow`. Whenever the power
+goes, the paper is either credited or given back, never both and never neither (NY 5319.21(a)(2), 5319.54(a)).
+A ticket is besides locked in the ticket ledger before it is stacked, and redeemed there after it is credited
+(H-08).
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Key, Occurrence
-from egm.cabinet.states import Event, State
-from egm.devices.interface import BillAcceptor, Content, Note
-from egm.devices.ledgers import EscrowPhase, EscrowRecord
-from egm.errors import InvariantError, invariant
+from egm.cabinet.states import State
+from egm.devices.interface import BillAcceptor
+from egm.devices.ledgers import EscrowPhase
+from egm.errors import InvariantError
 from egm.link.messages import Notice
+from egm.tickets.model import TicketKind, mask
+from egm.tickets.redemption import Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
 
@@ -24,12 +29,31 @@ def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
     return frozenset(value_in.bills_cents) if ready else frozenset()
 
 
+def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
+    """Whether the acceptor should take tickets now."""
+    return cabinet.desk is not None and bool(bills_wanted(cabinet, state))
+
+
+def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
+    """The coins the acceptor should take now."""
+    return frozenset(cabinet.profile.coins.accepted_cents) if bills_wanted(cabinet, state) else frozenset()
+
+
 # ---------------------------------------------------------------------------------------------- guards
 def bill_is_welcome(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
     return (
         occurrence.values.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
-        and cabinet.recall(Key.BILL) is None
+        and cabinet.recall(Key.PAPER) is None
+    )
+
+
+def ticket_is_welcome(cabinet: Cabinet, _: Occurrence) -> bool:
+    """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
+    return (
+        tickets_wanted(cabinet, State.IDLE)
+        and cabinet.recall(Key.PAPER) is None
+        and cabinet.redemption is None
     )
 
 
@@ -52,35 +76,51 @@ def return_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
     """The bill is in the box: post its reservation into the player's credits."""
-    bill = cabinet.recall(Key.BILL)
+    paper = cabinet.recall(Key.PAPER)
+    kind = "voucher" if paper["digits"] else "bill"
     cabinet.record(
-        "bill.in",
-        transaction_id=f"{bill['id']}.in",
+        f"{kind}.in",
+        transaction_id=f"{paper['id']}.in",
         phase=Phase.SETTLE,
-        ref=bill["id"],
-        counts={"bills_accepted": 1},
-        state={Key.BILL: {**bill, "phase": EscrowPhase.VENDED.value}},
-        story={"amount_cents": bill["amount_cents"]},
+        ref=paper["id"],
+        counts={f"{kind}s_accepted": 1},
+        state={Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value}},
+        story=_story(paper),
     )
-    cabinet.notice = Notice(code="bill_accepted", values={"amount_cents": bill["amount_cents"]})
+    if paper["digits"]:
+        cabinet.the_desk.redeem_commit(paper["id"])
+    cabinet.notice = Notice(code=f"{kind}_accepted", values={"amount_cents": paper["amount_cents"]})
 
 
 def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """An ordered bill never reached the box: void its reservation."""
-    bill = cabinet.recall(Key.BILL)
+    """An ordered bill or ticket never reached the box: void its reservation."""
+    paper = cabinet.recall(Key.PAPER)
+    kind = "voucher" if paper["digits"] else "bill"
+    why = str(occurrence.values["why"])
     cabinet.record(
-        "bill.not_stacked",
-        transaction_id=f"{bill['id']}.void",
+        f"{kind}.not_stacked",
+        transaction_id=f"{paper['id']}.void",
         phase=Phase.VOID,
-        ref=bill["id"],
-        counts={"bills_not_stacked": 1},
-        state={Key.BILL: None},
-        story={"why": occurrence.values["why"], "amount_cents": bill["amount_cents"]},
+        ref=paper["id"],
+        counts={f"{kind}s_not_stacked": 1},
+        state={Key.PAPER: None},
+        story={"why": why, **_story(paper)},
     )
+    if paper["digits"]:
+        cabinet.the_desk.redeem_abort(paper["id"], why)
+
+
+def _story(paper: dict[str, Any]) -> dict[str, Any]:
+    """What is told of a paper: never the whole number of a ticket (E-06)."""
+    number = {"number": mask(paper["digits"])} if paper["digits"] else {}
+    return {"amount_cents": paper["amount_cents"], **number}
 
 
 def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """A bill went back to the player; nothing was credited."""
+    """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
+    if cabinet.redemption is not None:
+        cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
+        cabinet.redemption = None
     cabinet.record("bill.returned", counts={"bills_returned": 1}, story=dict(occurrence.values))
 
 
@@ -90,77 +130,51 @@ def record_bill_rejected(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="bill_rejected", severity="warning")
 
 
+def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
+    escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
+    ticket_id = f"ticket-{cabinet.journal.sequence + 1}"
+    answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
+    if isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE:
+        cabinet.the_desk.redeem_abort(ticket_id, "promotional credit is not taken here")
+        answer = Refusal(Reason.WRONG_KIND)
+    if isinstance(answer, Refusal):
+        cabinet.record(
+            "voucher.refused", counts={"vouchers_refused": 1}, story={"reason": answer.reason.value}
+        )
+        _acceptor(cabinet).return_bill(escrow)
+        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        return
+    cabinet.redemption = answer
+    _acceptor(cabinet).stack(escrow)
+
+
+def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
+    coins: tuple[tuple[int, bool], ...] = occurrence.values["coins"]
+    credit = tuple(Transfer("world:coin", CREDIT, cents, {"coin_cents": cents}) for cents, _ in coins)
+    fell = tuple(
+        Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
+        for cents, to_hopper in coins
+    )
+    cabinet.record(
+        "coin.in",
+        transfers=credit + fell,
+        counts={"coins_accepted": len(coins)} if coins else {},
+        state={Key.COINS: int(occurrence.values["position"])},
+    )
+    if coins:
+        total_cents = sum(cents for cents, _ in coins)
+        cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
+
+
 def _acceptor(cabinet: Cabinet) -> BillAcceptor:
     if cabinet.acceptor is None:
         raise InvariantError("a bill without an acceptor")
     return cabinet.acceptor
 
 
-# ---------------------------------------------------------------------------------------------- the ledger
-class BillLedger:
-    """The acceptor driver's durable memory (:class:`egm.devices.ledgers.EscrowLedger`), kept in the journal.
-
-    ``handle`` is the engine's: what moves money goes through the state table like everything else, and is
-    durable when it returns.
-    """
-
-    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
-        self._cabinet = cabinet
-        self._handle = handle
-
-    def pending(self) -> EscrowRecord | None:
-        """The bill whose stacking is not finished."""
-        bill = self._cabinet.recall(Key.BILL)
-        if bill is None:
-            return None
-        return EscrowRecord(
-            content=Note(bill["amount_cents"]), phase=EscrowPhase(bill["phase"]), mark=bill["mark"]
-        )
-
-    def stack_ordered(self, content: Content, mark: int) -> None:
-        """Reserve the bill's credit: from here on the machine knows what may come."""
-        invariant(self.pending() is None, "a second bill ordered into the box")
-        if not isinstance(content, Note):
-            raise InvariantError("a ticket ordered into the box as a bill")
-        bill_id = f"bill-{self._cabinet.journal.sequence + 1}"
-        amount_cents = content.amount_cents
-        phase = EscrowPhase.ORDERED.value
-        self._cabinet.record(
-            "bill.escrow",
-            transaction_id=bill_id,
-            phase=Phase.RESERVE,
-            transfers=(Transfer("world:bill", CREDIT, amount_cents, {"bill_cents": amount_cents}),),
-            state={Key.BILL: {"id": bill_id, "amount_cents": amount_cents, "phase": phase, "mark": mark}},
-        )
-
-    def vended(self) -> None:
-        """Credit the open bill."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a bill credited out of order")
-        self._handle(Event.BILL_STACKED)
-        invariant(self._phase() is EscrowPhase.VENDED, "a stacked bill was not credited")
-
-    def vend_confirmed(self) -> None:
-        """The acceptor knows that we know; the record is closed."""
-        invariant(self._phase() is EscrowPhase.VENDED, "a bill closed before it was credited")
-        self._cabinet.record("bill.confirmed", state={Key.BILL: None})
-
-    def not_stacked(self, why: str) -> None:
-        """The bill never reached the box."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a credited bill cannot be given back")
-        self._handle(Event.BILL_NOT_STACKED, why=why)
-        invariant(self.pending() is None, "a returned bill is still open")
-
-    def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in its protocol with the open bill."""
-        bill: dict[str, Any] = self._cabinet.recall(Key.BILL)
-        self._cabinet.record("bill.mark", state={Key.BILL: {**bill, "mark": mark}})
-
-    def _phase(self) -> EscrowPhase | None:
-        record = self.pending()
-        return None if record is None else record.phase
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (bill_is_welcome,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (bill_is_welcome, ticket_is_welcome)
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     stack_bill,
     return_bill,
@@ -168,4 +182,6 @@ EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     void_bill,
     record_bill_returned,
     record_bill_rejected,
+    redeem_ticket,
+    credit_coins,
 )

@@ -26,8 +26,8 @@ def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
     match event:
         case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
             yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
-        case device.Escrowed(escrow=escrow):
-            yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": None})
+        case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
+            yield Occurrence(Event.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
         case device.Returned(reason=reason):
             yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value})
         case device.Rejected(reason=text):

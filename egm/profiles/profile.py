@@ -77,10 +77,30 @@ class Play(_Table):
 class PayOut(_Table):
     """When money leaves, and by which hand."""
 
+    order: tuple[Literal["ticket", "coins"], ...]
+    """Ways out in the order they are tried; the attendant's hand is always the last."""
+    automatic_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """From this balance on the machine pays by itself (Québec VLT: a coupon at $1,000); None: never."""
+
     large_win_cents: Cents
     """A win of this much or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
     defect: Literal["refund", "keep"] = "refund"
     """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
+
+
+class Tickets(_Table):
+    """Tickets out. A greater amount is paid by hand; None days: a ticket never expires."""
+
+    limit_cents: Cents
+    valid_days: Annotated[int, Field(gt=0, strict=True)] | None
+
+
+class Coins(_Table):
+    """Coins taken, the one the hopper pays, and the most it may pay at once. No coins: leave both empty."""
+
+    accepted_cents: tuple[Cents, ...] = ()
+    hopper_cents: Cents = 0
+    payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
 
 
 class Profile(_Table):
@@ -95,6 +115,8 @@ class Profile(_Table):
     value_in: ValueIn
     play: Play
     pay_out: PayOut
+    tickets: Tickets
+    coins: Coins = Coins()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]
 
     @model_validator(mode="after")

@@ -5,16 +5,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from egm.cabinet import value_in
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.engine import Engine
+from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
+from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
-from egm.devices.interface import Note
+from egm.devices.interface import Barcode, Note, PrintState, TicketJob
 from egm.profiles import load_profile
+from egm.tickets.store import TicketStore
 from meters import Journal
-from rng import KernelSource, Personalization, RandomService
+from rng import KernelSource, OutOfService, Personalization, RandomService
 from rng.draws import Draw
 
 GAME = "maple-classic"
@@ -68,25 +70,42 @@ class ScriptedChance:
         return ScriptedStep(self.values)
 
 
+class FailingChance:
+    """A generator that is out of service."""
+
+    def step(self) -> ScriptedStep:
+        raise OutOfService("planted")
+
+
 class Hands:
     """Where orders and messages arrive; an order to stack reaches the ledger as a driver's would."""
 
     def __init__(self) -> None:
         self.told: list = []
         self.orders: list = []
-        self.ledger: value_in.BillLedger | None = None
-        self.offered: dict[int, int] = {}
+        self.ledgers: Ledgers | None = None
+        self.offered: dict[int, Note | Barcode] = {}
+        self.jobs: list[TicketJob] = []
+        self.payouts: list[tuple[str, int]] = []
 
     def show(self, message) -> None:
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
         self.orders.append(("stack", escrow))
-        assert self.ledger is not None
-        self.ledger.stack_ordered(Note(self.offered[escrow]), 0)
+        assert self.ledgers is not None
+        self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
         self.orders.append(("return", escrow))
+
+    def print_ticket(self, job: TicketJob) -> None:
+        assert self.ledgers is not None
+        self.jobs.append(job)
+        self.ledgers.printing.opened(job)
+
+    def pay(self, payout_id: str, coins: int) -> None:
+        self.payouts.append((payout_id, coins))
 
 
 def generator() -> RandomService:
@@ -98,8 +117,15 @@ class Room:
     """One machine on one state folder; build a second on the same folder to restart it."""
 
     def __init__(
-        self, folder: Path, *, profile: str = "generic", chance=None, games: tuple[str, ...] = (GAME,)
+        self,
+        folder: Path,
+        *,
+        profile: str | Path = "generic",
+        chance=None,
+        games: tuple[str, ...] = (GAME,),
+        devices: tuple[str, ...] = (),
     ) -> None:
+        """``devices``: which of ``printer`` and ``hopper`` the cabinet has."""
         self.clock = StoppedClock()
         self.hands = Hands()
         self.profile = load_profile(profile)
@@ -118,11 +144,19 @@ class Room:
             restart_chance=self._restart,
             outbox=self.hands,
             acceptor=self.hands,
+            printer=self.hands if "printer" in devices else None,
+            hopper=self.hands if "hopper" in devices else None,
         )
+        self.store = TicketStore.open(folder)
+        self.cabinet.desk = open_desk(
+            self.store, self.cabinet.identity, self.profile, self.clock, lambda: self.cabinet.chance
+        )
+        recover(self.cabinet)
         self.changes = 0
         self.engine = Engine(self.cabinet, self._changed)
-        self.ledger = value_in.BillLedger(self.cabinet, self.engine.handle)
-        self.hands.ledger = self.ledger
+        self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
+        self.ledger = self.ledgers.paper
+        self.hands.ledgers = self.ledgers
         self._escrow = 0
 
     def _changed(self) -> None:
@@ -143,7 +177,7 @@ class Room:
     def offer(self, amount_cents: int) -> None:
         """A bill arrives in escrow."""
         self._escrow += 1
-        self.hands.offered[self._escrow] = amount_cents
+        self.hands.offered[self._escrow] = Note(amount_cents)
         self.engine.handle(Event.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
 
     def insert(self, amount_cents: int) -> "Room":
@@ -153,6 +187,25 @@ class Room:
         self.ledger.vended()
         self.ledger.vend_confirmed()
         return self
+
+    def offer_ticket(self, digits: str) -> None:
+        """A ticket arrives in escrow."""
+        self._escrow += 1
+        self.hands.offered[self._escrow] = Barcode(digits)
+        self.engine.handle(Event.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
+
+    def printer_says(self, state: PrintState, detail: str = "") -> None:
+        """The printer's driver reports on the open ticket."""
+        record = self.ledgers.printing.pending()
+        assert record is not None
+        self.ledgers.printing.moved(record.job.job_id, state, detail)
+
+    def cash_out_ticket(self) -> str:
+        """Cash out by ticket, to the end; its number."""
+        self.engine.handle(Event.CASH_OUT)
+        for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+            self.printer_says(state)
+        return self.hands.jobs[-1].barcode
 
     def play(self) -> None:
         self.engine.handle(Event.PLAY)
@@ -164,6 +217,7 @@ class Room:
     def close(self) -> None:
         if self.open:
             self.open = False
+            self.store.close()
             self.journal.close()
 
     # ------------------------------------------------------------------ what it says

@@ -5,7 +5,7 @@ loss.
 """
 
 import pytest
-from machine_room import Room, ScriptedChance, generator
+from machine_room import FailingChance, Room, ScriptedChance, generator
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event, State
@@ -166,14 +166,9 @@ def test_a_change_of_denomination_changes_no_balance(room):
     assert room.cabinet.selection.denomination_cents == 100
 
 
-class _Failing:
-    def step(self):
-        raise OutOfService("planted")
-
-
 @pytest.mark.requirement("B-02", "B-05")
 def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
-    room = Room(tmp_path, chance=_Failing()).boot().insert(10000)
+    room = Room(tmp_path, chance=FailingChance()).boot().insert(10000)
     room.play()
     assert room.state is State.OUT_OF_SERVICE
     assert room.credit_cents == 10000
@@ -190,7 +185,7 @@ def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_res
 
 @pytest.mark.requirement("F-20", "F-08")
 def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
-    room = Room(tmp_path, chance=_Failing()).boot().insert(2000)
+    room = Room(tmp_path, chance=FailingChance()).boot().insert(2000)
     room.play()
     room.engine.handle(Event.CASH_OUT)
     assert room.state is State.HANDPAY

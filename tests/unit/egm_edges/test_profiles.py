@@ -115,7 +115,7 @@ def test_a_wrong_cabinet_file_is_refused(tmp_path, text, said):
 
 
 def test_the_demonstration_cabinet_and_a_missing_one(tmp_path):
-    assert list(load_cabinet().devices) == ["bill", "io"]
+    assert list(load_cabinet().devices) == ["bill", "printer", "coin", "hopper", "io"]
     with pytest.raises(OperatorError, match="No such file"):
         load_cabinet(tmp_path / "nowhere.toml")
 

@@ -1,0 +1,223 @@
+"""What the drivers of money-handling devices must not forget, kept in the journal.
+
+Each is the machine's side of a ledger of :mod:`egm.devices.ledgers`: a method that changes something returns
+when the change is durable, and what moves money goes through the state table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from egm.cabinet.cabinet import CREDIT, Cabinet, Key
+from egm.cabinet.states import Event
+from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
+from egm.devices.ledgers import (
+    CoinLedger,
+    EscrowLedger,
+    EscrowPhase,
+    EscrowRecord,
+    PayoutLedger,
+    PayoutRecord,
+    PrintLedger,
+    PrintRecord,
+)
+from egm.errors import InvariantError, invariant
+from meters import Phase, Transfer
+
+
+class PaperLedger:
+    """The acceptor driver's durable memory (:class:`egm.devices.ledgers.EscrowLedger`), kept in the journal.
+
+    ``handle`` is the engine's: what moves money goes through the state table like everything else, and is
+    durable when it returns.
+    """
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> EscrowRecord | None:
+        """The bill or ticket whose stacking is not finished."""
+        paper = self._cabinet.recall(Key.PAPER)
+        if paper is None:
+            return None
+        content = Barcode(paper["digits"]) if paper["digits"] else Note(paper["amount_cents"])
+        return EscrowRecord(content=content, phase=EscrowPhase(paper["phase"]), mark=paper["mark"])
+
+    def stack_ordered(self, content: Content, mark: int) -> None:
+        """Reserve the paper's credit: from here on the machine knows what may come."""
+        invariant(self.pending() is None, "a second paper ordered into the box")
+        if isinstance(content, Note):
+            paper_id = f"bill-{self._cabinet.journal.sequence + 1}"
+            amount_cents, digits = content.amount_cents, ""
+            transfer = Transfer("world:bill", CREDIT, amount_cents, {"bill_cents": amount_cents})
+        else:
+            redemption = self._cabinet.redemption
+            if redemption is None or redemption.ticket.number != content.digits:
+                raise InvariantError("a ticket ordered into the box that was not locked")
+            paper_id, digits = redemption.redemption_id, content.digits
+            amount_cents = redemption.ticket.amount_cents
+            transfer = Transfer("world:voucher_in:cashable", CREDIT, amount_cents)
+        self._cabinet.redemption = None
+        paper = {
+            "id": paper_id,
+            "amount_cents": amount_cents,
+            "digits": digits,
+            "phase": EscrowPhase.ORDERED.value,
+            "mark": mark,
+        }
+        self._cabinet.record(
+            "voucher.escrow" if digits else "bill.escrow",
+            transaction_id=paper_id,
+            phase=Phase.RESERVE,
+            transfers=(transfer,),
+            state={Key.PAPER: paper},
+        )
+
+    def vended(self) -> None:
+        """Credit the open paper."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a paper credited out of order")
+        self._handle(Event.BILL_STACKED)
+        invariant(self._phase() is EscrowPhase.VENDED, "a stacked paper was not credited")
+
+    def vend_confirmed(self) -> None:
+        """The acceptor knows that we know; the record is closed."""
+        invariant(self._phase() is EscrowPhase.VENDED, "a paper closed before it was credited")
+        self._cabinet.record("bill.confirmed", state={Key.PAPER: None})
+
+    def not_stacked(self, why: str) -> None:
+        """The paper never reached the box."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be given back")
+        self._handle(Event.BILL_NOT_STACKED, why=why)
+        invariant(self.pending() is None, "a returned paper is still open")
+
+    def set_mark(self, mark: int) -> None:
+        """Keep the driver's place in its protocol with the open paper."""
+        paper: dict[str, Any] = self._cabinet.recall(Key.PAPER)
+        self._cabinet.record("bill.mark", state={Key.PAPER: {**paper, "mark": mark}})
+
+    def _phase(self) -> EscrowPhase | None:
+        record = self.pending()
+        return None if record is None else record.phase
+
+
+class PrintingLedger:
+    """The ticket being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> PrintRecord | None:
+        """The open ticket."""
+        kept = self._cabinet.recall(Key.PRINT)
+        if kept is None:
+            return None
+        job = TicketJob(
+            job_id=kept["id"], template=kept["template"], barcode=kept["barcode"], fields=dict(kept["fields"])
+        )
+        return PrintRecord(job=job, state=PrintState(kept["state"]))
+
+    def opened(self, job: TicketJob) -> None:
+        """The printer's driver has it."""
+        invariant(self.pending() is None, "a second ticket given to the printer")
+        self._cabinet.record(
+            "ticket.pending",
+            state={
+                Key.PRINT: {
+                    "id": job.job_id,
+                    "template": job.template,
+                    "barcode": job.barcode,
+                    "fields": dict(job.fields),
+                    "state": PrintState.PENDING.value,
+                }
+            },
+        )
+
+    def moved(self, job_id: str, state: PrintState, detail: str) -> None:
+        """Its next state; a bar code that is done is money, a failure gives the credits back."""
+        kept = self._cabinet.recall(Key.PRINT)
+        invariant(kept is not None and kept["id"] == job_id, "the printer speaks of another ticket")
+        if state is PrintState.BARCODE_DONE:
+            self._handle(Event.TICKET_PRINTED)
+            invariant(self._cabinet.recall(Key.PAY_OUT) is None, "a printed ticket was not settled")
+        elif state is PrintState.FAILED:
+            self._handle(Event.TICKET_FAILED, why=detail)
+            invariant(self._cabinet.recall(Key.PRINT) is None, "a failed ticket was not given up")
+        elif state is PrintState.TAKEN:
+            self._cabinet.record("ticket.taken", state={Key.PRINT: None}, story={"id": job_id})
+        else:
+            self._cabinet.record("ticket.printing", state={Key.PRINT: {**kept, "state": state.value}})
+
+
+class HopperLedger:
+    """The coins being paid (:class:`egm.devices.ledgers.PayoutLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> PayoutRecord | None:
+        """The open payout."""
+        kept = self._cabinet.recall(Key.HOPPER)
+        return None if kept is None else PayoutRecord(**kept)
+
+    def ordered(self, record: PayoutRecord) -> None:
+        """The hopper is about to be told."""
+        invariant(self.pending() is None, "a second payout ordered from the hopper")
+        self._cabinet.record(
+            "coins.ordered",
+            state={
+                Key.HOPPER: {
+                    "payout_id": record.payout_id,
+                    "coins": record.coins,
+                    "events_before": record.events_before,
+                    "count_before": record.count_before,
+                }
+            },
+        )
+
+    def finished(self, payout_id: str, paid_coins: int) -> None:
+        """The hopper has counted out so many."""
+        kept = self.pending()
+        invariant(kept is not None and kept.payout_id == payout_id, "the hopper speaks of another payout")
+        self._handle(Event.COINS_PAID, paid_coins=paid_coins)
+        invariant(self.pending() is None, "a finished payout was not settled")
+
+
+class CoinsLedger:
+    """Coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def position(self) -> int | None:
+        """How far the acceptor's events are recorded."""
+        kept = self._cabinet.recall(Key.COINS)
+        return None if kept is None else int(kept)
+
+    def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
+        """Credit each coin and move the position, in one transaction."""
+        self._handle(Event.COINS_IN, coins=coins, position=position)
+        invariant(self.position() == position, "coins were not recorded")
+
+
+@dataclass(frozen=True, slots=True)
+class Ledgers:
+    """All of them, for whoever makes the drivers."""
+
+    paper: EscrowLedger
+    printing: PrintLedger
+    coins: CoinLedger
+    payouts: PayoutLedger
+
+
+def ledgers_of(cabinet: Cabinet, handle: Callable[..., None]) -> Ledgers:
+    """The ledgers of one machine; ``handle`` is its engine's."""
+    return Ledgers(
+        paper=PaperLedger(cabinet, handle),
+        printing=PrintingLedger(cabinet, handle),
+        coins=CoinsLedger(cabinet, handle),
+        payouts=HopperLedger(cabinet, handle),
+    )

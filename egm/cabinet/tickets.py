@@ -1,0 +1,71 @@
+"""The machine's ticket desk, and what a restart makes of tickets that a power cut left half-way.
+
+The journal always leads and the ticket ledger follows it, so that between the two there may be, for a moment,
+a ticket nobody can redeem, and never one that two can.
+"""
+
+from collections.abc import Callable
+
+from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.clock import Clock
+from egm.errors import InvariantError
+from egm.profiles import Profile
+from egm.tickets.desk import Machine, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.model import House
+from egm.tickets.numbers import is_stand_alone
+from egm.tickets.store import TicketStore
+from rng import RandomService
+
+
+def open_desk(
+    store: TicketStore,
+    identity: Identity,
+    profile: Profile,
+    clock: Clock,
+    chance: Callable[[], RandomService | None],
+) -> TicketDesk:
+    """The desk of a machine that stands alone: its own unpredictable numbers, its own ledger."""
+
+    def below(bound: int) -> int:
+        service = chance()
+        if service is None:
+            raise InvariantError("a ticket number wanted before there is a generator")
+        with service.step() as step:
+            return step.below(bound, "validation number")
+
+    return TicketDesk(
+        store,
+        Machine(
+            serial=identity.serial,
+            operator_number=identity.operator_number,
+            house=House(site=identity.site),
+        ),
+        TicketRules(
+            currency=profile.currency,
+            template=profile.id,
+            limit_cents=profile.tickets.limit_cents,
+            valid_days=profile.tickets.valid_days,
+        ),
+        clock,
+        numbering=stand_alone_numbers(below),
+        reads=is_stand_alone,
+    )
+
+
+def recover(cabinet: Cabinet) -> None:
+    """End each ticket the journal says has ended; leave alone what a device still works on."""
+    desk = cabinet.desk
+    if desk is None:
+        return
+    unfinished = desk.unfinished()
+    pay_out, paper = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PAPER)
+    for record in unfinished.tickets:
+        if cabinet.journal.get(f"{record.issue_id}.printed") is not None:
+            desk.printed(record.ticket.number)
+        elif pay_out is None or pay_out["id"] != record.issue_id:
+            desk.failed(record.ticket.number, "the machine stopped before it was printed")
+    for redemption in unfinished.redemptions:
+        if cabinet.journal.get(f"{redemption.redemption_id}.in") is not None:
+            desk.redeem_commit(redemption.redemption_id)
+        elif paper is None or paper["id"] != redemption.redemption_id:
+            desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")

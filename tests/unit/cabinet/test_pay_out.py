@@ -1,0 +1,298 @@
+"""Ways out: a ticket, coins, the attendant's hand. At every step the value is in exactly one place."""
+
+import pytest
+from machine_room import FailingChance, Room
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.states import Event, State
+from egm.devices.interface import PrintState
+from egm.devices.ledgers import PayoutRecord
+from egm.tickets.model import TicketState
+
+VOUCHERS = "out:voucher:cashable"
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = Room(tmp_path, devices=("printer",)).boot()
+    yield room.insert(2000)
+    room.close()
+
+
+def restart(room, folder, **options) -> Room:
+    room.close()
+    return Room(folder, **{"devices": ("printer",), **options}).boot()
+
+
+@pytest.mark.requirement("H-06", "F-08")
+def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
+    room.engine.handle(Event.CASH_OUT)
+    assert (room.state, room.credit_cents) == (State.PAYING, 0)
+    room.printer_says(PrintState.PRINTING)
+    number = room.hands.jobs[-1].barcode
+    assert room.journal.balance_cents(VOUCHERS) == 0
+    assert room.store.get(number).state is TicketState.RESERVED
+    room.printer_says(PrintState.BARCODE_DONE)
+    assert room.state is State.IDLE
+    assert room.journal.balance_cents(VOUCHERS) == 2000
+    assert room.store.get(number).state is TicketState.ISSUED
+    room.printer_says(PrintState.TAKEN)
+    assert room.cabinet.recall(Key.PRINT) is None
+    assert room.journal.meters().values["ticket_out_cashable"] == 2000
+
+
+@pytest.mark.requirement("H-02")
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "CASH-OUT TICKET"), ("fr", "COUPON DE REMBOURSEMENT")]
+)
+def test_the_ticket_says_what_it_must_in_the_players_language(room, language, title):
+    room.engine.handle(Event.LANGUAGE, value=language)
+    room.engine.handle(Event.CASH_OUT)
+    job = room.hands.jobs[-1]
+    fields = job.fields
+    assert fields["title"] == title
+    assert fields["number"].replace("-", "") == job.barcode
+    assert "20" in fields["amount"]
+    assert ("twenty" if language == "en" else "vingt") in fields["words"].lower()
+    assert "TEST-1" in fields["machine"]
+    assert fields["issued"] == "2026-01-01 00:00:00"
+    assert "2027-01-02" in fields["expires"]
+
+
+@pytest.mark.requirement("F-09", "H-06", "G-10")
+def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
+    room.engine.handle(Event.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room.printer_says(PrintState.PRINTING)
+    room.printer_says(PrintState.FAILED, "jam")
+    assert room.state is State.HANDPAY
+    assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 2000
+    assert room.store.get(number).state is TicketState.VOID
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert room.journal.balance_cents(VOUCHERS) == 0
+    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+
+
+@pytest.mark.requirement("G-10")
+@pytest.mark.parametrize(
+    ("fault", "way"),
+    [("ticket_printer.paper_out", State.HANDPAY), ("ticket_printer.paper_low", State.PAYING)],
+)
+def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
+    room.engine.handle(Event.FAULT_RAISED, code=fault)
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is way
+
+
+@pytest.mark.requirement("H-11", "F-07")
+@pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
+def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
+    room = Room(tmp_path, devices=("printer",)).boot()
+    for _ in range(bills - 1):
+        room.insert(10000)
+    room.cabinet.record("bill.in", transfers=_fund(10000))
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is way
+    room.close()
+
+
+def _fund(cents):
+    from meters import Transfer
+
+    return (Transfer("world:bill", "credit:1:cashable", cents),)
+
+
+@pytest.mark.requirement("G-10")
+def test_the_next_ticket_waits_until_the_last_is_taken(room):
+    room.engine.handle(Event.CASH_OUT)
+    room.printer_says(PrintState.PRINTING)
+    room.printer_says(PrintState.BARCODE_DONE)
+    room.insert(500)
+    room.engine.handle(Event.CASH_OUT)  # the last one is still in the mouth of the printer
+    assert room.state is State.HANDPAY
+
+
+@pytest.mark.requirement("A-08", "H-06")
+@pytest.mark.parametrize("cut_after", ["reserved", "given", "printing", "done"])
+def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
+    room.engine.handle(Event.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    if cut_after == "reserved":  # before the printer's driver had it
+        room.cabinet.record("test.forget", state={Key.PRINT: None})
+    if cut_after in {"printing", "done"}:
+        room.printer_says(PrintState.PRINTING)
+    if cut_after == "done":
+        room.printer_says(PrintState.BARCODE_DONE)
+    again = restart(room, tmp_path)
+    if cut_after == "reserved":
+        assert [job.barcode for job in again.hands.jobs] == [number]  # the same ticket, once
+    else:
+        assert again.hands.jobs == []
+    if cut_after == "done":
+        assert again.state is State.IDLE
+    else:
+        assert again.state is State.PAYING
+        if cut_after != "printing":
+            again.printer_says(PrintState.PRINTING)
+        again.printer_says(PrintState.BARCODE_DONE)
+    assert again.journal.balance_cents(VOUCHERS) == 2000
+    assert again.store.get(number).state is TicketState.ISSUED
+    assert again.credit_cents == 0
+    again.close()
+
+
+def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
+    ticket = room.cabinet.the_desk.prepare("cashout-99", 2000, denomination_cents=5)
+    again = restart(room, tmp_path)  # numbered, never reserved in the journal
+    assert again.store.get(ticket.number).state is TicketState.VOID
+    assert again.credit_cents == 2000
+    again.close()
+
+
+def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, monkeypatch):
+    room.engine.handle(Event.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    room.printer_says(PrintState.PRINTING)
+    monkeypatch.setattr(room.cabinet.desk, "printed", lambda number: None)  # the power goes just here
+    room.printer_says(PrintState.BARCODE_DONE)
+    assert room.store.get(number).state is TicketState.RESERVED
+    again = restart(room, tmp_path)
+    assert again.store.get(number).state is TicketState.ISSUED
+    again.close()
+
+
+def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
+    room = Room(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is State.OUT_OF_SERVICE
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is State.HANDPAY
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- tickets in
+@pytest.mark.requirement("H-08", "H-07")
+def test_a_ticket_goes_in_once(room, tmp_path):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    assert room.hands.orders[-1][0] == "stack"
+    assert room.credit_cents == 0
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    assert room.credit_cents == 2000
+    assert room.store.get(number).state is TicketState.REDEEMED
+    room.offer_ticket(number)
+    assert room.hands.orders[-1][0] == "return"
+    assert room.notice == "ticket_refused.redeemed"
+    assert room.credit_cents == 2000
+
+
+@pytest.mark.requirement("G-16")
+@pytest.mark.parametrize(
+    ("digits", "reason"),
+    [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
+)
+def test_a_ticket_nobody_issued_is_returned_with_the_reason(room, digits, reason):
+    from egm.tickets.numbers import is_stand_alone
+
+    if reason == "unknown" and not is_stand_alone(digits):
+        digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone(d))
+    room.offer_ticket(digits)
+    assert room.hands.orders[-1][0] == "return"
+    assert room.notice == f"ticket_refused.{reason}"
+
+
+@pytest.mark.requirement("H-08", "G-05")
+@pytest.mark.parametrize("end", ["stacked", "returned"])
+def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    again = restart(room, tmp_path)
+    assert again.ledger.pending().content.digits == number
+    assert again.store.get(number).state is TicketState.PENDING
+    if end == "stacked":
+        again.ledger.vended()
+        assert again.store.get(number).state is TicketState.REDEEMED
+    else:
+        again.ledger.not_stacked("it came back")
+        assert again.store.get(number).state is TicketState.ISSUED
+    assert again.credit_cents == (2000 if end == "stacked" else 0)
+    again.close()
+
+
+def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
+    number = room.cash_out_ticket()
+    room.cabinet.the_desk.redeem_begin("ticket-77", number)
+    again = restart(room, tmp_path)
+    assert again.store.get(number).state is TicketState.ISSUED
+    again.close()
+
+
+@pytest.mark.requirement("H-10")
+def test_an_expired_ticket_is_refused(room):
+    number = room.cash_out_ticket()
+    room.clock.pass_seconds(400 * 86400)
+    room.offer_ticket(number)
+    assert room.notice == "ticket_refused.expired"
+
+
+# ---------------------------------------------------------------------------------------------- coins
+@pytest.fixture
+def coins(tmp_path):
+    profile = tmp_path / "coins.toml"
+    from egm.profiles import profile as module
+
+    text = (module._FOLDER / "generic.toml").read_text()
+    profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+    room = Room(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
+    yield room
+    room.close()
+
+
+@pytest.mark.requirement("D-13", "G-09")
+def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
+    coins.ledgers.coins.coins_in(((100, True), (200, False)), 2)
+    assert coins.credit_cents == 300
+    assert coins.ledgers.coins.position() == 2
+    values = coins.journal.meters().values
+    assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
+
+
+def _order(room):
+    payout_id, number = room.hands.payouts[-1]
+    record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
+    room.ledgers.payouts.ordered(record)
+    return payout_id, number
+
+
+@pytest.mark.requirement("D-13", "F-13")
+def test_the_hopper_pays_whole_coins_and_the_rest_stays(coins):
+    coins.insert(500)
+    coins.ledgers.coins.coins_in(((25, True),), 1)
+    coins.engine.handle(Event.CASH_OUT)
+    payout_id, number = _order(coins)
+    assert number == 5
+    coins.ledgers.payouts.finished(payout_id, 5)
+    assert (coins.state, coins.credit_cents) == (State.IDLE, 25)
+    assert coins.journal.balance_cents("out:hopper") == 500
+    assert coins.journal.meters().values["phys_coin_out"] == 500
+
+
+@pytest.mark.requirement("G-08", "F-09")
+def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
+    coins.insert(500)
+    coins.engine.handle(Event.CASH_OUT)
+    payout_id, _ = _order(coins)
+    coins.ledgers.payouts.finished(payout_id, 2)
+    assert coins.state is State.HANDPAY
+    assert coins.journal.balance_cents("out:hopper") == 200
+    assert coins.cabinet.recall(Key.HANDPAY)["amount_cents"] == 300
+
+
+@pytest.mark.requirement("G-08")
+def test_an_empty_hopper_is_not_asked(coins):
+    coins.insert(500)
+    coins.engine.handle(Event.FAULT_RAISED, code="hopper.hopper_empty")
+    coins.engine.handle(Event.CASH_OUT)
+    assert coins.state is State.HANDPAY
+    assert coins.hands.payouts == []
