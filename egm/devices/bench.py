@@ -14,6 +14,9 @@ adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}
 ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered with the list. The
 device ``bench`` has ``state`` (every device at once).
 
+What a device keeps without power (paper inside, counters, the board's edges) is kept in
+``DIR/bench/<name>.json``, so stopping the bench is no more than a power cut to its devices.
+
 The twins are those of the cabinet file's devices whose port is ``bench``; without a file, those of the
 demonstration cabinet.
 """
@@ -21,6 +24,7 @@ demonstration cabinet.
 import argparse
 import asyncio
 import hmac
+import json
 import os
 import signal
 import sys
@@ -57,8 +61,10 @@ class Bench:
 
     def __init__(self, state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
         self._run = state / "run"
+        self._memory = state / "bench"
         self._token = os.urandom(24).hex()
         self._server: asyncio.Server | None = None
+        self._mine = False  # whether the folder's sockets, links and files are this bench's
         self.twins: dict[str, Twin[Any]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
@@ -74,7 +80,9 @@ class Bench:
         """Plug every twin in, open the socket, say ready. Raises :class:`BenchError` when another runs."""
         self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._refuse_second()
-        for twin in self.twins.values():
+        self._mine = True
+        for name, twin in self.twins.items():
+            self._recall(name, twin)
             twin.port.plug()
         _write_private(self._run / "bench.token", self._token)
         self.socket_path.unlink(missing_ok=True)
@@ -87,6 +95,29 @@ class Bench:
             os.umask(umask)
         _write_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
+    # ------------------------------------------------------------ what devices keep without power
+    def _recall(self, name: str, twin: Twin[Any]) -> None:
+        """Bring back what the device kept, and keep it from now on whenever it changes."""
+        path = self._memory / f"{name}.json"
+        kept = {"kind": twin.kind, **twin.memory()}
+        with suppress(FileNotFoundError):
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                if kept["kind"] == twin.kind:
+                    twin.recall(kept)
+            except (ValueError, KeyError, TypeError) as error:
+                raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
+
+        def keep() -> None:
+            nonlocal kept
+            now = {"kind": twin.kind, **twin.memory()}
+            if now != kept:
+                kept = now
+                self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _write_private(path, json.dumps(now))
+
+        twin.changed = keep
+
     async def _refuse_second(self) -> None:
         with suppress(OSError):
             _, writer = await asyncio.open_unix_connection(self.socket_path)
@@ -94,14 +125,17 @@ class Bench:
             raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
-        """Leave nothing behind but the state folder."""
+        """Leave nothing behind but what devices keep. A bench that was refused has nothing to remove."""
+        if not self._mine:
+            return
+        self._mine = False
         for name in ("bench.ready", "bench.token"):
             (self._run / name).unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
         self.socket_path.unlink(missing_ok=True)
         for twin in self.twins.values():
-            twin.port.unplug()
+            twin.halt()
 
     # ------------------------------------------------------------ the socket
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,7 @@ paper where it was, and whether its stacking was acknowledged.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number, w
 ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
 RETURN_SECONDS: Final = 0.5
+_REMEMBERED_PAPERS: Final = 100
 REJECT_SECONDS: Final = 0.6
 
 
@@ -271,6 +272,30 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         self._go(Phase.IN_BOX)
         return "lying"
+
+    def memory(self) -> dict[str, Any]:
+        """The paper where it is, what ails it, the box's contents and the sums."""
+        paper = self._paper
+        return {
+            "paper": None if paper is None else asdict(paper),
+            "stuck": self._stuck,
+            "inserted_cents": self.inserted_cents,
+            "stacked_cents": self.stacked_cents,
+            "returned_cents": self.returned_cents,
+            "stacked": self.stacked_papers[-_REMEMBERED_PAPERS:],
+        }
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._stop_timers()
+        paper, stuck = memory["paper"], memory["stuck"]
+        self._paper = None if paper is None else Paper(**paper)
+        self._stuck = None if stuck is None else Phase(stuck)
+        self.inserted_cents = memory["inserted_cents"]
+        self.stacked_cents = memory["stacked_cents"]
+        self.returned_cents = memory["returned_cents"]
+        self.stacked_papers = list(memory["stacked"])
+        self.power_restored()
 
     def _status_word(self) -> str:
         if self._phase is Phase.READY:

@@ -4,7 +4,7 @@ A printed ticket stays in the path until somebody takes it; unless told to ``hol
 Without power a printer forgets its job and whether the bar code was done; paper stays where it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
@@ -14,6 +14,7 @@ from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
 BARCODE_SECONDS: Final = 0.7
 _REST_SECONDS: Final = 0.5
 _TAKE_SECONDS: Final = 1.0
+_REMEMBERED_TICKETS: Final = 50
 
 
 class PrinterTwin(Twin[M]):
@@ -92,6 +93,20 @@ class PrinterTwin(Twin[M]):
         if self._busy and not self._barcode_done:
             self.printed.append({**self._job, "barcode_complete": False})
         self._busy = self._barcode_done = False
+
+    def memory(self) -> dict[str, Any]:
+        """The paper, and the last tickets that came out."""
+        return {
+            "paper_tickets": self.paper_tickets,
+            "in_path": self._in_path or self._busy,
+            "printed": self.printed[-_REMEMBERED_TICKETS:],
+        }
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
+        self.printed = list(memory["printed"])
+        self.power_restored()
 
     def power_restored(self) -> None:
         """Somebody takes what is in the path."""

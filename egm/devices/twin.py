@@ -166,6 +166,8 @@ class Twin(ABC, Generic[M]):
         self._cutter = cutter
         self._reader = FrameReader(cutter)
         self._heard_at = 0.0
+        #: Called whenever :meth:`memory` may have changed.
+        self.changed: Callable[[], None] = lambda: None
         port.connect(self._heard)
 
     # ------------------------------------------------------------ for the device
@@ -180,6 +182,13 @@ class Twin(ABC, Generic[M]):
     @abstractmethod
     def power_restored(self) -> None:
         """The supply is back."""
+
+    def memory(self) -> dict[str, Any]:
+        """What the device keeps without power, as JSON can hold it."""
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Become the device that :meth:`memory` described, found without power and switched on."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
@@ -199,6 +208,7 @@ class Twin(ABC, Generic[M]):
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
                 self.received(item)
+        self.changed()
 
     def _send(self, data: bytes) -> None:
         if self.powered:
@@ -210,6 +220,7 @@ class Twin(ABC, Generic[M]):
         def fire() -> None:
             self._timers.discard(timer)
             then()
+            self.changed()
 
         timer = asyncio.get_running_loop().call_later(seconds / self._speed, fire)
         self._timers.add(timer)
@@ -221,12 +232,22 @@ class Twin(ABC, Generic[M]):
         self._timers.clear()
 
     # ------------------------------------------------------------ for the bench
+    def halt(self) -> None:
+        """Stop where it stands, for good: what it keeps is as if the power went now."""
+        self.powered = False
+        self._stop_timers()
+        self.changed()
+        self.changed = lambda: None
+        self.port.unplug()
+
     def act(self, action: str, values: Values) -> str:
         """Do ``action`` and say what was done. Raises :class:`ActionError`."""
         table = {**self._line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
-        return table[action](values)
+        done = table[action](values)
+        self.changed()
+        return done
 
     def describe(self) -> dict[str, Any]:
         """:meth:`state`, with plug and power."""

@@ -131,6 +131,16 @@ class CctalkCoinTwin(_OnBus):
     def power_restored(self) -> None:
         """Every coin is inhibited until the machine says otherwise."""
 
+    def memory(self) -> dict[str, Any]:
+        """The life-time count, and where the coins are."""
+        sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
+        return {"accepted": self._accepted, "sums": sums}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._accepted = memory["accepted"]
+        self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
+
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Hands: see each method."""
         return {"insert": self._insert, "cheat": self._cheat, "jam": self._jam, "diverter": self._diverter}
@@ -280,6 +290,14 @@ class CctalkHopperTwin(_OnBus):
     def power_restored(self) -> None:
         """Waits to be armed."""
 
+    def memory(self) -> dict[str, Any]:
+        """The life-time count, and the coins inside and out."""
+        return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
+
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Hands: see each method."""
         return {"fill": self._fill, "jam": self._jam, "clear": self._clear, "runaway": self._runaway}
@@ -388,6 +406,15 @@ class CctalkBillTwin(_OnBus, BillTwin[Frame]):
         if self._phase in {Phase.RETURNING, Phase.CHEATED}:
             self._events.add(0, BillEvent.RETURNED)
         super()._out()
+
+    def memory(self) -> dict[str, Any]:
+        """As of every acceptor, and the life-time count."""
+        return {**super().memory(), "accepted": self._accepted}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._accepted = memory["accepted"]
+        super().recall(memory)
 
     def power_lost(self) -> None:
         """The paper stays where it is; events and inhibits are forgotten."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.ioboard import codec
@@ -102,6 +102,27 @@ class IoBoardTwin(Twin[Message]):
 
     def power_restored(self) -> None:
         """Nothing was forgotten."""
+
+    def memory(self) -> dict[str, Any]:
+        """Everything but the outputs: the board has a battery."""
+        return {
+            "boot": self._boot,
+            "levels": self._levels,
+            "number": self._number,
+            "lost": self._lost,
+            "edges": [[edge.number, edge.input, edge.level, edge.unattended] for edge in self._edges],
+        }
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
+        self._lost = memory["lost"]
+        self._edges = deque(
+            Edge(number, place, level, unattended=unattended)
+            for number, place, level, unattended in memory["edges"]
+        )
+        for button in codec.BUTTONS:
+            self._set("button", button, level=False)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:

@@ -123,6 +123,83 @@ def test_the_bench_outlives_machines(tmp_path):
     run(scene())
 
 
+@pytest.mark.requirement("G-05")
+@pytest.mark.parametrize("moment", ["accepting", "escrow", "stacking", "vend_valid"])
+def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
+    """A note is where it was when the bench comes back, and is credited or returned once."""
+
+    async def scene():
+        bench = Bench(tmp_path, PAIR, speed=10)
+        await bench.start()
+        ledger = TransientEscrowLedger()
+        events = []
+
+        def sink(event):
+            events.append(event)
+            if isinstance(event, Escrowed):
+                driver.stack(event.escrow)
+
+        line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line)
+        driver = Id003Driver("bill", line, sink, ledger)
+        driver.enable(frozenset({20_00}))
+        task = asyncio.create_task(driver.run())
+        await until(lambda: any(isinstance(e, Ready) and e.accepting for e in events))
+        act(bench, "bill", "insert", amount_cents=20_00)
+        await until(lambda: bench.twins["bill"].describe()["status"] == moment)
+        await bench.stop()
+        await until(lambda: any(isinstance(e, CommLost) for e in events))
+
+        again = Bench(tmp_path, PAIR, speed=10)
+        await again.start()
+        state = again.twins["bill"].describe
+        await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
+        await until(lambda: state()["status"] == "idle" and ledger.pending() is None)
+        assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
+        assert sum(note.amount_cents for note in ledger.credited) == state()["stacked_cents"]
+        if moment == "vend_valid":
+            assert ledger.credited == [Note(20_00)]
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await again.stop()
+
+    run(scene())
+
+
+def test_every_twin_remembers_what_it_should(tmp_path):
+    async def scene():
+        first = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=100)
+        await first.start()
+        act(first, "ioboard", "door", name="main", open=True)
+        act(first, "cctalk_coin", "insert", amount_cents=25)
+        act(first, "cctalk_hopper", "fill", coins=7)
+        act(first, "tcl", "paper", tickets=3)
+        act(first, "ithaca", "paper", tickets=4)
+        for name in ("id003", "ebds", "cctalk_bill"):
+            act(first, name, "box", present=False)
+        before = {name: twin.memory() for name, twin in first.twins.items()}
+        await first.stop()
+        second = Bench(tmp_path, {name: name for name in PROTOCOLS}, speed=100)
+        await second.start()
+        assert {name: twin.memory() for name, twin in second.twins.items()} == before
+        await second.stop()
+
+    run(scene())
+
+
+def test_a_spoiled_memory_is_named(tmp_path):
+    async def scene(text: str):
+        (tmp_path / "bench").mkdir(exist_ok=True)
+        (tmp_path / "bench" / "io.json").write_text(text)
+        bench = Bench(tmp_path, PAIR)
+        with pytest.raises(BenchError, match=r"io\.json: not the memory of a input and output board"):
+            await bench.start()
+        await bench.stop()
+
+    for text in ("", "{", "[]", '{"kind": "input and output board"}'):
+        run(scene(text))
+
+
 def test_two_machines_cannot_share_a_port(tmp_path):
     async def scene():
         bench = Bench(tmp_path, PAIR)
@@ -248,6 +325,8 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     )
     assert second.returncode == 1
     assert "another bench is running" in second.stderr
+    with Hand(run_folder) as hand:  # the first one has lost nothing over it
+        assert hand.do("io").ok
 
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=10) == 0
