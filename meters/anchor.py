@@ -48,5 +48,7 @@ class Anchor:
 
     def close(self) -> None:
         """Make it durable and close it."""
-        self._file.sync()
-        self._file.close()
+        try:
+            self._file.sync()
+        finally:
+            self._file.close()

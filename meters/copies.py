@@ -112,7 +112,9 @@ class Copies:
             self._database.close()
             self._database = None
         if self._anchor is not None:
-            self._anchor.close()
+            with suppress(JournalUnwritable):
+                self._anchor.close()
+            self._anchor = None
 
     @property
     def database(self) -> DatabaseCopy:

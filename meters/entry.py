@@ -14,6 +14,9 @@ from typing import Any, Final
 from meters.errors import InvalidTransaction, JournalDamaged
 from meters.transaction import JSON, Mark, Phase, Transaction, Transfer
 
+BODY_BYTES_MAX: Final = 64 << 20
+"""Bytes of the longest entry; real ones are a few thousand."""
+
 GENESIS_HASH: Final = "0" * 64
 """What the first entry names as the hash before it."""
 
@@ -120,6 +123,10 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
             "previous": previous_hex,
         }
     )
+    if len(body) > BODY_BYTES_MAX:
+        raise InvalidTransaction(
+            f"{transaction.id}: {len(body)} bytes, an entry has at most {BODY_BYTES_MAX}"
+        )
     try:
         return decode(body)
     except ValueError as why:
@@ -145,7 +152,9 @@ def _content(transaction: Transaction) -> dict[str, object]:
 
 def same_content(stored: StoredEntry, transaction: Transaction) -> bool:
     """Whether ``transaction`` says exactly what ``stored`` recorded."""
-    return canonical(_content(stored.transaction)) == canonical(_content(transaction))
+    # Through JSON once, as what is stored went: keys that are not text have become text.
+    given = parse(canonical(_content(transaction)))
+    return canonical(_content(stored.transaction)) == canonical(given)
 
 
 def decode(body: bytes) -> StoredEntry:

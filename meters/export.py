@@ -6,7 +6,7 @@ machine's Ed25519 signature of that digest.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
@@ -17,6 +17,8 @@ from meters.keys import MachineKey, signed_by
 from meters.view import JournalView
 
 FORMAT: Final = "open-egm journal 1"
+READOUT: Final = b"open-egm readout\0"
+"""What precedes a signed readout of meters in its signature, so that none passes for another document."""
 _PURPOSE: Final = b"open-egm export\0"
 
 
@@ -57,6 +59,20 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     signature = key.sign(_PURPOSE + sha256.encode()).hex()
     file.write(canonical({"sha256": sha256, "signature": signature}) + b"\n")
     return count
+
+
+def check_readout(signed: Mapping[str, Any], name: str) -> bytes:
+    """Return the public key that signed a readout of meters; raise :class:`JournalDamaged` if none did."""
+    try:
+        public_key = bytes.fromhex(signed["public_key"])
+        right = signed_by(
+            public_key, READOUT + canonical(signed["readout"]), bytes.fromhex(signed["signature"])
+        )
+    except (KeyError, TypeError, ValueError) as why:
+        raise JournalDamaged(name, f"not a signed readout ({why!r})") from why
+    if not right:
+        raise JournalDamaged(name, "the signature is not that of this readout")
+    return public_key
 
 
 class ExportReader:

@@ -172,7 +172,11 @@ class Journal(JournalView):
             raise JournalUnwritable(
                 f"the journal stopped and must be reopened: {self._failure}"
             ) from self._failure
-        stored = self._database.by_id(transaction.id)
+        try:
+            stored = self._database.by_id(transaction.id)
+        except JournalDamaged as why:
+            self._mend(why)
+            stored = self._database.by_id(transaction.id)
         if stored is not None:
             if not same_content(stored, transaction):
                 raise IdConflict(

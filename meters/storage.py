@@ -6,7 +6,7 @@ folder lock alone lives outside, for it must vanish with the process.
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,9 +37,6 @@ class Database(Protocol):
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         """Run one statement."""
-
-    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of ``parameters``."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -137,12 +134,6 @@ class _SqliteDatabase:
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         try:
             return self._connection.execute(sql, parameters)
-        except sqlite3.Error as why:
-            raise MediumError(f"{type(why).__name__}: {why}") from why
-
-    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        try:
-            self._connection.executemany(sql, parameters)
         except sqlite3.Error as why:
             raise MediumError(f"{type(why).__name__}: {why}") from why
 

@@ -73,9 +73,10 @@ class Transaction:
 
     ``id`` is made by the caller, unique for ever, and stored by the caller before it acts: a repeat of the
     same id with the same content is recognised and counted once. ``dims`` applies to every transfer (whose
-    own dims win) and every count. ``counts`` adds to occurrence meters. ``state`` sets machine state keys
-    (``None`` removes one). ``record`` is the whole story, for recall and audit. ``marks`` are the moments
-    this transaction is. Raises :class:`InvalidTransaction` when malformed.
+    own dims win) and every count; each combination of dimensions is a meter cell, so they take few values:
+    a game, a denomination, never an id. ``counts`` adds to occurrence meters. ``state`` sets machine state
+    keys (``None`` removes one). ``record`` is the whole story, for recall and audit. ``marks`` are the
+    moments this transaction is. Raises :class:`InvalidTransaction` when malformed.
     """
 
     id: str

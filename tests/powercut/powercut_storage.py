@@ -132,9 +132,6 @@ class SimDatabase:
     def execute(self, sql, parameters=()):
         return SimRows(self._guard(lambda: list(self._connection.execute(sql, tuple(parameters)))))
 
-    def executemany(self, sql, parameters):
-        self._guard(lambda: list(self._connection.executemany(sql, parameters)))
-
     def close(self):
         with contextlib.suppress(apsw.Error):
             self._connection.close(True)

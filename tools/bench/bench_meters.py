@@ -56,7 +56,7 @@ class _UnsyncedDatabase:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.executemany, self.close = database.executemany, database.close
+        self.close = database.close
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         """Run the statement, with syncing turned off."""

@@ -17,6 +17,7 @@ from meters.copies import Place
 from meters.entry import decode
 from meters.journal import SECOND_FOLDER
 from meters.keys import MachineKey
+from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor, Finding, Report
@@ -147,6 +148,20 @@ def _print_report(name: str, report: Report) -> None:
         console.print(f"  [red]and {report.wrong - len(report.findings)} more[/red]")
     console.print(
         "  [green]nothing wrong[/green]" if not report.wrong else f"  [red]{report.wrong} wrong[/red]"
+    )
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+def readout(file: Path) -> None:
+    """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
+    try:
+        signed = json.loads(file.read_text(encoding="utf-8"))
+        key = export.check_readout(signed, str(file))
+    except (ValueError, JournalError) as why:
+        raise click.ClickException(str(why)) from why
+    click.echo(
+        f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right"
     )
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from egm.config import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
 from meters.entry import canonical
+from meters.export import READOUT
 from meters.keys import MachineKey
 from meters.names import NAMES, named
 from meters.reading import DIGITS, shown
@@ -52,6 +53,11 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
 @click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
 @click.option("--names", type=click.Choice(sorted(NAMES)), help="Under a jurisdiction's names.")
 @click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; meters roll over beyond.")
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="What was added since an earlier --json readout of this machine.",
+)
 @click.option("--all", "everything", is_flag=True, help="Also meters at zero.")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 @click.option("--sign", is_flag=True, help="With --json: signed with the machine key (run by its owner).")
@@ -62,6 +68,7 @@ def command(
     by: str | None,
     names: str | None,
     digits: int,
+    since: Path | None,
     everything: bool,
     as_json: bool,
     sign: bool,
@@ -75,6 +82,8 @@ def command(
                 _print_split(reading, by, digits, as_json=as_json)
                 return
             values = named(reading, names) if names else reading.values
+            if since is not None:
+                values = _difference(view, values, since)
             if as_json:
                 document = _document(view, values, where)
                 click.echo(json.dumps(_signed(document, folder) if sign else document, ensure_ascii=False))
@@ -84,11 +93,26 @@ def command(
         raise click.ClickException(str(why)) from why
 
 
+def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
+    """What each meter gained since an earlier readout, which must be of this very journal."""
+    try:
+        earlier = json.loads(since.read_text(encoding="utf-8"))
+        earlier = earlier.get("readout", earlier)
+        sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
+        gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as why:
+        raise click.ClickException(f"{since}: not a readout of meters ({why!r})") from why
+    entry = next(view.entries(since=sequence - 1, limit=1), None)
+    if entry is None or entry.hash_hex != head:
+        raise click.ClickException(f"{since}: this journal has another entry {sequence}: not a readout of it")
+    return gained
+
+
 def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
         raise click.ClickException(f"{folder}: there is no machine key to sign with")
-    signature = key.sign(b"open-egm readout\0" + canonical(document))
+    signature = key.sign(READOUT + canonical(document))
     return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
 
 

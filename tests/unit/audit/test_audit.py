@@ -244,6 +244,31 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
         assert json.loads(run.output)["meters"]["bill_in.value"] == 0
 
 
+@pytest.mark.requirement("D-21", "K-08")
+def test_a_signed_readout_and_the_statement_since_it(tmp_path):
+    ticks = clock()
+    state, file = tmp_path / "state", tmp_path / "monday.json"
+    with Journal.open(state, now=lambda: next(ticks)) as journal:
+        journal.append(Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),)))
+        run = CliRunner().invoke(main, ["meters", "--state", str(state), "--json", "--sign"])
+        file.write_text(run.output)
+        journal.append(
+            Transaction(id="b2", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 2000),))
+        )
+        run = CliRunner().invoke(main, ["audit", "readout", str(file)])
+        assert journal.fingerprint in run.output.replace("\n", "")
+        run = CliRunner().invoke(main, ["meters", "--state", str(state), "--since", str(file), "--json"])
+        assert json.loads(run.output)["meters"]["bill_in.value"] == 2000
+        assert json.loads(run.output)["meters"]["bill_in.count"] == 1
+    file.write_text(file.read_text().replace('"bill_in.value": 500', '"bill_in.value": 400'))
+    run = CliRunner().invoke(main, ["audit", "readout", str(file)])
+    assert run.exit_code == 1
+    assert "signature" in run.output
+    run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state"), "--since", __file__])
+    assert run.exit_code == 1
+    assert "not a readout" in run.output.replace("\n", " ")
+
+
 @pytest.mark.requirement("E-01", "E-04", "E-09")
 def test_logs_and_plays_are_recalled(state):
     run = CliRunner().invoke(main, ["audit", "log", "plays", "--last", "10", "--state", str(state), "--json"])

@@ -58,7 +58,7 @@ def kept(folder):
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.endswith(scratch)}
 
 
-@pytest.mark.requirement("A-06")
+@pytest.mark.requirement("A-06", "A-28")
 def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     found = inspect(broken)
     assert found.good["bill_in.value"] == 500

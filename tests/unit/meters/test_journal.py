@@ -83,6 +83,13 @@ def test_a_repeat_is_recognised_and_counted_once(journal):
         journal.append(bill("b1", 500))
 
 
+def test_a_repeat_is_recognised_whatever_its_keys_were(journal):
+    story = Transaction(id="e1", kind="event", record={10: "ten", 9: "nine"})
+    journal.append(story)
+    assert journal.append(story).existed
+    assert journal.get("e1").record == {"10": "ten", "9": "nine"}
+
+
 def test_reserve_then_settle_moves_once(journal):
     journal.append(bill("b1"))
     journal.append(cash_out("c1", 2000))
