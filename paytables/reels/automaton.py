@@ -146,7 +146,9 @@ class Graph:
 
 
 def settle(
-    start: Sequence[int],
+    which: Sequence[int],
+    nodes: Sequence[int],
+    factors: Sequence[int],
     row: Sequence[int],
     delta: Sequence[int],
     gain: Sequence[int],
@@ -156,16 +158,20 @@ def settle(
     ends: list[int],
     weights: list[int],
 ) -> int:
-    """Walk every component over one window; return the credits won at level 1.
+    """Walk components ``which`` over one window; return the credits they win at level 1.
 
-    ``at[x]`` is where the letters of reel x's column begin in ``letters``, one a component. ``ends`` and
-    ``weights`` receive each component's last node and weight. This function is the evaluator: the cabinet
-    interprets it over lists, and the laboratory compiles this very source over arrays.
+    Component ``which[i]`` begins in ``nodes[i]`` with the weight ``factors[i]``: at the left edge, those are
+    the
+    starts and ones. ``at[x]`` is where the letters of the x-th column still to be read begin in ``letters``,
+    one a
+    component. ``ends`` and ``weights`` receive each component's last node and weight. This function is the
+    evaluator: the cabinet interprets it over lists, and the laboratory compiles this very source over arrays.
     """
     total = 0
-    for c in range(len(start)):
-        node = start[c]
-        weight = 1
+    for i in range(len(which)):
+        c = which[i]
+        node = nodes[i]
+        weight = factors[i]
         for x in range(len(at)):
             k = row[node]
             if k < 0:

@@ -73,6 +73,7 @@ def _reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     return {
         "strips": [[ids[s] for s in strip] for strip in reels.strips],
         "heights": list(reels.heights),
+        "weights": [list(w) if set(w) != {1} else None for w in reels.weights],
         "lines": [[row for _, row in cells] for cells in lines.values()] if plain else [],
         "line_cells": list(lines.values()),
         "multiplier": reels.multiplier,

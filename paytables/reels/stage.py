@@ -125,7 +125,10 @@ class Reels:
         g = self.graph
         ends = [0] * len(self.components)
         weights = [1] * len(self.components)
-        total = settle(self.starts, g.row, g.delta, g.gain, g.value, letters, at, ends, weights)
+        every = range(len(self.components))
+        total = settle(
+            every, self.starts, weights[:], g.row, g.delta, g.gain, g.value, letters, at, ends, weights
+        )
         hits = [
             Hit(component, g.ends[node], weight)
             for component, node, weight in zip(self.components, ends, weights, strict=True)

@@ -17,4 +17,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
     "rng": ("rng", "test the random number generator and collect its output"),
+    "simulate": ("simulate", "play a game many times and hold it against its exact figures"),
+    "certify": ("certify", "hold games against every rule of a jurisdiction; sign the evidence"),
+    "game": ("game", "check, start and tune game definitions; print their schema"),
 }

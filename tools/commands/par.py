@@ -1,93 +1,62 @@
 """``egm par``: the PAR sheet of a game, computed exactly from the definition the cabinet plays."""
 
 import json
-from fractions import Fraction
-from typing import Any
+from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
-from paytables import Analysis, BetAnalysis, DefinitionError, Depth, Game, analyse, load_game
-
-
-def percent(value: Fraction, digits: int = 4) -> str:
-    """Return an exact share as a percentage, rounded only here."""
-    return f"{float(100 * value):.{digits}f} %"
+from egm.errors import OperatorError
+from egm.profiles import load_profile
+from paytables import Analysis, DefinitionError, Game, analyse, load_game
+from tools.parsheet import percent, sheet
+from tools.parsheet.forms import to_csv, to_html, to_terminal
 
 
-def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
-    """Return the PAR sheet as JSON data; every exact figure is a fraction in text beside its decimal."""
-    return {
-        "game": game.id,
-        "title": game.title,
-        "family": game.family,
-        "version": game.version,
-        "date": game.header.date.isoformat(),
-        "digest_sha256": game.digest,
-        "exact": analysis.exact,
-        "minimum_return": _exact(analysis.minimum_rtp),
-        "bets": [_bet(bet) for bet in analysis.bets],
-    }
-
-
-def _exact(value: Fraction | None) -> dict[str, Any] | None:
-    return None if value is None else {"exact": str(value), "decimal": float(value)}
-
-
-def _bet(bet: BetAnalysis) -> dict[str, Any]:
-    return {
-        "bet": bet.bet,
-        "cost_credits": bet.cost_credits,
-        "cycle": bet.cycle,
-        "return": _exact(bet.rtp),
-        "prizes": [
-            {
-                "stage": p.where,
-                "prize": p.name,
-                "credits": p.credits,
-                "hits": p.hits,
-                "per_game": _exact(p.rate),
-                "return": _exact(p.rtp),
-            }
-            for p in bet.prizes
-        ],
-        "features": [
-            {"feature": f.feature, "runs_per_game": _exact(f.mean_runs), "return": _exact(f.rtp)}
-            for f in bet.features
-        ],
-    }
-
-
-def _print(console: Console, game: Game, analysis: Analysis) -> None:
-    console.print(
-        f"[bold]{game.title['en']}[/] / {game.title['fr']}   {game.id} {game.version}, {game.header.date}"
-    )
-    console.print(f"definition SHA-256 {game.digest}", style="dim")
-    for bet in analysis.bets:
-        console.print(
-            f"\nBet {bet.bet}: {bet.cost_credits} credit(s), return [bold]{percent(bet.rtp)}[/] = {bet.rtp}"
-        )
-        table = Table(show_edge=False)
-        for column in ("stage", "prize", "credits", "hits", "1 in", "return"):
-            table.add_column(column, justify="left" if column in {"stage", "prize"} else "right")
-        for p in bet.prizes:
-            often = f"{float(1 / p.rate):,.2f}" if p.rate else "never"
-            table.add_row(p.where, p.name, f"{p.credits:,}", f"{p.hits:,}", often, percent(p.rtp))
-        console.print(table)
+def load(name: str) -> Game:
+    """Load a game for a command. Raises ``click.ClickException`` with the refusal."""
+    try:
+        return load_game(name)
+    except DefinitionError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @click.command()
 @click.argument("game")
-@click.option("--json", "as_json", is_flag=True, help="machine-readable, with exact fractions")
-def command(game: str, *, as_json: bool) -> None:
+@click.option("--json", "form", flag_value="json", help="machine-readable, with exact fractions")
+@click.option("--csv", "form", flag_value="csv", help="one long table")
+@click.option("--html", "form", flag_value="html", help="one page with plots")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="write there instead of the terminal"
+)
+@click.option(
+    "--jurisdiction", help="hold the return against this profile's floor; below it the exit status is 1"
+)
+def command(game: str, form: str | None, out: Path | None, jurisdiction: str | None) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
-    try:
-        loaded = load_game(game)
-    except DefinitionError as error:
-        raise click.ClickException(str(error)) from None
-    analysis = analyse(loaded, Depth.FULL)
-    if as_json:
-        click.echo(json.dumps(sheet(loaded, analysis), indent=2, ensure_ascii=False))
+    loaded = load(game)
+    analysis = analyse(loaded)
+    if form is None and out is None:
+        to_terminal(Console(), loaded, analysis)
     else:
-        _print(Console(), loaded, analysis)
+        text = {
+            "csv": lambda: to_csv(loaded, analysis),
+            "html": lambda: to_html(loaded, analysis),
+        }.get(form or "json", lambda: json.dumps(sheet(loaded, analysis), indent=2, ensure_ascii=False))()
+        if out is None:
+            click.echo(text)
+        else:
+            out.write_text(text, encoding="utf-8")
+    if jurisdiction is not None:
+        _hold(loaded, analysis, jurisdiction)
+
+
+def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    try:
+        floor = load_profile(jurisdiction).returns.floor(game.family)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+    held = f"{percent(analysis.minimum_rtp)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
+    if analysis.minimum_rtp < floor:
+        raise click.ClickException(f"{game.id} returns {held}")
+    click.echo(held, err=True)

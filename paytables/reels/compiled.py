@@ -1,0 +1,337 @@
+"""The evaluator compiled for laboratories: the very source of :func:`paytables.reels.automaton.settle`.
+
+Two uses: evaluating many stops at once, and simulating whole games at millions a second where every stage is
+a
+plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by Lemire's method,
+2019),
+seeded by the caller: it checks arithmetic, not chance. What it plays is what the cabinet plays; a test holds
+the two
+together.
+
+The kernels are plain functions; numba compiles them when they are first used, and is imported only then, with
+numpy: nothing here is loaded on a cabinet.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paytables.errors import AnalysisError
+from paytables.reels.automaton import settle
+from paytables.reels.build import ModeStages
+from paytables.reels.moments import award_components
+from paytables.reels.run import given_of
+from paytables.reels.spin import Spin
+from paytables.reels.stage import Reels
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What so many simulated games came to, in credits at level 1."""
+
+    games: int
+    credits: int
+    squares: int
+    hits: int
+    most: int
+
+
+class Arrays(NamedTuple):
+    """One stage's tables as arrays (a named tuple, because numba reads those).
+
+    ``at_case[x, case]`` is where the letters of a reel's case begin: weights are laid out, so every case is
+    equally likely. ``column[x, case]`` is its column; for the columns of the first reels together,
+    ``first[pair]``
+    and ``first[pair + 1]`` bound the components still alive in ``which``, ``nodes`` and ``factors``,
+    ``sure`` is
+    what is already won and ``sure_given`` what is already given.
+    """
+
+    row: Any
+    delta: Any
+    gain: Any
+    value: Any
+    letters: Any
+    at_case: Any
+    column: Any
+    cases: Any
+    given: Any
+    givers: Any
+    columns: Any
+    first: Any
+    which: Any
+    nodes: Any
+    factors: Any
+    sure: Any
+    sure_given: Any
+
+
+def arrays_of(reels: Reels, names: list[str]) -> Arrays:
+    """Lay a stage's tables out; ``names`` numbers the stages its prizes give."""
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    count = len(reels.components)
+    letters: list[int] = []
+    width = max(reels.totals)
+    at_case = np.zeros((len(reels.strips), width), dtype=np.int32)
+    column = np.zeros((len(reels.strips), width), dtype=np.int32)
+    for x, (rows, at, weights) in enumerate(zip(reels.letters, reels.column_at, reels.weights, strict=True)):
+        start = len(letters)
+        letters += [letter for row in rows for letter in row]
+        cases = [number for number, weight in zip(at, weights, strict=True) for _ in range(weight)]
+        column[x, : len(cases)] = cases
+        at_case[x, : len(cases)] = [start + number * count for number in cases]
+    g = reels.graph
+    given = np.zeros((len(g.ends), len(names)), dtype=np.int64)
+    for node, end in enumerate(g.ends):
+        for award in given_of(end.prize.awards) if end.prize is not None else ():
+            given[node, names.index(award.name)] += award.times
+    return Arrays(
+        row=np.array(g.row, dtype=np.int32),
+        delta=np.array(g.delta, dtype=np.int32),
+        gain=np.array(g.gain, dtype=np.int32),
+        value=np.array(g.value, dtype=np.int64) * reels.multiplier,
+        letters=np.array(letters, dtype=np.int32),
+        at_case=at_case,
+        column=column,
+        cases=np.array(reels.totals, dtype=np.int64),
+        given=given,
+        givers=np.array(award_components(reels), dtype=np.int64),
+        **_together(reels, given),
+    )
+
+
+def _together(reels: Reels, given: Any) -> dict[str, Any]:
+    """Walk every pair of columns of the first two reels: what is sure after them, and what goes on.
+
+    A game of one reel pairs it with an empty column.
+    """
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    g = reels.graph
+    none = [()]
+    seconds = reels.letters[1] if len(reels.letters) > 1 else none
+    first, which, nodes, factors, sure, sure_given = [0], [], [], [], [], []
+    for one in reels.letters[0]:
+        for two in seconds:
+            won = 0
+            gives = np.zeros(given.shape[1], dtype=np.int64)
+            for c, node in enumerate(reels.starts):
+                weight = 1
+                for letter in (one[c], *two[c : c + 1]):
+                    if g.row[node] >= 0:
+                        k = g.row[node] + letter
+                        node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (the walk)
+                if g.row[node] >= 0:
+                    which.append(c)
+                    nodes.append(node)
+                    factors.append(weight)
+                else:
+                    won += weight * g.value[node]
+                    gives += given[node]
+            first.append(len(which))
+            sure.append(won * reels.multiplier)
+            sure_given.append(gives)
+    return {
+        "columns": len(seconds),
+        "first": np.array(first, dtype=np.int32),
+        "which": np.array(which, dtype=np.int32),
+        "nodes": np.array(nodes, dtype=np.int32),
+        "factors": np.array(factors, dtype=np.int32),
+        "sure": np.array(sure, dtype=np.int64),
+        "sure_given": np.array(sure_given, dtype=np.int64),
+    }
+
+
+# ---------------------------------------------------------------- kernels: numba compiles these
+def _window(walk: Any, t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
+    """Return what one window pays; ``case`` is the case each reel shows."""
+    reels = len(t.cases)
+    pair = t.column[0, case[0]] * t.columns
+    if reels > 1:
+        pair += t.column[1, case[1]]
+    for x in range(2, reels):
+        at[x - 2] = t.at_case[x, case[x]]
+    a, b = t.first[pair], t.first[pair + 1]
+    rest = at[: max(reels - 2, 0)]
+    on = walk(
+        t.which[a:b],
+        t.nodes[a:b],
+        t.factors[a:b],
+        t.row,
+        t.delta,
+        t.gain,
+        t.value,
+        t.letters,
+        rest,
+        ends,
+        weights,
+    )
+    return int(t.sure[pair] + on)
+
+
+def _evaluate(walk: Any, window: Any, t: Any, cases: Any, totals: Any, room: Any) -> None:
+    at, ends, weights, _, _ = room
+    for game in range(len(totals)):
+        totals[game] = window(walk, t, cases[game], at, ends, weights)
+
+
+def _enumerate(walk: Any, t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
+    """Go through the cycle window by window, each line evaluated on its own from the left edge."""
+    at, ends, weights, case, _ = room
+    which, starts, ones = every
+    reels = len(t.cases)
+    for x in range(reels):
+        at[x] = t.at_case[x, 0]
+    at = at[:reels]
+    total = squares = 0
+    for _ in range(windows):
+        win = walk(which, starts, ones, t.row, t.delta, t.gain, t.value, t.letters, at, ends, weights)
+        total += win
+        squares += win * win
+        x = reels - 1
+        while x >= 0:
+            case[x] += 1
+            if case[x] == t.cases[x]:
+                case[x] = 0
+            at[x] = t.at_case[x, case[x]]
+            if case[x]:
+                break
+            x -= 1
+    return total, squares
+
+
+def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
+    """Draw a case for every reel; return the generator's next state."""
+    mask, twelve, twentyfive, twentyseven, half, factor, whole = bits
+    for x in range(len(t.cases)):
+        bound = bits.dtype.type(t.cases[x])
+        while True:
+            state ^= state >> twelve
+            state ^= state << twentyfive
+            state ^= state >> twentyseven
+            product = ((state * factor) >> half) * bound
+            low = product & mask
+            if low >= bound or low >= whole % bound:  # Lemire: the division is rare
+                break
+        case[x] = product >> half
+    return state
+
+
+def _play(
+    walk: Any, window: Any, spin: Any, tables: Any, first: int, games: int, state: Any, bits: Any, room: Any
+) -> Any:
+    """Play whole games; return credits, their squares, games that won, and the highest win."""
+    at, ends, weights, case, pending = room
+    total = squares = hits = most = 0
+    for _ in range(games):
+        pending[first] = 1
+        left = 1
+        win = 0
+        while left:
+            for s in range(len(tables)):
+                if pending[s] == 0:
+                    continue
+                pending[s] -= 1
+                left -= 1
+                t = tables[s]
+                state = spin(t, state, bits, case)
+                win += window(walk, t, case, at, ends, weights)
+                pair = t.column[0, case[0]] * t.columns
+                if len(t.cases) > 1:
+                    pair += t.column[1, case[1]]
+                for n in range(len(tables)):
+                    more = t.sure_given[pair, n]
+                    pending[n] += more
+                    left += more
+                for i in range(t.first[pair], t.first[pair + 1]):
+                    node = ends[t.which[i]]
+                    for n in range(len(tables)):
+                        more = t.given[node, n]
+                        pending[n] += more
+                        left += more
+        total += win
+        squares += win * win
+        hits += win > 0
+        most = max(most, win)
+    return total, squares, hits, most
+
+
+@lru_cache(maxsize=16)
+def _compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    import numba  # noqa: PLC0415 (laboratory package)
+
+    # The kernels only borrow their arrays: without the reference counts they run twice as fast.
+    options: dict[str, Any] = {"nogil": True, "_nrt": False}
+    made: Callable[..., Any] = numba.njit(**options)(kernel)
+    return made
+
+
+def _room(components: int) -> tuple[Any, ...]:
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    size = max(components, 16)
+    return tuple(np.zeros(n, dtype=np.int64) for n in (16, size, size, 16, 64))
+
+
+# ---------------------------------------------------------------- what laboratories call
+def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
+    """Return the credits at level 1 of every row of ``cases``, shape (games, reels): a case of each reel."""
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
+    totals = np.zeros(len(cases), dtype=np.int64)
+    walk, window = _compiled(settle), _compiled(_window)
+    _compiled(_evaluate)(walk, window, arrays_of(reels, names), cases, totals, _room(len(reels.components)))
+    return totals
+
+
+def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
+    """Return (sum, sum of squares) of the credits of the first ``windows`` windows of the cycle, one by one.
+
+    The plain way the exact analysis is measured against.
+    """
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
+    count = len(reels.components)
+    every = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
+    room = _room(count)
+    total, squares = _compiled(_enumerate)(_compiled(settle), arrays_of(reels, names), every, windows, room)
+    return int(total), int(squares)
+
+
+def can_simulate(stages: ModeStages) -> str | None:
+    """Return why a mode cannot be simulated compiled, or None when every stage is a plain spin."""
+    for name, table in stages.definition.stage.items():
+        if not isinstance(stages.stage(name), Spin):
+            return f"stage {name} is no plain spin"
+        if not stages.memory[name].plain or getattr(table, "sticky", None):
+            return f"stage {name} remembers its series"
+    return None
+
+
+def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
+    """Play whole games at level 1. Raises :class:`AnalysisError` where a stage is no plain spin."""
+    import numpy as np  # noqa: PLC0415 (laboratory package)
+
+    reason = can_simulate(stages)
+    if reason is not None:
+        raise AnalysisError(f"no compiled simulation: {reason}")
+    names = list(stages.definition.stage)
+    made = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, Spin)]
+    tables = tuple(arrays_of(reels, names) for reels in made)
+    bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
+    state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
+    kernels = (_compiled(settle), _compiled(_window), _compiled(_spin))
+    room = _room(max(len(reels.components) for reels in made))
+    first = names.index(stages.mode.stage)
+    found = _compiled(_play)(*kernels, tables, first, games, state, bits, room)
+    return Sample(games, *(int(v) for v in found))

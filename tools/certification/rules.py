@@ -1,0 +1,229 @@
+"""The rules a game is held against, each a function that returns its findings with evidence.
+
+A finding passes, fails, or is noted: noted is what a laboratory must read but this profile does not forbid.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from itertools import pairwise
+
+from egm.errors import OperatorError
+from egm.profiles import Profile
+from paytables import (
+    Analysis,
+    Choice,
+    Draw,
+    Game,
+    RecordingDraw,
+    ReplayDraw,
+    drive,
+    load_game,
+)
+from paytables.reels.rules import ReelRules
+from tools.parsheet import one_in, percent
+from tools.simulation import INTERVAL_Z, judge, play_batch, policy
+
+#: Odds of an advertised award a laboratory wants displayed when they are longer (GLI-11 3.0, 4.8.2).
+LONGEST_ODDS = Fraction(1, 100_000_000)
+
+
+class Status(StrEnum):
+    """What became of a rule."""
+
+    PASS = "pass"  # noqa: S105 (no password)
+    FAIL = "fail"
+    NOTED = "noted"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule, held against one game: its requirements, and the evidence in words and figures."""
+
+    rule: str
+    requirements: tuple[str, ...]
+    status: Status
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A game under certification: its definition, its analysis, the profile, and a source of draws."""
+
+    game: Game
+    path: str
+    analysis: Analysis
+    profile: Profile
+    draw: Draw
+    games: int
+
+
+Rule = Callable[[Case], Iterator[Finding]]
+
+
+def _passed(*, ok: bool) -> Status:
+    return Status.PASS if ok else Status.FAIL
+
+
+def return_floor(case: Case) -> Iterator[Finding]:
+    """Hold every way to bet against the floor of the game's family, progressives and merchandise left out."""
+    try:
+        floor = case.profile.returns.floor(case.game.family)
+    except OperatorError as error:
+        yield Finding("return-floor", ("C-05",), Status.FAIL, str(error))
+        return
+    for bet in case.analysis.bets:
+        yield Finding(
+            "return-floor",
+            ("C-05", "C-06", "R-09"),
+            _passed(ok=bet.rtp >= floor),
+            f"bet {bet.bet}: {percent(bet.rtp)} = {_short(bet.rtp)}; the floor is {percent(floor)}",
+        )
+
+
+def _short(value: Fraction) -> str:
+    return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
+
+
+def languages(case: Case) -> Iterator[Finding]:
+    """The title and the rules are there in every language of the profile."""
+    for code in case.profile.languages:
+        missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
+        words = len(case.game.help.get(code, "").split())
+        yield Finding(
+            "languages",
+            ("C-02", "C-18"),
+            _passed(ok=not missing),
+            f"{code}: {'no ' + ', '.join(missing) if missing else f'title and {words} words of rules'}",
+        )
+
+
+def void_rule(case: Case) -> Iterator[Finding]:
+    """The rules say what happens when the machine fails."""
+    words = {"en": "malfunction", "fr": "défectuosité"}
+    for code in case.profile.languages:
+        said = words.get(code, "").lower() in case.game.help.get(code, "").lower()
+        yield Finding("void-rule", ("C-25",), _passed(ok=said), f"{code}: {'said' if said else 'not said'}")
+
+
+def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
+    """Each way to bet can win something (a bet that cannot is no wager)."""
+    for bet in case.analysis.bets:
+        status = _passed(ok=bet.rtp > 0)
+        yield Finding(
+            "prizes-at-every-bet", ("B-12", "C-22"), status, f"bet {bet.bet}: {len(bet.prizes)} prizes"
+        )
+
+
+def longest_odds(case: Case) -> Iterator[Finding]:
+    """Note prizes whose odds are longer than 1 in 100 million, which have to be displayed."""
+    for bet in case.analysis.bets:
+        rare = [p for p in bet.prizes if 0 < p.rate < LONGEST_ODDS]
+        requirements = ("B-12", "C-23")
+        if rare:
+            names = ", ".join(f"{p.where} {p.name} ({one_in(p.rate)})" for p in rare)
+            yield Finding("longest-odds", requirements, Status.NOTED, f"bet {bet.bet}: {names}")
+        elif bet.prizes:
+            least = min((p for p in bet.prizes if p.rate), key=lambda p: p.rate)
+            found = f"bet {bet.bet}: {least.name} {one_in(least.rate)}"
+            yield Finding("longest-odds", requirements, Status.PASS, found)
+
+
+def return_by_stake(case: Case) -> Iterator[Finding]:
+    """Note a return that falls as the stake rises by more than 0.01 point."""
+    bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
+    falls = [
+        f"{b.bet} {percent(b.rtp)} after {a.bet} {percent(a.rtp)}"
+        for a, b in pairwise(bets)
+        if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
+    ]
+    status = Status.NOTED if falls else Status.PASS
+    yield Finding(
+        "return-by-stake", ("C-08",), status, "; ".join(falls) or f"{len(bets)} ways to bet, none lower"
+    )
+
+
+def bet_limit(case: Case) -> Iterator[Finding]:
+    """At every denomination, some bet is within the profile's limit."""
+    limit = case.profile.play.bet_limit_cents
+    for cents in case.game.denominations_cents:
+        allowed = [n for n in case.game.bet_options if n * cents <= limit]
+        yield Finding(
+            "bet-limit",
+            ("C-04",),
+            _passed(ok=bool(allowed)),
+            f"{cents} cents: {len(allowed)} of {len(case.game.bet_options)} bets within {limit} cents",
+        )
+
+
+def double_up(case: Case) -> Iterator[Finding]:
+    """A double-up returns what is staked on average and can always be declined."""
+    rules = case.game.rules
+    if isinstance(rules, ReelRules) and rules.definition.double_up is not None:
+        table = rules.definition.double_up
+        text = f"fair, may be declined; at most {table.most_rounds} rounds, {table.most_credits} credits"
+        yield Finding("double-up", ("C-20",), Status.PASS, text)
+
+
+def simulation(case: Case) -> Iterator[Finding]:
+    """Games played through the production path return what the exact analysis says, within the interval."""
+    for bet in case.analysis.bets:
+        if bet.variance is None or not isinstance(case.game.rules, ReelRules):
+            continue
+        tally = play_batch(case.game, bet.cost_credits, {"mode": bet.bet}, case.games, case.draw)
+        v = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+        yield Finding(
+            "simulation",
+            ("R-10", "B-08"),
+            _passed(ok=abs(v.z) < INTERVAL_Z),
+            f"bet {bet.bet}: {v.games:,} games, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, z {v.z:+.2f}",
+        )
+
+
+def replay(case: Case) -> Iterator[Finding]:
+    """Recorded draws and choices give the same outcome, win and display again."""
+    games = min(case.games, 200)
+    for n in range(games):
+        wager = case.game.wager(case.game.bet_options[n % len(case.game.bet_options)])
+        draw = RecordingDraw(case.draw)
+        choices: list[Choice] = []
+        play = case.game.play(wager, draw)
+        try:
+            decision = next(play)
+            while True:
+                choices.append(policy(decision, case.draw))
+                decision = play.send(choices[-1])
+        except StopIteration as end:
+            outcome = end.value
+        again = drive(case.game.play(wager, ReplayDraw(draw.records)), choices)
+        if again.to_json() != outcome.to_json():
+            yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
+            return
+    yield Finding("replay", ("B-08", "B-11"), Status.PASS, f"{games} games replayed alike from their records")
+
+
+def same_file(case: Case) -> Iterator[Finding]:
+    """The file on disk is the one that was analysed."""
+    same = load_game(case.path).digest == case.game.digest
+    yield Finding("same-file", ("C-26", "R-05"), _passed(ok=same), f"definition SHA-256 {case.game.digest}")
+
+
+RULES: tuple[Rule, ...] = (
+    return_floor,
+    languages,
+    void_rule,
+    prizes_at_every_bet,
+    longest_odds,
+    return_by_stake,
+    bet_limit,
+    double_up,
+    simulation,
+    replay,
+    same_file,
+)
+
+
+def hold(case: Case) -> list[Finding]:
+    """Hold a game against every rule."""
+    return [finding for rule in RULES for finding in rule(case)]

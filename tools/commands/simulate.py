@@ -1,0 +1,134 @@
+"""``egm simulate``: play a game many times and hold the result against its exact figures."""
+
+import json
+import time
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from paytables import AnalysisError, BetAnalysis, Game, analyse
+from paytables.reels.rules import ReelRules
+from tools.commands.par import load
+from tools.parsheet import percent
+from tools.simulation import SimulationError, Tally, Verdict, judge, simulate
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A finished simulation of one bet."""
+
+    bet: BetAnalysis
+    tally: Tally
+    verdict: Verdict
+    seconds: float
+    path: str
+
+
+@click.command()
+@click.argument("game")
+@click.option("--games", default=100_000, show_default=True, type=click.IntRange(min=2), help="how many")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="processes")
+@click.option("--bet", help="which way to bet (default: the first of the PAR sheet)")
+@click.option(
+    "--compiled", is_flag=True, help="the evaluator compiled: millions of games a second, plain spins only"
+)
+@click.option("--seed", default=1, show_default=True, type=int, help="of the compiled path's own generator")
+@click.option("--json", "as_json", is_flag=True)
+def command(
+    game: str, games: int, workers: int, bet: str | None, seed: int, *, compiled: bool, as_json: bool
+) -> None:
+    """Play GAME through the production path, with draws of the certified generator.
+
+    Prints the interval of the simulated return and the z-score of its distance from the exact one; the exit
+    status is 1 when the exact return lies outside the interval.
+    """
+    loaded = load(game)
+    found = next((b for b in analyse(loaded).bets if bet in {None, b.bet}), None)
+    if found is None:
+        raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
+    if found.variance is None:
+        raise click.ClickException(f"{loaded.id}: bet {found.bet} has no exact variance to be held against")
+    try:
+        result = (
+            _compiled(loaded, found, games, seed)
+            if compiled
+            else _played(game, loaded, found, games, workers)
+        )
+    except (SimulationError, AnalysisError) as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(_data(loaded, result), indent=2))
+    else:
+        _print(Console(), loaded, result)
+    if not result.verdict.agrees:
+        raise SystemExit(1)
+
+
+def _wager(game: Game, bet: BetAnalysis) -> dict[str, object]:
+    """Return the options of the wager the figures are of."""
+    return {"mode": bet.bet} if isinstance(game.rules, ReelRules) else {}
+
+
+def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
+    started = time.perf_counter()
+    tally = Tally()
+    with Progress(
+        *Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn()
+    ) as progress:
+        bar = progress.add_task(f"{game.id}, bet {bet.bet}", total=games)
+        for tally in simulate(name, bet.cost_credits, _wager(game, bet), games, workers):
+            progress.update(bar, completed=tally.games)
+    return _result(bet, tally, time.perf_counter() - started, "production")
+
+
+def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+    from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
+
+    if not isinstance(game.rules, ReelRules):
+        raise SimulationError(f"no compiled simulation of the family {game.family!r}")
+    stages = game.rules.stages[bet.bet]
+    compiled.simulate(stages, 2, seed)  # compile before the clock starts
+    started = time.perf_counter()
+    s = compiled.simulate(stages, games, seed)
+    tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
+    return _result(bet, tally, time.perf_counter() - started, "compiled")
+
+
+def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
+    assert bet.variance is not None  # the command has checked it
+    return _Result(bet, tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance), seconds, path)
+
+
+def _data(game: Game, r: _Result) -> dict[str, object]:
+    return {
+        "game": game.id,
+        "digest_sha256": game.digest,
+        "bet": r.bet.bet,
+        "path": r.path,
+        "games": r.tally.games,
+        "credits_won": r.tally.credits,
+        "return": r.verdict.rtp,
+        "interval": [r.verdict.low, r.verdict.high],
+        "exact_return": str(r.bet.rtp),
+        "z": r.verdict.z,
+        "agrees": r.verdict.agrees,
+        "hit_frequency": r.tally.hits / r.tally.games,
+        "most_credits": r.tally.most,
+        "games_per_second": r.tally.games / r.seconds,
+    }
+
+
+def _print(console: Console, game: Game, r: _Result) -> None:
+    v = r.verdict
+    console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {v.games:,} games, {r.path} path")
+    interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
+    console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
+    console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
+    console.print(
+        f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   highest win {r.tally.most:,} credits"
+    )
+    console.print(f"  {v.games / r.seconds:,.0f} games a second")
+    agrees = "[green]the exact return lies in the interval[/]"
+    console.print("  " + (agrees if v.agrees else "[red]the exact return lies OUTSIDE the interval[/]"))

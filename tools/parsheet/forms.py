@@ -1,0 +1,165 @@
+"""The printed forms of a PAR sheet: terminal tables, CSV, and one HTML file with its plots inside."""
+
+import base64
+import csv
+import io
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from paytables import Analysis, Game
+from tools.parsheet.sheet import one_in, percent, sheet
+
+
+def to_terminal(console: Console, game: Game, analysis: Analysis) -> None:
+    """Print the sheet."""
+    console.print(
+        f"[bold]{game.title['en']}[/] / {game.title['fr']}   {game.id} {game.version}, {game.header.date}"
+    )
+    console.print(f"definition SHA-256 {game.digest}", style="dim", soft_wrap=True)
+    for bet in analysis.bets:
+        console.print(f"\n[bold]Bet {bet.bet}[/]: {bet.cost_credits} credits")
+        facts = Table(show_header=False, show_edge=False, box=None)
+        facts.add_row(
+            "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
+        )
+        if bet.progressives:
+            facts.add_row("with progressives at reset", percent(bet.rtp_with_progressives))
+        if bet.hit_probability is not None:
+            facts.add_row("hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability))
+        if bet.return_bet_probability is not None:
+            facts.add_row("win of the bet or more", percent(bet.return_bet_probability))
+        if bet.sigma is not None:
+            facts.add_row(
+                "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
+            )
+        if bet.max_win_credits is not None:
+            facts.add_row("highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability))
+        console.print(facts)
+        _prizes(console, bet)
+        _features(console, bet)
+        for note in bet.notes:
+            console.print(f"note: {note}", style="yellow")
+        if bet.sigma is not None:
+            _bands(console, sheet(game, analysis)["bets"][analysis.bets.index(bet)])
+
+
+def _prizes(console: Console, bet: Any) -> None:
+    if not bet.prizes:
+        return
+    table = Table(show_edge=False)
+    for column in ("stage", "prize", "credits", "hits", "odds", "return"):
+        table.add_column(column, justify="left" if column in {"stage", "prize"} else "right")
+    for p in bet.prizes:
+        hits = "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}"
+        table.add_row(p.where, p.name, f"{p.credits:,}", hits, one_in(p.rate), percent(p.rtp))
+    console.print(table)
+
+
+def _features(console: Console, bet: Any) -> None:
+    if bet.features:
+        table = Table("feature", "odds", "mean runs", "most runs", "mean credits", "return", show_edge=False)
+        for f in bet.features:
+            most = "no limit" if f.longest_runs is None else str(f.longest_runs)
+            mean = f"{float(f.mean_runs):.4f}"
+            table.add_row(
+                f.feature, one_in(f.rate), mean, most, f"{float(f.mean_credits):.4f}", percent(f.rtp)
+            )
+        console.print(table)
+    if bet.progressives:
+        table = Table(
+            "level", "odds", "reset", "at reset", "increment", "break-even credits", show_edge=False
+        )
+        for p in bet.progressives:
+            even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
+            row = (f"{p.reset_credits:,}", percent(p.rtp_at_reset), percent(p.increment), even)
+            table.add_row(p.level, one_in(p.rate), *row)
+        console.print(table)
+
+
+def _bands(console: Console, bet: dict[str, Any]) -> None:
+    table = Table("games", *(row["quantile"] for row in bet["volatility"]), show_edge=False)
+    for i, first in enumerate(bet["volatility"][0]["bands"]):
+        ends = [row["bands"][i]["band"] for row in bet["volatility"]]
+        table.add_row(f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends))
+    console.print(table)
+
+
+def to_csv(game: Game, analysis: Analysis) -> str:
+    """Return the figures as one long table: bet, section, name, figure, exact, decimal."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
+    data = sheet(game, analysis)
+    for key in ("game", "version", "date", "digest_sha256"):
+        writer.writerow(["", "game", game.id, key, data[key], ""])
+    for reel in data["reels"]:
+        name = f"{reel['stage']} reel {reel['reel']}"
+        writer.writerow(["", "strip", name, "stops", " ".join(reel["strip"]), reel["stops"]])
+        for symbol, count in reel["counts"].items():
+            writer.writerow(["", "count", name, symbol, count, ""])
+    for bet in data["bets"]:
+        _csv_bet(writer, bet)
+    return out.getvalue()
+
+
+def _csv_bet(writer: Any, bet: dict[str, Any]) -> None:
+    name = bet["bet"]
+    _csv_row(writer, name, "bet", name, bet)
+    for section, label in (("prizes", "prize"), ("features", "feature"), ("progressives", "level")):
+        for row in bet[section]:
+            _csv_row(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
+    for row in bet["volatility"]:
+        for b in row["bands"]:
+            low, high = b["band"]
+            writer.writerow([name, "band", row["quantile"], b["games"], f"{low} {high}", ""])
+
+
+def _csv_row(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]) -> None:
+    for key, value in row.items():
+        if isinstance(value, dict) and "exact" in value:
+            writer.writerow([bet, section, name, key, value["exact"], value["decimal"]])
+        elif isinstance(value, int | float):
+            writer.writerow([bet, section, name, key, value, value])
+
+
+def to_html(game: Game, analysis: Analysis) -> str:
+    """Return one self-contained HTML page with plots (laboratory packages)."""
+    import jinja2  # noqa: PLC0415 (laboratory package)
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tools.parsheet"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    data = sheet(game, analysis)
+    plots = [_plot(bet) for bet in data["bets"]]
+    return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
+
+
+def _plot(bet: dict[str, Any]) -> str:
+    """Return the distribution and the bands of one bet as a PNG in base64."""
+    if bet["distribution"] is None or not bet["volatility"]:
+        return ""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)
+
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    rows = bet["distribution"]["classes"]
+    names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
+    left.bar(names, [max(r["probability"]["decimal"] or 0, 1e-12) for r in rows], color="#2f6f9f")
+    left.set_yscale("log")
+    left.set_title("probability of a win, in bets")
+    left.tick_params(axis="x", rotation=45)
+    for row in bet["volatility"]:
+        games = [b["games"] for b in row["bands"]]
+        for end in (0, 1):
+            right.plot(
+                games, [100 * b["band"][end] for b in row["bands"]], label=row["quantile"] if end else None
+            )
+    right.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
+    right.set_xscale("log")
+    right.set_title("return after so many games, %")
+    right.legend()
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=110, metadata={"Software": None})
+    return base64.b64encode(out.getvalue()).decode()

@@ -1,0 +1,180 @@
+"""The PAR sheet as JSON data: the one source every other form of it is printed from.
+
+Exact values are texts of fractions, each beside its decimal; nothing is rounded before the end (NZ 1.47.10).
+"""
+
+from collections import Counter
+from fractions import Fraction
+from math import log10
+from typing import Any
+
+from paytables import Analysis, BetAnalysis, Game, Law
+from paytables.analysis import BAND_GAMES, QUANTILES, band, volatility_index
+
+DERIVATION = (
+    "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
+    "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
+)
+#: Upper ends of the classes a distribution is printed in, in bets.
+CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
+
+
+def percent(value: Fraction, digits: int = 4) -> str:
+    """Return an exact share as a percentage, rounded only here."""
+    return f"{float(100 * value):.{digits}f} %"
+
+
+def one_in(odds: Fraction | None) -> str:
+    """Return odds as ``1 in n``, also where n is too large for a float."""
+    if odds is None:
+        return "-"
+    if not odds:
+        return "never"
+    n = 1 / odds
+    if n < 10**15:
+        return f"1 in {float(n):,.2f}"
+    whole = str(n.numerator // n.denominator)
+    return f"1 in {whole[0]}.{whole[1:3]}e{len(whole) - 1}"
+
+
+def decimal(value: Fraction) -> float | None:
+    """Return the decimal of a fraction, None where it is too small or large to be one."""
+    if not value:
+        return 0.0
+    size = log10(abs(value.numerator)) - log10(value.denominator)
+    return float(value) if abs(size) < 300 else None
+
+
+def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
+    """Return the whole sheet."""
+    return {
+        "game": game.id,
+        "title": game.title,
+        "family": game.family,
+        "version": game.version,
+        "date": game.header.date.isoformat(),
+        "digest_sha256": game.digest,
+        "denominations_cents": list(game.denominations_cents),
+        "bet_options_credits": list(game.bet_options),
+        "help": game.help,
+        "exact": analysis.exact,
+        "minimum_return": exact(analysis.minimum_rtp),
+        "bets": [bet_sheet(bet) for bet in analysis.bets],
+        "reels": reel_sheets(game),
+        "derivation": DERIVATION,
+    }
+
+
+def exact(value: Fraction | None) -> dict[str, Any] | None:
+    """Return an exact figure as data."""
+    return None if value is None else {"exact": str(value), "decimal": decimal(value)}
+
+
+def bet_sheet(bet: BetAnalysis) -> dict[str, Any]:
+    """Return the figures of one way to bet."""
+    return {
+        "bet": bet.bet,
+        "cost_credits": bet.cost_credits,
+        "cycle": bet.cycle,
+        "return": exact(bet.rtp),
+        "return_with_progressives_at_reset": exact(bet.rtp_with_progressives),
+        "hit_frequency": exact(bet.hit_probability),
+        "win_of_the_bet_or_more": exact(bet.return_bet_probability),
+        "variance_credits": exact(bet.variance),
+        "sigma_bets": bet.sigma,
+        "max_win_credits": bet.max_win_credits,
+        "max_win_odds": exact(bet.max_win_probability),
+        "prizes": [
+            {
+                "stage": p.where,
+                "prize": p.name,
+                "credits": p.credits,
+                "hits": p.hits,
+                "per_game": exact(p.rate),
+                "return": exact(p.rtp),
+            }
+            for p in bet.prizes
+        ],
+        "features": [
+            {
+                "feature": f.feature,
+                "per_game": exact(f.rate),
+                "mean_runs": exact(f.mean_runs),
+                "most_runs": f.longest_runs,
+                "mean_credits": exact(f.mean_credits),
+                "return": exact(f.rtp),
+            }
+            for f in bet.features
+        ],
+        "progressives": [
+            {
+                "level": p.level,
+                "per_game": exact(p.rate),
+                "reset_credits": p.reset_credits,
+                "return_at_reset": exact(p.rtp_at_reset),
+                "increment": exact(p.increment),
+                "break_even_credits": exact(p.break_even_credits),
+            }
+            for p in bet.progressives
+        ],
+        "volatility": volatility(bet),
+        "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
+        "strategy": bet.strategy,
+        "notes": list(bet.notes),
+    }
+
+
+def volatility(bet: BetAnalysis) -> list[dict[str, Any]]:
+    """Return the volatility index and the bands, one row a quantile."""
+    if bet.sigma is None:
+        return []
+    rows = []
+    for name, quantile in QUANTILES.items():
+        z = float(quantile)
+        bands = [{"games": n, "band": band(float(bet.rtp), bet.sigma, n, z)} for n in BAND_GAMES]
+        rows.append(
+            {"quantile": name, "z": quantile, "index": volatility_index(bet.sigma, z), "bands": bands}
+        )
+    return rows
+
+
+def classes(law: Law, cost: int) -> dict[str, Any]:
+    """Return the distribution of the win in classes of the bet, with the return each class holds."""
+    rows: list[dict[str, Any]] = []
+    low: Fraction | None = None
+    for high in (*CLASSES, None):
+        inside = {
+            w: n
+            for w, n in law.counts.items()
+            if w and (low is None or w >= low * cost) and (high is None or w < high * cost)
+        }
+        rows.append(
+            {
+                "from_bets": str(low or 0),
+                "below_bets": None if high is None else str(high),
+                "probability": exact(Fraction(sum(inside.values()), law.total)),
+                "return": exact(Fraction(sum(w * n for w, n in inside.items()), law.total * cost)),
+            }
+        )
+        low = high
+    nothing = Fraction(law.counts.get(0, 0), law.total)
+    return {"nothing": exact(nothing), "classes": rows, "left_out": exact(law.tail)}
+
+
+def reel_sheets(game: Game) -> list[dict[str, Any]]:
+    """Return every reel of every stage: its stops in order, its window and its symbol counts."""
+    found = []
+    for stage, drawn in game.presentation().get("stages", {}).items():
+        for x, strip in enumerate(drawn.get("strips", [])):
+            found.append(
+                {
+                    "stage": stage,
+                    "reel": x + 1,
+                    "stops": len(strip),
+                    "window": drawn["heights"][x],
+                    "strip": strip,
+                    "weights": drawn.get("weights", [None] * (x + 1))[x],
+                    "counts": dict(sorted(Counter(strip).items())),
+                }
+            )
+    return found
