@@ -147,8 +147,9 @@ def _cut_most(
 ) -> BetAnalysis:
     """Return the ticket that loses most by the limit: the dearest, all on the same numbers.
 
-    Among wins of given laws, those that rise and fall together lose most to a limit on their sum (convex
-    order), so no ticket of any mixture returns less than the least of these.
+    Share the limit among the ways of any ticket by what they cost: the ticket is paid at least the sum of
+    each way's prize cut to its share, so it returns at least the least that one way does, cut to a share of
+    the limit for the dearest ticket. That is what this one returns.
     """
     ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, ticket))

@@ -7,6 +7,7 @@ from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
 from egm.screen.scenes.wins import draw_wins
 from egm.screen.steps import HoldStep, PickStep, Step, WheelStep
 from egm.screen.view import Show, StepTime, last_step, standing, step_stage, times
@@ -33,6 +34,9 @@ def _at_rest(stage: Stage) -> None:
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}
+    if is_wheel(stage):
+        wheel_at_rest(stage)
+        return
     if not fields:
         draw_keno(stage, last_step(view), None, 0.0)
         return

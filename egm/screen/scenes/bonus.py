@@ -46,6 +46,10 @@ def amount(stage: Stage, item: Item) -> str:
     """What an item shows: its credits, or its name where it pays otherwise."""
     if item.credits:
         return stage.texts.number(item.credits)
+    game = stage.view.game
+    symbol = game.presentation.get("symbols", {}).get(item.name, {}) if game else {}
+    if symbol:
+        return stage.texts.local(symbol["name"], item.name)
     key = f"prize.{item.name.replace('-', '_')}"
     return stage.texts.say(key) if stage.texts.has(key) else item.name.capitalize()
 
@@ -184,23 +188,24 @@ def wheel_angle(step: WheelStep, since: float, length: float) -> float:
     return end * ease_out(clamp(since / length))
 
 
-def draw_wheel(stage: Stage, step: WheelStep, time: StepTime, since: float) -> None:
-    """The wheel turning under its pointer."""
+def draw_wheel(stage: Stage, step: WheelStep, time: StepTime | None, since: float) -> None:
+    """The wheel turning under its pointer; without a time, at rest."""
     board_back(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
     side = min(w, h) - 24
     cx, cy = x + w / 2, y + h / 2 + 6
-    length = time.stops[-1] - time.begin
-    angle = wheel_angle(step, since - time.begin, length)
+    begin, length = (time.begin, time.stops[-1] - time.begin) if time else (-1.0, 1.0)
+    angle = wheel_angle(step, since - begin, length)
     face = p.kept(
-        ("wheel", step.parts, p.px(side), stage.look.name), lambda: _wheel_face(stage, step, p.px(side))
+        ("wheel", step.parts, p.px(side), stage.look.name, stage.texts.language),
+        lambda: _wheel_face(stage, step, p.px(side)),
     )
     turned = pygame.transform.rotozoom(face, -angle, 1.0)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
-    if since - time.begin >= length:
+    if time is not None and since - begin >= length:
         p.panel(
             (cx + side / 2 + 24, cy - 60, x + w - cx - side / 2 - 48, 120),
             radius=24,
@@ -222,6 +227,10 @@ def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
     ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
     part = 360.0 / len(step.parts)
     numbers = str(stage.theme.fonts["numbers"])
+    names = list(dict.fromkeys(item.name for item in step.parts))
+    colours = {name: _PARTS[n % len(_PARTS)] for n, name in enumerate(names)}
+    tall = min(0.07, 2.2 / len(step.parts))  # words stand across a part, no taller than it is wide there
+    out = 0.345 if tall == 0.07 else 0.385
     for i in range(len(step.parts)):
         arc = [
             (
@@ -230,19 +239,19 @@ def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
             )
             for k in range(13)
         ]
-        colour = _PARTS[i % len(_PARTS)]
+        colour = colours[step.parts[i].name]
         ink.fill([(50.0, 50.0), *arc], mix(colour, BLACK, 0.25 if i % 2 else 0.0))
         ink.stroke([(50.0, 50.0), arc[0]], 0.5, stage.theme.colour("gold_light"))
     face = ink.finish()
     for i, item in enumerate(step.parts):
         words = (
-            pygame.font.Font(numbers, max(8, round(pixels * 0.07)))
+            pygame.font.Font(numbers, max(8, round(pixels * tall)))
             .render(amount(stage, item), True, (255, 255, 255))
             .premul_alpha()
         )
         turned = pygame.transform.rotozoom(words, 90 - part * (i + 0.5), 1.0)
         angle = math.radians(part * (i + 0.5))
-        at = (pixels / 2 + pixels * 0.345 * math.sin(angle), pixels / 2 - pixels * 0.345 * math.cos(angle))
+        at = (pixels / 2 + pixels * out * math.sin(angle), pixels / 2 - pixels * out * math.cos(angle))
         face.blit(
             turned,
             (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2),

@@ -8,6 +8,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, stage_name
+from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import shown_win
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts
@@ -45,6 +46,10 @@ def draw_glasses(stage: Stage) -> None:
     """The prizes of the current bet on both glasses: the high ones left, the rest right."""
     field = base_field(stage)
     if stage.view.snapshot is None:
+        return
+    if is_wheel(stage):
+        wheel_glasses(stage)
+        _small_print(stage, stage.layout.right)
         return
     if field is None:
         _keno_glasses(stage)

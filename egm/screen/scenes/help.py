@@ -15,6 +15,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.stage import Stage, caption, rim_panel, stage_name
+from egm.screen.scenes.wheel import is_wheel, wheel_prizes
 
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
@@ -44,6 +45,8 @@ def sheets(stage: Stage) -> list[Sheet]:
             pages.append(Sheet(say("help.lines"), partial(_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
         pages.append(Sheet(say("help.prizes"), _keno_table))
+    if is_wheel(stage):
+        pages.append(Sheet(say("help.prizes"), wheel_prizes))
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     return pages
