@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from egm.devices.cctalk import talk as cctalk
-from egm.devices.cctalk.twins import CctalkBillTwin, CctalkCoinTwin, CctalkHopperTwin
+from egm.devices.cctalk.bill_twin import CctalkBillTwin
+from egm.devices.cctalk.coin_twin import CctalkCoinTwin
+from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.ebds import driver as ebds
 from egm.devices.ebds.twin import EbdsTwin
 from egm.devices.id003 import driver as id003

@@ -1,0 +1,129 @@
+"""A simulated ccTalk bill validator: it reports a bill stacked and goes on, acknowledged or not."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.cctalk import codec
+from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
+from egm.devices.cctalk.twin import CctalkTwin, EventMemory
+from egm.devices.twin import Port
+
+_START_SECONDS: Final = 0.5
+
+
+class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
+    """See the module."""
+
+    kind = "bill acceptor (ccTalk)"
+    address = codec.BILL_ADDRESS
+    product = b"BILL-SIM"
+
+    def __init__(
+        self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.BILLS
+    ) -> None:
+        BillTwin.__init__(self, name, port, codec.cut, notes, speed)
+        self._events = EventMemory()
+        self._mask = 0
+        self._master = False
+        self._accepted = 0
+        self._after(_START_SECONDS, self._started)
+
+    def _answer(self, message: Frame) -> bytes | None:
+        match message.header:
+            case Header.READ_BILL_EVENTS:
+                return self._events.encode()
+            case Header.ACCEPT_COUNT:
+                return self._accepted.to_bytes(3, "little")
+            case Header.ROUTE_BILL if len(message.data) == 1:
+                orders = {
+                    Route.STACK: self.order_stack,
+                    Route.RETURN: self.order_return,
+                    Route.EXTEND: self.order_hold,
+                }
+                known = message.data[0] in frozenset(orders)
+                return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
+            case Header.READ_BARCODE:
+                return self._paper.barcode.encode("ascii") if self._paper is not None else b""
+            case Header.INHIBIT_MASK if len(message.data) == 2:
+                self._mask = int.from_bytes(message.data, "little")
+            case Header.MASTER_INHIBIT if len(message.data) == 1:
+                self._master = bool(message.data[0] & 1)
+            case Header.OPERATING_MODE:
+                pass
+            case _:
+                return None
+        return b""
+
+    def _accepting(self) -> bool:
+        return self._master
+
+    def _enabled(self, paper: Paper) -> bool:
+        return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
+
+    def _kind_of_paper(self) -> int:
+        return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
+
+    def _entered(self, phase: Phase) -> None:
+        match phase:
+            case Phase.ESCROW:
+                kind = self._kind_of_paper()
+                self._events.add(kind, codec.IN_ESCROW if kind else BillEvent.BARCODE)
+            case Phase.IN_BOX:
+                kind = self._kind_of_paper()
+                self._accepted += self._paper is not None
+                self._events.add(kind, codec.STACKED if kind else BillEvent.UNKNOWN_STACKED)
+                self.acknowledge()
+            case Phase.REJECTING:
+                self._events.add(0, BillEvent.INVALID_VALIDATION)
+            case Phase.CHEATED:
+                self._events.add(0, BillEvent.FRAUD_STRING)
+                self._after(RETURN_SECONDS, self._out)
+            case _ if phase in _FAULT_EVENTS:
+                self._events.add(0, _FAULT_EVENTS[phase])
+
+    def _out(self) -> None:
+        if self._phase in {Phase.RETURNING, Phase.CHEATED}:
+            self._events.add(0, BillEvent.RETURNED)
+        super()._out()
+
+    def memory(self) -> dict[str, Any]:
+        """As of every acceptor, and the life-time count."""
+        return {**super().memory(), "accepted": self._accepted}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._accepted = memory["accepted"]
+        super().recall(memory)
+
+    def power_lost(self) -> None:
+        """The paper stays where it is; events and inhibits are forgotten."""
+        self._events = EventMemory()
+        self._mask, self._master = 0, False
+
+    def power_restored(self) -> None:
+        """Bring a paper inside to where it belongs, without being asked."""
+        self.power_lost()
+        if self._stuck is not None:
+            self._go(self._stuck)
+            return
+        self._go(Phase.STARTING)
+        self._after(_START_SECONDS, self._started)
+
+    def _started(self) -> None:
+        if self._paper is None:
+            self._go(Phase.READY)
+        elif self._paper.past_return:
+            self._go(Phase.STACKING)
+            self._after(STACK_SECONDS, lambda: self._go(Phase.IN_BOX))
+        else:
+            self._give_back()
+
+
+_FAULT_EVENTS: Final[Mapping[Phase, BillEvent]] = {
+    Phase.JAM: BillEvent.JAM_TRANSPORT,
+    Phase.STACKER_JAM: BillEvent.JAM_STACKER,
+    Phase.FULL: BillEvent.STACKER_FULL,
+    Phase.BOX_OUT: BillEvent.STACKER_REMOVED,
+    Phase.FAILED: BillEvent.STACKER_FAULTY,
+}

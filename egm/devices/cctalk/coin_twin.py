@@ -1,0 +1,123 @@
+"""A simulated ccTalk coin acceptor with its diverter."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from egm.devices.cctalk import codec
+from egm.devices.cctalk.codec import CoinError, Frame, Header
+from egm.devices.cctalk.twin import CctalkTwin, EventMemory
+from egm.devices.twin import ActionError, Port, Values, number
+
+_COIN_SECONDS: Final = 0.3
+_COUNT_RING: Final = 1 << 24
+
+
+class CctalkCoinTwin(CctalkTwin):
+    """See the module."""
+
+    kind = "coin acceptor (ccTalk)"
+    address = codec.COIN_ADDRESS
+    product = b"COIN-SIM"
+
+    def __init__(
+        self, name: str, port: Port, speed: float = 1.0, coins: Mapping[int, int] = codec.COINS
+    ) -> None:
+        super().__init__(name, port, codec.cut, speed)
+        self._slots = {cents: slot for slot, cents in coins.items()}
+        self._events = EventMemory()
+        self._mask = 0
+        self._master = False
+        self._paths: dict[int, int] = {}
+        self._accepted = 0
+        self.hopper_cents = 0
+        self.drop_cents = 0
+        self.tray_cents = 0
+
+    def _answer(self, message: Frame) -> bytes | None:
+        match message.header:
+            case Header.READ_CREDITS:
+                return self._events.encode()
+            case Header.ACCEPT_COUNT:
+                return self._accepted.to_bytes(3, "little")
+            case Header.INHIBIT_MASK if len(message.data) == 2:
+                self._mask = int.from_bytes(message.data, "little")
+            case Header.MASTER_INHIBIT if len(message.data) == 1:
+                self._master = bool(message.data[0] & 1)
+            case Header.SORTER_PATH if len(message.data) == 2:
+                self._paths[message.data[0]] = message.data[1]
+            case Header.RESET:
+                self.power_lost()
+            case _:
+                return None
+        return b""
+
+    def power_lost(self) -> None:
+        """Events and settings are forgotten, the life-time count is not."""
+        self._events = EventMemory()
+        self._mask, self._master = 0, False
+        self._paths.clear()
+
+    def power_restored(self) -> None:
+        """Every coin is inhibited until the machine says otherwise."""
+
+    def memory(self) -> dict[str, Any]:
+        """The life-time count, and where the coins are."""
+        sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
+        return {"accepted": self._accepted, "sums": sums}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._accepted = memory["accepted"]
+        self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
+
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """Hands: see each method."""
+        return {"insert": self._insert, "cheat": self._cheat, "jam": self._jam, "diverter": self._diverter}
+
+    def _insert(self, values: Values) -> str:
+        """``amount_cents``: a coin goes in; what is not accepted falls into the tray."""
+        cents = number(values, "amount_cents")
+        if cents not in self._slots:
+            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {sorted(self._slots)}")
+        slot = self._slots[cents]
+        if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
+            self.tray_cents += cents
+            if self.powered:
+                self._events.add(0, CoinError.INHIBITED)
+            return f"{cents} cents fall into the tray"
+        self._after(_COIN_SECONDS, lambda: self._passed(slot, cents))
+        return f"{cents} cents go in"
+
+    def _passed(self, slot: int, cents: int) -> None:
+        path = self._paths.get(slot, codec.PATH_HOPPER)
+        if path == codec.PATH_HOPPER:
+            self.hopper_cents += cents
+        else:
+            self.drop_cents += cents
+        self._accepted = (self._accepted + 1) % _COUNT_RING
+        self._events.add(slot, path)
+
+    def _cheat(self, _: Values) -> str:
+        """A coin on a string is pulled back."""
+        self._events.add(0, CoinError.ON_STRING)
+        return "coin on a string"
+
+    def _jam(self, _: Values) -> str:
+        """The credit sensor is blocked."""
+        self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
+        return "coin jam"
+
+    def _diverter(self, _: Values) -> str:
+        """The sorter does not move."""
+        self._events.add(0, CoinError.SORTER_BLOCKED)
+        return "diverter blocked"
+
+    def state(self) -> dict[str, Any]:
+        """Where the coins went."""
+        return {
+            "status": "idle" if self._master and self._mask else "disabled",
+            "hopper_cents": self.hopper_cents,
+            "drop_cents": self.drop_cents,
+            "tray_cents": self.tray_cents,
+            "accepted_coins": self._accepted,
+        }

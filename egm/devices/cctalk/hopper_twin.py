@@ -1,0 +1,151 @@
+"""A simulated ccTalk hopper of one denomination."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from egm.devices.cctalk import codec
+from egm.devices.cctalk.codec import Frame, Header, HopperStatus, HopperTest
+from egm.devices.cctalk.twin import CctalkTwin
+from egm.devices.twin import Port, Values, number
+
+_PAY_SECONDS: Final = 0.15
+_EMPTY_SECONDS: Final = 2.0
+_COUNT_RING: Final = 1 << 24
+
+
+class CctalkHopperTwin(CctalkTwin):
+    """See the module."""
+
+    kind = "hopper (ccTalk)"
+    address = codec.HOPPER_ADDRESS
+    product = b"HOPPER-SIM"
+
+    def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
+        super().__init__(name, port, codec.cut, speed)
+        self._counter = 0
+        self._remaining = 0
+        self._paid = 0
+        self._unpaid = 0
+        self._armed = False
+        self._jammed = False
+        self._timed_out = False
+        self._extra = 0
+        self._total = 0
+        self.level_coins = 500
+        self.tray_coins = 0
+
+    def _answer(self, message: Frame) -> bytes | None:
+        match message.header:
+            case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT:
+                return self._readings()[Header(message.header)]
+            case Header.ENABLE_HOPPER:
+                self._armed = message.data == bytes((codec.HOPPER_ARMED,))
+            case Header.EMERGENCY_STOP:
+                return self._stop_paying()
+            case Header.DISPENSE:
+                return self._dispense(message.data)
+            case _:
+                return None
+        return b""
+
+    def _readings(self) -> dict[Header, bytes]:
+        test = HopperTest(
+            jammed=self._jammed,
+            timed_out=self._timed_out,
+            powered_up=self._counter == 0,
+            disabled=not self._armed,
+        )
+        status = HopperStatus(self._counter, self._remaining, self._paid, self._unpaid)
+        return {
+            Header.HOPPER_STATUS: status.encode(),
+            Header.TEST_HOPPER: test.encode(),
+            Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
+        }
+
+    def _stop_paying(self) -> bytes:
+        self._stop_timers()
+        left, self._remaining = self._remaining, 0
+        self._unpaid += left
+        return bytes((left,))
+
+    def _dispense(self, data: bytes) -> bytes | None:
+        if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
+            return None
+        self._counter = self._counter % 255 + 1
+        self._remaining, self._paid, self._unpaid = data[3], 0, 0
+        self._timed_out = False
+        self._after(_PAY_SECONDS, self._turn)
+        return bytes((self._counter,))
+
+    def _turn(self) -> None:
+        """The disc turns once: a coin leaves, or there is none."""
+        if self._jammed or not self.level_coins:
+            self._after(_EMPTY_SECONDS, self._give_up)
+            return
+        self._drop_coin()
+        self._remaining -= 1
+        self._paid += 1
+        if self._remaining:
+            self._after(_PAY_SECONDS, self._turn)
+            return
+        while self._extra and self.level_coins:  # a disc that does not stop in time
+            self._extra -= 1
+            self._drop_coin()
+
+    def _drop_coin(self) -> None:
+        self.level_coins -= 1
+        self.tray_coins += 1
+        self._total = (self._total + 1) % _COUNT_RING
+
+    def _give_up(self) -> None:
+        self._timed_out = True
+        self._remaining, self._unpaid = 0, self._remaining
+
+    def power_lost(self) -> None:
+        """The order is forgotten; coins paid are paid, and counted for life."""
+        self._counter = self._remaining = self._paid = self._unpaid = 0
+        self._armed = self._timed_out = False
+
+    def power_restored(self) -> None:
+        """Waits to be armed."""
+
+    def memory(self) -> dict[str, Any]:
+        """The life-time count, and the coins inside and out."""
+        return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """See :meth:`memory`."""
+        self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
+
+    def actions(self) -> dict[str, Callable[[Values], str]]:
+        """Hands: see each method."""
+        return {"fill": self._fill, "jam": self._jam, "clear": self._clear, "runaway": self._runaway}
+
+    def _fill(self, values: Values) -> str:
+        """``coins``: how many are in it now."""
+        self.level_coins = number(values, "coins")
+        return f"{self.level_coins} coins in the hopper"
+
+    def _jam(self, _: Values) -> str:
+        """A coin is stuck: no more leave."""
+        self._jammed = True
+        return "hopper jammed"
+
+    def _clear(self, _: Values) -> str:
+        """A technician frees it."""
+        self._jammed = self._timed_out = False
+        return "hopper free"
+
+    def _runaway(self, values: Values) -> str:
+        """``coins``: so many too many leave at the end of the next payout."""
+        self._extra = number(values, "coins", default=1)
+        return f"{self._extra} coins too many at the next payout"
+
+    def state(self) -> dict[str, Any]:
+        """Where the coins are."""
+        return {
+            "status": "paying" if self._remaining else "idle",
+            "level_coins": self.level_coins,
+            "tray_coins": self.tray_coins,
+            "paid_for_life": self._total,
+        }

@@ -1,0 +1,69 @@
+"""What every simulated ccTalk device shares: one wire, on which the machine hears its own bytes first.
+
+What has no battery in a real one is lost with the power: events, inhibits, the order being paid. What has is
+kept: the life-time counters, the coins and bills themselves.
+"""
+
+from collections import deque
+from typing import Final
+
+from egm.devices.cctalk.codec import (
+    HOST,
+    Events,
+    Frame,
+    Header,
+    Pair,
+)
+from egm.devices.twin import Twin
+
+
+class EventMemory:
+    """A device's numbered events, the last five kept."""
+
+    def __init__(self) -> None:
+        self.counter = 0
+        self._pairs: deque[Pair] = deque([Pair(0, 0)] * 5, maxlen=5)
+
+    def add(self, a: int, b: int) -> None:
+        """One more event."""
+        self.counter = self.counter % 255 + 1
+        self._pairs.appendleft(Pair(a, b))
+
+    def encode(self) -> bytes:
+        """As answer data."""
+        return Events(self.counter, tuple(self._pairs)).encode()
+
+
+class CctalkTwin(Twin[Frame]):
+    """The line's half of a ccTalk twin."""
+
+    address: int = 0
+    product: bytes = b""
+    serial: bytes = b"\x39\x30\x00"
+
+    def _heard(self, data: bytes) -> None:
+        self.port.send(data)  # the wire itself says it back, powered or not
+        super()._heard(data)
+
+    def received(self, message: Frame) -> None:
+        """Answer what is addressed to this device; an unknown header is met with silence."""
+        if message.destination != self.address or message.source != HOST:
+            return
+        answer = self._common(message) if message.header in _COMMON else self._answer(message)
+        if answer is not None:
+            self._send(Frame(HOST, self.address, Header.REPLY, answer).encode())
+
+    def _common(self, message: Frame) -> bytes:
+        return {
+            Header.SIMPLE_POLL: b"",
+            Header.MANUFACTURER: b"SIM",
+            Header.PRODUCT: self.product,
+            Header.SERIAL: self.serial,
+        }[Header(message.header)]
+
+    def _answer(self, message: Frame) -> bytes | None:
+        """The answer's data, or None for silence."""
+        raise NotImplementedError
+
+
+_COMMON: Final = frozenset({Header.SIMPLE_POLL, Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL})

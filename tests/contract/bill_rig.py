@@ -1,0 +1,107 @@
+"""A bill acceptor on a cable, with a ledger that can die and a machine that decides."""
+
+from conftest import Rig
+
+from egm.devices.bill_driver import BillDriver
+from egm.devices.cctalk.bill import CctalkBillDriver
+from egm.devices.ebds.driver import EbdsDriver
+from egm.devices.id003.driver import Id003Driver
+from egm.devices.interface import (
+    Escrowed,
+    Note,
+)
+from egm.devices.transient import TransientEscrowLedger
+
+DRIVERS = {"cctalk_bill": CctalkBillDriver, "ebds": EbdsDriver, "id003": Id003Driver}
+NOTES = frozenset({5_00, 10_00, 20_00})
+
+
+class Killed(Exception):
+    """The machine process died here."""
+
+
+class MortalLedger(TransientEscrowLedger):
+    """What is recorded stays; ``die_at`` counts the calls before and after each recording."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.die_at: int | None = None
+        self._calls = 0
+
+    def _maybe_die(self) -> None:
+        self._calls += 1
+        if self.die_at is not None and self._calls == self.die_at:
+            raise Killed
+
+    def stack_ordered(self, content, mark):
+        self._maybe_die()
+        super().stack_ordered(content, mark)
+        self._maybe_die()
+
+    def vended(self):
+        self._maybe_die()
+        super().vended()
+        self._maybe_die()
+
+    def vend_confirmed(self):
+        self._maybe_die()
+        super().vend_confirmed()
+        self._maybe_die()
+
+    def not_stacked(self, why):
+        self._maybe_die()
+        super().not_stacked(why)
+        self._maybe_die()
+
+    def set_mark(self, mark):
+        self._maybe_die()
+        super().set_mark(mark)
+        self._maybe_die()
+
+
+class BillRig(Rig):
+    def __init__(self, protocol: str, line: str = "perfect", seed: int = 1, decide: str = "stack") -> None:
+        super().__init__(protocol, line, seed)
+        self.ledger = MortalLedger()
+        self.decide = decide
+        self.react = self._react
+        self.begin()
+
+    def begin(self) -> None:
+        """A machine process starts."""
+        self.driver: BillDriver = DRIVERS[self.protocol]("bill", self.serial_line(), self.sink, self.ledger)
+        self.driver.enable(NOTES, barcodes=True)
+        self.start(self.driver)
+
+    def _react(self, event) -> None:
+        if isinstance(event, Escrowed):
+            match self.decide:
+                case "stack":
+                    self.driver.stack(event.escrow)
+                case "return":
+                    self.driver.return_bill(event.escrow)
+                case "hold":
+                    self.driver.hold(event.escrow)
+
+    @property
+    def credited_cents(self) -> int:
+        return sum(c.amount_cents for c in self.ledger.credited if isinstance(c, Note))
+
+    def box_cents(self) -> int:
+        return self.twin.describe()["stacked_cents"]
+
+    def quiet(self) -> bool:
+        """Nothing under way on either side."""
+        state = self.twin.describe()
+        return (
+            self.ledger.pending() is None
+            and state["inside_cents"] == 0
+            and state["inserted_cents"] == state["stacked_cents"] + state["returned_cents"]
+        )
+
+    async def idle(self) -> None:
+        await self.until(lambda: self.twin.describe()["status"] == "idle")
+
+    async def insert(self, cents: int = 20_00) -> None:
+        await self.idle()
+        self.hand("insert", amount_cents=cents)

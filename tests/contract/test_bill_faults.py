@@ -1,0 +1,180 @@
+"""What every bill acceptor driver says of faults, and random sessions in which everything fails."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import pytest
+from bill_rig import DRIVERS, BillRig
+from conftest import jump
+
+from egm.devices.interface import (
+    CommLost,
+    CommUp,
+    Disputed,
+    Escrowed,
+    Fault,
+    FaultCode,
+    LineError,
+    Note,
+)
+
+
+@pytest.fixture(params=sorted(DRIVERS))
+def protocol(request) -> str:
+    return request.param
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("G-02", "G-05", "G-06")
+@pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 60, 10)], ids=str)
+def test_everything_fails_at_random(protocol, line, seeds):
+    """Sessions of ten notes with random answers, deaths, power losses, silences and pulled cables."""
+
+    async def scene(seed: int) -> None:
+        dice = random.Random(seed)
+        rig = BillRig(protocol, line, seed)
+        if protocol == "id003":
+            rig.hand("revend", on=bool(seed % 2))
+        for _ in range(10):
+            rig.decide = dice.choice(["stack", "stack", "stack", "return", "hold"])
+            await rig.insert(dice.choice([5_00, 10_00, 20_00]))
+            for _ in range(dice.randrange(4)):
+                await asyncio.sleep(dice.random() * 2)
+                trouble = dice.choice(
+                    ["power", "power", "power", "death", "death", "death", "cable", "silence"]
+                )
+                pause = dice.random() * 2
+                if trouble == "death":
+                    await rig.stop()
+                    await asyncio.sleep(pause)
+                    rig.begin()
+                elif trouble == "silence":
+                    rig.hand("silence")
+                    await asyncio.sleep(pause)
+                    rig.hand("silence", on=False)
+                else:
+                    off, on = ("power_off", "power_on") if trouble == "power" else ("unplug", "plug")
+                    rig.hand(off)
+                    await asyncio.sleep(pause)
+                    rig.hand(on)
+            rig.decide = dice.choice(["stack", "return"])
+            for event in rig.of(Escrowed)[-1:]:
+                rig._react(event)
+            await rig.until(rig.quiet, 120)
+        await rig.stop()
+        assert rig.credited_cents == rig.box_cents(), seed
+        rig.close()
+
+    for seed in seeds:
+        jump(scene(seed))
+
+
+@pytest.mark.requirement("G-06", "G-15")
+class TestFaults:
+    def fault(self, protocol: str, code: FaultCode, begin: Callable, end: Callable) -> None:
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            begin(rig)
+            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            end(rig)
+            await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.insert(5_00)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.credited_cents == rig.box_cents() == 5_00
+            rig.close()
+
+        jump(scene())
+
+    def test_jam(self, protocol):
+        def begin(rig):
+            rig.hand("jam")
+            rig.hand("insert", amount_cents=20_00)
+
+        self.fault(protocol, FaultCode.JAM, begin, lambda rig: rig.hand("clear"))
+
+    @pytest.mark.requirement("G-01")
+    def test_box_removed(self, protocol):
+        self.fault(
+            protocol,
+            FaultCode.STACKER_REMOVED,
+            lambda rig: rig.hand("box", present=False),
+            lambda rig: rig.hand("box", present=True),
+        )
+
+    def test_box_full(self, protocol):
+        self.fault(
+            protocol, FaultCode.STACKER_FULL, lambda rig: rig.hand("full"), lambda rig: rig.hand("clear")
+        )
+
+    def test_failure(self, protocol):
+        self.fault(protocol, FaultCode.FAILURE, lambda rig: rig.hand("fail"), lambda rig: rig.hand("clear"))
+
+    def test_cheat(self, protocol):
+        self.fault(protocol, FaultCode.CHEAT, lambda rig: rig.hand("cheat"), lambda rig: None)
+
+    @pytest.mark.requirement("G-02")
+    def test_a_lie_is_not_credited(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            rig.hand("lie")
+            await rig.until(lambda: rig.of(Disputed))
+            await rig.insert(5_00)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.ledger.credited == [Note(5_00)]
+            assert len(rig.of(Disputed)) == 1
+            rig.close()
+
+        jump(scene())
+
+    def test_silence_is_noticed_and_forgotten(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            rig.hand("silence")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            rig.hand("silence", on=False)
+            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.insert()
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.credited_cents == 20_00
+            assert len(rig.of(CommLost)) == 1
+            rig.close()
+
+        jump(scene())
+
+    def test_cable_out_and_in(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.insert()
+            await rig.until(lambda: rig.of(Escrowed))
+            rig.hand("unplug")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            await asyncio.sleep(4)
+            rig.hand("plug")
+            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.credited_cents == rig.box_cents()
+            rig.close()
+
+        jump(scene())
+
+    def test_damaged_answers_are_told_and_survived(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            rig.hand("corrupt", answers=3)
+            await rig.until(lambda: rig.of(LineError))
+            await rig.insert()
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.credited_cents == rig.box_cents() == 20_00
+            rig.close()
+
+        jump(scene())
