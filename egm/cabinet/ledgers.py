@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Key
+from egm.cabinet.pay_out import open_job
 from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
@@ -41,7 +42,8 @@ class PaperLedger:
         paper = self._cabinet.recall(Key.PAPER)
         if paper is None:
             return None
-        content = Barcode(paper["digits"]) if paper["digits"] else Note(paper["amount_cents"])
+        number = self._cabinet.the_desk.number_of(paper["id"]) if paper["ticket"] else None
+        content = Note(paper["amount_cents"]) if number is None else Barcode(number)
         return EscrowRecord(content=content, phase=EscrowPhase(paper["phase"]), mark=paper["mark"])
 
     def stack_ordered(self, content: Content, mark: int) -> None:
@@ -49,25 +51,25 @@ class PaperLedger:
         invariant(self.pending() is None, "a second paper ordered into the box")
         if isinstance(content, Note):
             paper_id = f"bill-{self._cabinet.journal.sequence + 1}"
-            amount_cents, digits = content.amount_cents, ""
+            amount_cents, ticket = content.amount_cents, ""
             transfer = Transfer("world:bill", CREDIT, amount_cents, {"bill_cents": amount_cents})
         else:
             redemption = self._cabinet.redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket ordered into the box that was not locked")
-            paper_id, digits = redemption.redemption_id, content.digits
+            paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             transfer = Transfer("world:voucher_in:cashable", CREDIT, amount_cents)
         self._cabinet.redemption = None
         paper = {
             "id": paper_id,
             "amount_cents": amount_cents,
-            "digits": digits,
+            "ticket": ticket,
             "phase": EscrowPhase.ORDERED.value,
             "mark": mark,
         }
         self._cabinet.record(
-            "voucher.escrow" if digits else "bill.escrow",
+            "voucher.escrow" if ticket else "bill.escrow",
             transaction_id=paper_id,
             phase=Phase.RESERVE,
             transfers=(transfer,),
@@ -110,34 +112,20 @@ class PrintingLedger:
 
     def pending(self) -> PrintRecord | None:
         """The open ticket."""
-        kept = self._cabinet.recall(Key.PRINT)
-        if kept is None:
-            return None
-        job = TicketJob(
-            job_id=kept["id"], template=kept["template"], barcode=kept["barcode"], fields=dict(kept["fields"])
-        )
-        return PrintRecord(job=job, state=PrintState(kept["state"]))
+        job = open_job(self._cabinet)
+        return None if job is None else PrintRecord(job=job, state=PrintState(self._kept()["state"]))
 
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
-        self._cabinet.record(
-            "ticket.pending",
-            state={
-                Key.PRINT: {
-                    "id": job.job_id,
-                    "template": job.template,
-                    "barcode": job.barcode,
-                    "fields": dict(job.fields),
-                    "state": PrintState.PENDING.value,
-                }
-            },
-        )
+        language = self._cabinet.recall(Key.PAY_OUT)["language"]
+        kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
+        self._cabinet.record("ticket.pending", state={Key.PRINT: kept})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Its next state; a bar code that is done is money, a failure gives the credits back."""
-        kept = self._cabinet.recall(Key.PRINT)
-        invariant(kept is not None and kept["id"] == job_id, "the printer speaks of another ticket")
+        kept = self._kept()
+        invariant(kept["id"] == job_id, "the printer speaks of another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(Event.TICKET_PRINTED)
             invariant(self._cabinet.recall(Key.PAY_OUT) is None, "a printed ticket was not settled")
@@ -148,6 +136,12 @@ class PrintingLedger:
             self._cabinet.record("ticket.taken", state={Key.PRINT: None}, story={"id": job_id})
         else:
             self._cabinet.record("ticket.printing", state={Key.PRINT: {**kept, "state": state.value}})
+
+    def _kept(self) -> dict[str, Any]:
+        kept: dict[str, Any] | None = self._cabinet.recall(Key.PRINT)
+        if kept is None:
+            raise InvariantError("the printer speaks of a ticket that is not open")
+        return kept
 
 
 class HopperLedger:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
 from egm.cabinet.states import Event
 from egm.cabinet.ticket_paper import job_of
+from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from egm.tickets.model import Ticket
@@ -97,7 +98,8 @@ def reserve_ticket(cabinet: Cabinet, _: Occurrence) -> None:
                 "id": pay_out_id,
                 "way": "ticket",
                 "amount_cents": amount_cents,
-                "number": ticket.number,
+                "number": ticket.masked,
+                "language": cabinet.selection.language,
             }
         },
     )
@@ -111,21 +113,25 @@ def print_ticket(cabinet: Cabinet) -> None:
         return
     if cabinet.printer is None:
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
+    job = job_of(pay_out["id"], _ticket(cabinet, pay_out["id"]), pay_out["language"])
     try:
-        cabinet.printer.print_ticket(
-            job_of(pay_out["id"], _ticket(cabinet, pay_out), cabinet.selection.language)
-        )
+        cabinet.printer.print_ticket(job)
     except ValueError as error:
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": str(error)})) from error
 
 
-def _ticket(cabinet: Cabinet, pay_out: dict[str, Any]) -> Ticket:
-    """The ticket of this payout: the desk gives the same one each time it is asked."""
-    ticket = cabinet.the_desk.prepare(
-        pay_out["id"], pay_out["amount_cents"], denomination_cents=cabinet.selection.denomination_cents
-    )
-    if isinstance(ticket, Refusal):
-        raise InvariantError(f"the ticket of {pay_out['id']} is lost: {ticket.reason.value}")
+def open_job(cabinet: Cabinet) -> TicketJob | None:
+    """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
+    printing = cabinet.recall(Key.PRINT)
+    if printing is None:
+        return None
+    return job_of(printing["id"], _ticket(cabinet, printing["id"]), printing["language"])
+
+
+def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
+    ticket = cabinet.the_desk.ticket_of(pay_out_id)
+    if ticket is None:
+        raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
     return ticket
 
 
@@ -140,15 +146,15 @@ def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
         state={Key.PAY_OUT: None, Key.PRINT: {**printing, "state": "barcode_done"}},
         story=pay_out,
     )
-    cabinet.the_desk.printed(pay_out["number"])
+    cabinet.the_desk.printed(_ticket(cabinet, pay_out["id"]).number)
     cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
 
 
 def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out = cabinet.recall(Key.PAY_OUT)
-    _void(cabinet, pay_out, {Key.PRINT: None}, str(occurrence.values.get("why", "")))
-    cabinet.the_desk.failed(pay_out["number"], str(occurrence.values.get("why", "")))
+    pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values.get("why", ""))
+    _void(cabinet, pay_out, {Key.PRINT: None}, why)
+    cabinet.the_desk.failed(_ticket(cabinet, pay_out["id"]).number, why)
     open_cancelled_credit(cabinet, occurrence)
 
 

@@ -17,7 +17,7 @@ from egm.devices.interface import BillAcceptor
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.link.messages import Notice
-from egm.tickets.model import TicketKind, mask
+from egm.tickets.model import TicketKind
 from egm.tickets.redemption import Reason, Redemption, Refusal
 from meters import Phase, Transfer
 
@@ -77,7 +77,7 @@ def return_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
     """The bill is in the box: post its reservation into the player's credits."""
     paper = cabinet.recall(Key.PAPER)
-    kind = "voucher" if paper["digits"] else "bill"
+    kind = "voucher" if paper["ticket"] else "bill"
     cabinet.record(
         f"{kind}.in",
         transaction_id=f"{paper['id']}.in",
@@ -87,7 +87,7 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
         state={Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value}},
         story=_story(paper),
     )
-    if paper["digits"]:
+    if paper["ticket"]:
         cabinet.the_desk.redeem_commit(paper["id"])
     cabinet.notice = Notice(code=f"{kind}_accepted", values={"amount_cents": paper["amount_cents"]})
 
@@ -95,7 +95,7 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
 def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
     paper = cabinet.recall(Key.PAPER)
-    kind = "voucher" if paper["digits"] else "bill"
+    kind = "voucher" if paper["ticket"] else "bill"
     why = str(occurrence.values["why"])
     cabinet.record(
         f"{kind}.not_stacked",
@@ -106,13 +106,13 @@ def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
         state={Key.PAPER: None},
         story={"why": why, **_story(paper)},
     )
-    if paper["digits"]:
+    if paper["ticket"]:
         cabinet.the_desk.redeem_abort(paper["id"], why)
 
 
 def _story(paper: dict[str, Any]) -> dict[str, Any]:
     """What is told of a paper: never the whole number of a ticket (E-06)."""
-    number = {"number": mask(paper["digits"])} if paper["digits"] else {}
+    number = {"number": paper["ticket"]} if paper["ticket"] else {}
     return {"amount_cents": paper["amount_cents"], **number}
 
 

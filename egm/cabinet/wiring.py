@@ -30,7 +30,7 @@ def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
             yield Occurrence(Event.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
         case device.Returned(reason=reason):
             yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value})
-        case device.Rejected(reason=text):
+        case device.Rejected(reason=text) if kind == "bill_acceptor":  # a coin refused is in the tray
             yield Occurrence(Event.BILL_REJECTED, {"reason": text})
         case device.Disputed(text=text):
             yield Occurrence(Event.FAULT_RAISED, {"code": f"{kind}.disputed", "detail": text})

@@ -171,6 +171,16 @@ class TicketDesk:
         except Refused as refused:
             return refused.refusal
 
+    def ticket_of(self, issue_id: str) -> Ticket | None:
+        """The ticket that was numbered under this id; None when none was."""
+        known = self._store.by_issue(issue_id)
+        return None if known is None else known.ticket
+
+    def number_of(self, redemption_id: str) -> str | None:
+        """The number locked under this redemption; None when nothing was."""
+        known = self._store.by_redemption(redemption_id)
+        return None if known is None else known.ticket.number
+
     def printed(self, number: str) -> Ticket:
         """The printer says the bar code is done: the ticket is money. Durable; a repeat changes nothing."""
         return self._once(number, Action.ISSUE).ticket

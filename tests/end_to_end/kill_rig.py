@@ -27,12 +27,24 @@ profile = "generic"
 game = "maple-classic"
 [devices.bill]
 protocol = "id003"
+[devices.printer]
+protocol = "tcl"
+[devices.coin]
+protocol = "cctalk_coin"
 [devices.io]
 protocol = "ioboard"
 [metrics]
 port = 0
 """
 BILLS = (100, 500, 1000, 2000, 5000, 10000)
+
+
+def _texts(paper) -> list[str]:
+    """Every text on a printed ticket, however the printer keeps it."""
+    if isinstance(paper, str):
+        return [paper]
+    parts = paper.values() if isinstance(paper, dict) else paper if isinstance(paper, list | tuple) else ()
+    return [text for part in parts for text in _texts(part)]
 
 
 @dataclass
@@ -69,6 +81,7 @@ class Player:
         self.folder = folder
         self.witness = witness
         self.snapshot: Snapshot | None = None
+        self.greeted = asyncio.Event()
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -92,6 +105,7 @@ class Player:
         self.witness.sees(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
+            self.greeted.set()
         elif isinstance(message, Play):
             seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
             asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
@@ -113,7 +127,8 @@ class Rig:
         self.log = root / "machine.log"
         self.random = random.Random(seed)
         self.witness = Witness()
-        self.bench = Bench(self.folder.root, {"bill": "id003", "io": "ioboard"}, speed=40.0)
+        twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
+        self.bench = Bench(self.folder.root, twins, speed=40.0)
 
     async def campaign(self, kills: int) -> None:
         """Live and be killed ``kills`` times, then live once to the end and come to rest."""
@@ -129,7 +144,7 @@ class Rig:
         )
         try:
             for _ in range(kills):
-                await self._one_life(self._length_of_life())
+                await self._one_life()
                 self.witness.kills += 1
             await self._rest()
         finally:
@@ -137,22 +152,21 @@ class Rig:
             await self.nursery.wait()
             await self.bench.stop()
 
-    def _length_of_life(self) -> float:
-        """Seconds: one in five dies while coming up, the others at work."""
-        if self.random.random() < 0.2:
-            return self.random.uniform(0.0, 0.2)
-        return 0.2 + self.random.uniform(0.0, 0.5)
-
     async def _ask(self, line: str) -> int:
         self.nursery.stdin.write(f"{line}\n".encode())
         return int(await self.nursery.stdout.readline())
 
-    async def _one_life(self, seconds: float) -> None:
+    async def _one_life(self) -> None:
+        """One in five dies while coming up, the others at work, at a random instant."""
         pid = await self._ask("start")
         player = Player(self.folder, self.witness, self.random)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(player.attend()), group.create_task(self._busy(player))]
-            await asyncio.sleep(seconds)
+            if self.random.random() < 0.2:
+                await asyncio.sleep(self.random.uniform(0.0, 0.25))
+            else:
+                await player.greeted.wait()
+                await asyncio.sleep(self.random.uniform(0.0, 0.5))
             os.kill(pid, signal.SIGKILL)
             status = await self._ask(f"reap {pid}")
             if status != -signal.SIGKILL:
@@ -169,16 +183,21 @@ class Rig:
                 player.wish("play")
             elif chance < 0.60:
                 player.wish("bet", self.random.randint(1, 3))
-            elif chance < 0.63:
+            elif chance < 0.65:
                 player.wish("cash_out")
-            elif chance < 0.66:
+            elif chance < 0.67:
                 self._hand("io", "key", name="attendant", on=True)
                 self._hand("io", "key", name="attendant", on=False)
-            elif chance < 0.67:
+            elif chance < 0.68:
                 self._hand("io", "door", name="main", open=True)
             elif chance < 0.73:
                 self._hand("io", "door", name="main", open=False)
-            elif chance < 0.85:
+            elif chance < 0.76:
+                self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
+            elif chance < 0.82:
+                if papers := self.tickets():
+                    self._hand("bill", "insert_ticket", barcode=self.random.choice(papers))
+            elif chance < 0.93:
                 bill = self.random.choice(BILLS)
                 if self._hand("bill", "insert", amount_cents=bill):
                     self.witness.inserted_cents += bill
@@ -211,6 +230,20 @@ class Rig:
         os.kill(pid, signal.SIGTERM)
         self.last_status = await self._ask(f"reap {pid}")
         attending.cancel()
+
+    def tickets(self) -> list[str]:
+        """The bar codes of all tickets that ever came out of the printer whole, redeemed ones too."""
+        printed = self.bench.twins["printer"].describe()["printed"]
+        return [
+            field
+            for paper in printed
+            if paper["barcode_complete"]
+            for field in _texts(paper)
+            if len(field) == 18 and field.isdigit()
+        ]
+
+    def coin_state(self) -> dict:
+        return self.bench.twins["coin"].describe()
 
     def bill_state(self) -> dict:
         return self.bench.twins["bill"].describe()

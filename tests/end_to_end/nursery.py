@@ -13,7 +13,9 @@ from egm.cabinet.__main__ import _run
 from egm.cabinet.process import Machine
 from egm.clock import SystemClock
 from egm.config import StateFolder, load_cabinet
+from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003.driver import Id003Driver
+from egm.devices.printer_driver import PrinterDriver
 
 
 def live(state: Path, cabinet: Path) -> None:
@@ -24,7 +26,8 @@ def live(state: Path, cabinet: Path) -> None:
 
 def main() -> None:
     state, cabinet, log = map(Path, sys.argv[1:])
-    Id003Driver.poll_seconds = 0.01
+    for driver in (Id003Driver, PrinterDriver, CctalkCoinDriver):
+        driver.poll_seconds = 0.01
     for line in sys.stdin:
         verb, *rest = line.split()
         if verb == "start":

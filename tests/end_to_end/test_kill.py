@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 import pytest
 from kill_rig import Rig
 
+from egm.tickets.model import TicketState
+from egm.tickets.store import TicketStore
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
 
@@ -57,21 +59,70 @@ def test_it_was_killed_and_came_to_rest(campaign, request):
     assert rig.witness.kills == request.config.getoption("--kills")
     assert rig.last_status == 0
     assert "out_of_service" not in rig.witness.states
-    assert {"idle", "playing", "handpay", "door_open"} <= rig.witness.states
+    assert {"idle", "playing", "paying", "door_open"} <= rig.witness.states
     journal.self_audit()
     kinds = {entry.kind for entry in entries}
-    assert {"bill.in", "game.start", "game.end", "handpay.paid", "power.up", "door.opened"} <= kinds
+    assert {
+        "bill.in",
+        "game.start",
+        "game.end",
+        "voucher.out",
+        "voucher.in",
+        "coin.in",
+        "power.up",
+        "door.opened",
+    } <= kinds
 
 
 @pytest.mark.requirement("G-02", "G-05")
-def test_no_bill_is_credited_twice_or_eaten(campaign):
+def test_no_paper_is_credited_twice_or_eaten(campaign):
     rig, journal, entries = campaign
     box = rig.bill_state()
-    credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
-    assert credited == box["stacked"]
-    assert sum(credited) == box["stacked_cents"] == -journal.balance_cents("world:bill")
+    credited = [
+        entry.record["amount_cents"] if entry.kind == "bill.in" else entry.record["number"][-4:]
+        for entry in entries
+        if entry.kind in {"bill.in", "voucher.in"}
+    ]
+    in_box = [paper[-4:] if isinstance(paper, str) else paper for paper in box["stacked"]]
+    assert credited == in_box
+    bills_cents = sum(paper for paper in in_box if isinstance(paper, int))
+    assert bills_cents == box["stacked_cents"] == -journal.balance_cents("world:bill")
     assert box["inserted_cents"] == box["stacked_cents"] + box["returned_cents"] == rig.witness.inserted_cents
-    assert credited, "no bill at all: the test shows nothing"
+    assert bills_cents, "no bill at all: the test shows nothing"
+
+
+@pytest.mark.requirement("H-06", "H-07", "H-08")
+def test_a_ticket_is_money_exactly_once(campaign):
+    rig, journal, entries = campaign
+    with TicketStore.open(rig.folder.root) as store:
+        tickets = {record.ticket.number: record for record in store.records()}
+    worth = {TicketState.ISSUED: 0, TicketState.REDEEMED: 0, TicketState.VOID: 0}
+    for record in tickets.values():
+        worth[record.state] += record.ticket.amount_cents  # a KeyError is a ticket left half-way
+    printed = [entry.record["id"] for entry in entries if entry.kind == "voucher.out"]
+    redeemed = [number for number, record in tickets.items() if record.state is TicketState.REDEEMED]
+    assert len(printed) == len(set(printed))
+    good = {
+        record.issue_id: number for number, record in tickets.items() if record.state is not TicketState.VOID
+    }
+    assert set(printed) == set(good)
+    assert set(good.values()) <= set(rig.tickets()), "a ticket is owed that nobody holds"
+    assert (
+        journal.balance_cents("out:voucher:cashable")
+        == worth[TicketState.ISSUED] + worth[TicketState.REDEEMED]
+    )
+    assert -journal.balance_cents("world:voucher_in:cashable") == worth[TicketState.REDEEMED]
+    assert len([entry for entry in entries if entry.kind == "voucher.in"]) == len(redeemed)
+    assert redeemed, "no ticket was redeemed: the test shows nothing"
+
+
+@pytest.mark.requirement("D-13")
+def test_every_coin_in_the_machine_was_credited(campaign):
+    rig, journal, _ = campaign
+    coins = rig.coin_state()
+    assert coins["hopper_cents"] + coins["drop_cents"] == -journal.balance_cents("world:coin")
+    assert journal.balance_cents("stock:hopper") == coins["hopper_cents"]
+    assert coins["hopper_cents"], "no coin at all: the test shows nothing"
 
 
 @pytest.mark.requirement("A-08", "D-15")

@@ -38,7 +38,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     assert room.store.get(number).state is TicketState.ISSUED
     room.printer_says(PrintState.TAKEN)
     assert room.cabinet.recall(Key.PRINT) is None
-    assert room.journal.meters().values["ticket_out_cashable"] == 2000
+    assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
 
 
 @pytest.mark.requirement("H-02")
@@ -226,6 +226,14 @@ def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
     again = restart(room, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()
+
+
+@pytest.mark.requirement("E-06")
+def test_no_whole_number_of_a_ticket_stands_in_the_journal(room):
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+    room.ledger.vended()
+    assert not [entry.sequence for entry in room.journal.entries() if number in str(entry)]
 
 
 @pytest.mark.requirement("H-10")

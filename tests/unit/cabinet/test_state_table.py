@@ -65,9 +65,11 @@ def _room(tmp_path, state: State) -> Room:
 def _start_ticket(room: Room) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
     ticket = room.cabinet.the_desk.prepare("early", 500, denomination_cents=5)
-    _reserve(room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.number})
-    printing = {"id": "early", "template": "cashout", "barcode": ticket.number, "fields": {}}
-    room.cabinet.record("ticket.pending", state={Key.PRINT: {**printing, "state": "printing"}})
+    _reserve(
+        room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
+    )
+    printing = {"id": "early", "language": "en", "state": "printing"}
+    room.cabinet.record("ticket.pending", state={Key.PRINT: printing})
 
 
 def _start_coins(room: Room) -> None:
