@@ -34,7 +34,8 @@ class ListenError(Exception):
 
 _Make = Callable[[str, SerialLine, EventSink], LineDriver[Any]]
 
-_DRIVERS: Final[Mapping[str, _Make]] = {
+#: Protocol -> what makes its driver with a ledger in memory.
+DRIVERS: Final[Mapping[str, _Make]] = {
     "id003": lambda name, line, sink: Id003Driver(name, line, sink, TransientEscrowLedger()),
     "ebds": lambda name, line, sink: EbdsDriver(name, line, sink, TransientEscrowLedger()),
     "cctalk_bill": lambda name, line, sink: CctalkBillDriver(name, line, sink, TransientEscrowLedger()),
@@ -67,7 +68,7 @@ class Listener:
     async def run(self, seconds: float | None = None) -> None:
         """Listen for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
-        driver = _DRIVERS[self._protocol](self._port.name, line, self._heard)
+        driver = DRIVERS[self._protocol](self._port.name, line, self._heard)
         self._driver = driver
         if self._accept:
             if not isinstance(driver, Id003Driver | EbdsDriver | CctalkBillDriver | CctalkCoinDriver):

@@ -166,6 +166,22 @@ class TestCoinAcceptor:
 
         jump(scene())
 
+    def test_a_coin_the_counter_does_not_know_is_not_credited(self):
+        async def scene():
+            rig = CoinRig()
+            await rig.ready()
+            rig.hand("insert", amount_cents=1_00)
+            await rig.until(lambda: rig.credited() == 1_00)
+            rig.hand("lie")
+            await rig.until(lambda: rig.of(Disputed))
+            rig.hand("insert", amount_cents=2_00)
+            await rig.until(lambda: rig.credited() == 3_00)
+            await rig.stop()
+            assert len(rig.of(Disputed)) == 1
+            rig.close()
+
+        jump(scene())
+
     @pytest.mark.parametrize(
         ("hand", "code"),
         [("jam", FaultCode.JAM), ("cheat", FaultCode.COIN_CHEAT), ("diverter", FaultCode.DIVERTER)],
@@ -367,6 +383,21 @@ class TestHopper:
             await rig.stop()
             assert rig.ledger.paid == {"p": 6}
             assert rig.tray() == 6
+            rig.close()
+
+        jump(scene())
+
+    def test_coins_nobody_ordered_are_told(self):
+        async def scene():
+            rig = HopperRig()
+            rig.driver.pay("p", 2)
+            await rig.finished("p")
+            await asyncio.sleep(1)
+            assert not rig.of(Disputed)
+            rig.hand("lie")
+            await rig.until(lambda: rig.of(Disputed))
+            await rig.stop()
+            assert rig.ledger.paid == {"p": 2}
             rig.close()
 
         jump(scene())

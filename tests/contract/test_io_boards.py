@@ -260,6 +260,29 @@ class TestFaults:
 
         jump(scene())
 
+    def test_levels_that_no_edge_explains_are_believed(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.hand("lie")
+            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_a_button_that_sticks_is_one_press(self):
+        async def scene():
+            rig = BoardRig()
+            await rig.known()
+            rig.hand("jam", button="play")
+            await asyncio.sleep(10)
+            await rig.stop()
+            assert len(rig.of(ButtonPressed)) == 1
+            rig.close()
+
+        jump(scene())
+
     def test_what_the_board_has_not_is_refused(self):
         async def scene():
             rig = BoardRig()

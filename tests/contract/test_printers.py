@@ -204,9 +204,9 @@ class TestInterruptions:
                 assert state is S.TAKEN
             rig.close()
 
-        for step in range(25):
+        for step in range(15):
             for pause in (0.0, 0.7, 8.0):
-                jump(scene(step * 0.12, pause))
+                jump(scene(step * 0.2, pause))
 
     def test_printer_loses_power_at_any_moment(self, protocol):
         async def scene(moment: float, pause: float) -> None:

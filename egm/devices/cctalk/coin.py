@@ -114,18 +114,26 @@ class CctalkCoinDriver(CctalkDriver):
         coins = tuple(
             (self._coins[pair.a], pair.b == codec.PATH_HOPPER) for pair in news.pairs if pair.a in self._coins
         )
-        unseen = accepted_since(position, accepted) - sum(pair.a > 0 for pair in news.pairs)
+        passed = accepted_since(position, accepted)
+        unseen = passed - sum(pair.a > 0 for pair in news.pairs)
+        if unseen < 0:  # its own counter knows of fewer: believe the smaller, the first ones reported
+            coins = coins[:passed]
         self._ledger.coins_in(coins, mark_of(events, accepted))
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
-        if unseen > 0 or news.lost:
-            text = (
-                f"{max(unseen, 0)} coins were accepted and {news.lost} events lost that were never reported"
-            )
-            self._emit(Disputed(device=self.name, text=text))
+        self._unexplained(unseen, news.lost)
         for pair in news.pairs:
             self._not_a_coin(pair)
         return True
+
+    def _unexplained(self, unseen: int, lost: int) -> None:
+        if unseen < 0:
+            text = f"{-unseen} coins reported that the acceptor did not count; not credited"
+        elif unseen or lost:
+            text = f"{unseen} coins were accepted and {lost} events lost that were never reported"
+        else:
+            return
+        self._emit(Disputed(device=self.name, text=text))
 
     def _not_a_coin(self, pair: Pair) -> None:
         if pair.a:

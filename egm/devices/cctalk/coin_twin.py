@@ -72,7 +72,13 @@ class CctalkCoinTwin(CctalkTwin):
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Hands: see each method."""
-        return {"insert": self._insert, "cheat": self._cheat, "jam": self._jam, "diverter": self._diverter}
+        return {
+            "insert": self._insert,
+            "cheat": self._cheat,
+            "jam": self._jam,
+            "diverter": self._diverter,
+            "lie": self._lie,
+        }
 
     def _insert(self, values: Values) -> str:
         """``amount_cents``: a coin goes in; what is not accepted falls into the tray."""
@@ -106,6 +112,11 @@ class CctalkCoinTwin(CctalkTwin):
         """The credit sensor is blocked."""
         self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
+
+    def _lie(self, _: Values) -> str:
+        """It reports a coin that its own counter of coins does not know."""
+        self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
+        return "a coin that was not there"
 
     def _diverter(self, _: Values) -> str:
         """The sorter does not move."""

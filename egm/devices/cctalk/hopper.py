@@ -17,7 +17,7 @@ from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.talk import CctalkDriver
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import EventSink, FaultCode, PayoutFinished, PayoutProgress
+from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
@@ -39,6 +39,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._shown: int | None = None
         self._empty = False
         self._runaway = False
+        self._total_at_rest: int | None = None
 
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
@@ -82,6 +83,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._stop_wished = await self._ask(Header.EMERGENCY_STOP) is None
             return
         record = self._ledger.pending()
+        self._watch(total, paying=record is not None)
         if record is None:
             if self._wish is not None:
                 payout_id, coins = self._wish
@@ -94,6 +96,15 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._dispense(record)
         else:
             await self._continue(record, status, (total - record.count_before) % _COUNT_RING)
+
+    def _watch(self, total: int, *, paying: bool) -> None:
+        """Tell of coins that leave while nothing is ordered (extra coin paid, or a hand in the hopper)."""
+        extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
+        if extra and not paying:
+            self._emit(
+                Disputed(device=self.name, text=f"{extra} coins left the hopper and none were ordered")
+            )
+        self._total_at_rest = None if paying else total
 
     async def _dispense(self, record: PayoutRecord) -> None:
         if await self._tell(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):

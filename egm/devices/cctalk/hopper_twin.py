@@ -119,7 +119,13 @@ class CctalkHopperTwin(CctalkTwin):
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Hands: see each method."""
-        return {"fill": self._fill, "jam": self._jam, "clear": self._clear, "runaway": self._runaway}
+        return {
+            "fill": self._fill,
+            "jam": self._jam,
+            "clear": self._clear,
+            "runaway": self._runaway,
+            "lie": self._lie,
+        }
 
     def _fill(self, values: Values) -> str:
         """``coins``: how many are in it now."""
@@ -130,6 +136,11 @@ class CctalkHopperTwin(CctalkTwin):
         """A coin is stuck: no more leave."""
         self._jammed = True
         return "hopper jammed"
+
+    def _lie(self, _: Values) -> str:
+        """A coin leaves that nobody ordered."""
+        self._drop_coin()
+        return "a coin nobody ordered"
 
     def _clear(self, _: Values) -> str:
         """A technician frees it."""

@@ -134,6 +134,8 @@ class IoBoardTwin(Twin[Message]):
             "mains": self._mains,
             "battery": self._battery,
             "forget": self._forget,
+            "jam": self._jam,
+            "lie": self._lie,
         }
 
     def _door(self, values: Values) -> str:
@@ -164,6 +166,17 @@ class IoBoardTwin(Twin[Message]):
         """``good``: whether the battery has its voltage."""
         self._set("sensor", "battery_good", level=flag(values, "good"))
         return "battery sensor set"
+
+    def _jam(self, values: Values) -> str:
+        """``button`` sticks, pressed."""
+        button = word(values, "button")
+        self._set("button", button, level=True)
+        return f"{button} sticks"
+
+    def _lie(self, _: Values) -> str:
+        """Its levels change and it numbers no edge for it: the main door."""
+        self._levels ^= 1
+        return "a door without an edge"
 
     def _forget(self, _: Values) -> str:
         """The battery has failed over a power loss: edges are gone and the boot number changes."""

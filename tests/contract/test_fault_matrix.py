@@ -1,0 +1,88 @@
+"""Every trouble a line or a supply can have, for every protocol: told where it must be, and always got over."""
+
+import asyncio
+
+import pytest
+from conftest import Rig, jump
+
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.interface import CommLost, CommUp
+from tools.device_listener import DRIVERS
+
+#: trouble -> (begin, end, whether the driver must say that the device is lost)
+TROUBLES = {
+    "no power": (("power_off", {}), ("power_on", {}), True),
+    "silent": (("silence", {}), ("clear_line", {}), True),
+    "unplugged": (("unplug", {}), ("plug", {}), True),
+    "late within bounds": (("late", {"milliseconds": 60}), ("clear_line", {}), False),
+    "far too late": (("late", {"milliseconds": 900}), ("clear_line", {}), None),
+    "damaged answers": (("corrupt", {"answers": 2}), ("clear_line", {}), False),
+    "all answers damaged": (("corrupt", {"answers": 10_000}), ("clear_line", {}), True),
+    "lost answers": (("drop", {"answers": 2}), ("clear_line", {}), False),
+    "one byte at a time": (("split", {}), ("clear_line", {}), False),
+}
+
+
+@pytest.mark.requirement("G-06", "G-15")
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_every_driver_gets_over_every_trouble(protocol, trouble):
+    (begin, values), (end, _), lost = TROUBLES[trouble]
+    if trouble == "all answers damaged" and PROTOCOLS[protocol].kind == "ticket_printer":
+        lost = None  # printers' answers carry no check: some damage still reads as an answer
+
+    async def scene():
+        rig = Rig(protocol)
+        driver = DRIVERS[protocol]("device", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        for _ in range(2):
+            await rig.until(lambda: driver.up)
+            await asyncio.sleep(2)
+            rig.hand(begin, **values)
+            if lost:
+                await rig.until(lambda: not driver.up, 10)
+            await asyncio.sleep(4)
+            rig.hand(end)
+            await rig.until(lambda: driver.up, 10)
+            await asyncio.sleep(2)
+            assert driver.up
+        await rig.stop()
+        if lost is not None:
+            assert len(rig.of(CommLost)) == (2 if lost else 0)
+            assert len(rig.of(CommUp)) == (3 if lost else 1)
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_a_port_that_is_not_there_yet(protocol):
+    """A machine may start before its devices are plugged in."""
+
+    async def scene():
+        rig = Rig(protocol)
+        rig.hand("unplug")
+        driver = DRIVERS[protocol]("device", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        await rig.until(lambda: rig.of(CommLost), 5)
+        await asyncio.sleep(10)
+        assert len(rig.of(CommLost)) == 1
+        rig.hand("plug")
+        await rig.until(lambda: driver.up, 5)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_every_twin_can_jam_lie_and_describe_itself(protocol):
+    async def scene():
+        rig = Rig(protocol)
+        actions = rig.twin.actions()
+        assert {"jam", "lie"} <= set(actions)
+        assert rig.twin.describe()["kind"]
+        assert all(action.__doc__ for action in actions.values())
+        rig.close()
+
+    jump(scene())
