@@ -100,8 +100,9 @@ class Theme:
     looks: Mapping[str, Look]
 
     def look(self, game_id: str, family: str) -> Look:
-        """The look of a game: by its identifier, else its family, else one chosen by its name for good."""
-        for key in (game_id, family):
+        """The look of a game: the longest name its identifier begins with, its family's, or one for good."""
+        fitting = [name for name in self.looks if game_id.startswith(name)]
+        for key in (max(fitting, key=len, default=""), family):
             if key in self.looks:
                 return self.looks[key]
         names = sorted(self.looks)

@@ -17,7 +17,7 @@ LEAST_HEIGHT = 13.0
 
 
 class Watcher(Painter):
-    """A painter that writes words and remembers where, forgets those a panel then covers, and draws no art."""
+    # Letters smaller than this, in units of the 1080 high picture, are not readable on a cabinet.
 
     def __init__(self, theme):
         super().__init__(theme)

@@ -8,6 +8,7 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.art.symbols import draw_symbol
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
@@ -47,8 +48,8 @@ def amount(stage: Stage, item: Item) -> str:
     if item.credits:
         return stage.texts.number(item.credits)
     game = stage.view.game
-    symbol = game.presentation.get("symbols", {}).get(item.name, {}) if game else {}
-    if symbol:
+    symbol = game.presentation.get("symbols", {}).get(item.name) if game else None
+    if symbol is not None:
         return stage.texts.local(symbol["name"], item.name)
     key = f"prize.{item.name.replace('-', '_')}"
     return stage.texts.say(key) if stage.texts.has(key) else item.name.capitalize()
@@ -184,80 +185,94 @@ def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
 def wheel_angle(step: WheelStep, since: float, length: float) -> float:
     """Degrees the wheel has turned: several whole turns, slowing, to end with the part under the pointer."""
     part = 360.0 / len(step.parts)
-    end = 360.0 * 5 + 360.0 - (step.part + 0.5) * part
+    end = 360.0 * 4 + (step.part + 0.5) * part
     return end * ease_out(clamp(since / length))
 
 
 def draw_wheel(stage: Stage, step: WheelStep, time: StepTime | None, since: float) -> None:
-    """The wheel turning under its pointer; without a time, at rest."""
+    """The wheel turning under its pointer; without a time, at rest where it ended."""
     board_back(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
     side = min(w, h) - 24
-    cx, cy = x + w / 2, y + h / 2 + 6
-    begin, length = (time.begin, time.stops[-1] - time.begin) if time else (-1.0, 1.0)
-    angle = wheel_angle(step, since - begin, length)
-    face = p.kept(
-        ("wheel", step.parts, p.px(side), stage.look.name, stage.texts.language),
-        lambda: _wheel_face(stage, step, p.px(side)),
-    )
-    turned = pygame.transform.rotozoom(face, -angle, 1.0)
+    cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
+    length = time.stops[-1] - time.begin if time is not None else 1.0
+    turning = since - time.begin if time is not None else length
+    angle = wheel_angle(step, turning, length)
+    key = ("wheel", step.parts, p.px(side), stage.look.name)
+    turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
-    if time is not None and since - begin >= length:
-        p.panel(
-            (cx + side / 2 + 24, cy - 60, x + w - cx - side / 2 - 48, 120),
-            radius=24,
-            fill=(10, 6, 22, 235),
-            edge=stage.look.accent,
-            line=4,
+    if turning >= length:
+        _wheel_result(
+            stage, step.parts[step.part], (cx + side / 2 + 26, cy - 130, x + w - cx - side / 2 - 46, 260)
         )
+
+
+def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
+    """The part that won, beside the wheel."""
+    p, (x, y, w, h) = stage.painter, rect
+    p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
+    game = stage.view.game
+    named = game.presentation.get("symbols", {}).get(item.name) if game else None
+    if named is None:
+        p.text(amount(stage, item), (x + w / 2, y + h / 2), Style("numbers", "hero", "meter"), width=w - 30)
+        return
+    side = min(w - 40, 150.0)
+    p.art(
+        ("symbol", item.name),
+        (x + (w - side) / 2, y + 16, side, side),
+        lambda size: draw_symbol(item.name, "", size),
+    )
+    p.text(
+        stage.texts.local(named["name"], item.name),
+        (x + w / 2, y + h - 66),
+        Style("strong", "lead", "text"),
+        width=w - 30,
+    )
+    if item.credits:
         p.text(
-            amount(stage, step.parts[step.part]),
-            ((cx + side / 2 + x + w) / 2, cy),
-            Style("numbers", "hero", "meter"),
-            width=x + w - cx - side / 2 - 80,
+            stage.texts.number(item.credits),
+            (x + w / 2, y + h - 28),
+            Style("numbers", "lead", "meter"),
+            width=w - 30,
         )
 
 
 def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
+    """The face of a wheel: coloured parts, each with what it pays, or its symbol where the game has one."""
     ink = Ink((pixels, pixels), (100, 100), 2)
     ink.fill(ellipse(50, 50, 50), BLACK)
     ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
     part = 360.0 / len(step.parts)
-    numbers = str(stage.theme.fonts["numbers"])
-    names = list(dict.fromkeys(item.name for item in step.parts))
-    colours = {name: _PARTS[n % len(_PARTS)] for n, name in enumerate(names)}
-    tall = min(0.07, 2.2 / len(step.parts))  # words stand across a part, no taller than it is wide there
-    out = 0.345 if tall == 0.07 else 0.385
-    for i in range(len(step.parts)):
-        arc = [
-            (
-                50 + 45.5 * math.sin(math.radians(part * (i + k / 12))),
-                50 - 45.5 * math.cos(math.radians(part * (i + k / 12))),
-            )
-            for k in range(13)
-        ]
-        colour = colours[step.parts[i].name]
-        ink.fill([(50.0, 50.0), *arc], mix(colour, BLACK, 0.25 if i % 2 else 0.0))
-        ink.stroke([(50.0, 50.0), arc[0]], 0.5, stage.theme.colour("gold_light"))
-    face = ink.finish()
+    kinds = list(dict.fromkeys(item.name for item in step.parts))
     for i, item in enumerate(step.parts):
-        words = (
-            pygame.font.Font(numbers, max(8, round(pixels * tall)))
-            .render(amount(stage, item), True, (255, 255, 255))
-            .premul_alpha()
+        angles = [math.radians(part * (i + k / 12)) for k in range(13)]
+        arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
+        ink.fill([(50.0, 50.0), *arc], _PARTS[kinds.index(item.name) % len(_PARTS)])
+        ink.stroke([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
+    face = ink.finish()
+    game = stage.view.game
+    symbols = game.presentation.get("symbols", {}) if game else {}
+    side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.parts) * 0.95)
+    for i, item in enumerate(step.parts):
+        sign = (
+            draw_symbol(item.name, "", (round(side), round(side)))
+            if item.name in symbols
+            else _label(stage, item, pixels)
         )
-        turned = pygame.transform.rotozoom(words, 90 - part * (i + 0.5), 1.0)
-        angle = math.radians(part * (i + 0.5))
-        at = (pixels / 2 + pixels * out * math.sin(angle), pixels / 2 - pixels * out * math.cos(angle))
-        face.blit(
-            turned,
-            (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2),
-            special_flags=pygame.BLEND_PREMULTIPLIED,
-        )
+        turned = pygame.transform.rotozoom(sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0)
+        angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
+        at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
+        place = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
+        face.blit(turned, place, special_flags=pygame.BLEND_PREMULTIPLIED)
     return face
+
+
+def _label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+    font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
+    return font.render(amount(stage, item), True, (255, 255, 255)).premul_alpha()
 
 
 def _hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:

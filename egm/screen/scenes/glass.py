@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.link.messages import Notice, Snapshot
+from egm.link.messages import GameView, Notice, Snapshot
 from egm.screen.outcome import Field, Prize, WinView, bet_level
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
@@ -100,20 +100,19 @@ def _keno_glasses(stage: Stage) -> None:
             align="right",
             width=w * 0.36,
         )
-    x, y, w, h = stage.layout.right
-    forms = game.presentation.get("forms", [])
+    _tickets(stage, game)
+
+
+def _tickets(stage: Stage, game: GameView) -> None:
+    """The kinds of ticket a game sells, on the right glass."""
+    texts = stage.texts
+    x, y, w, _ = stage.layout.right
     caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     top = y + 70
-    for form in forms:
-        top += (
-            p.paragraph(
-                texts.local(form["name"]),
-                (x + 26, top, w - 52, 90),
-                Style("strong", "small", "text"),
-                leading=1.2,
-            )
-            + 12
-        )
+    style = Style("strong", "small", "text")
+    for form in game.presentation.get("forms", []):
+        words = texts.local(form["name"])
+        top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 12
     _small_print(stage, stage.layout.right)
 
 

@@ -7,13 +7,13 @@ import pygame
 from egm.link.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box
+from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.glass import percent
 from egm.screen.scenes.help import draw_button
 from egm.screen.scenes.keno import draw_ball
-from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import BLACK, Stage, metal, rim_panel
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
@@ -142,20 +142,28 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     """The symbols of the game's three highest prizes; Keno shows balls."""
-    p, (x, y, w, h) = stage.painter, rect
+    x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
     field: Field | None = next(iter(fields.values()), None)
     if field is None:
+        if "areas" in game.presentation:
+            _show_art(stage, rect, [next(iter(area["pays"])) for area in game.presentation["areas"]][-4:])
+            return
         side = min(h, w / len(_BALLS) - 8)
         left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_BALLS):
-            rect = (left + i * (side + 8), y + (h - side) / 2, side, side)
-            draw_ball(stage, rect, number, hit=i % 2 == 1)
+            ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
+            draw_ball(stage, ball, number, hit=i % 2 == 1)
         return
     prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
-    best = list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
-    side = min(h, w / max(1, len(best)) - 10)
-    left = x + (w - len(best) * (side + 10) + 10) / 2
-    for i, symbol in enumerate(best):
-        art = symbol_art(stage, field, symbol, (p.px(side), p.px(side)))
-        p.put(art, (p.px(left + i * (side + 10)), p.px(y + (h - side) / 2)))
+    _show_art(stage, rect, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
+
+
+def _show_art(stage: Stage, rect: Rect, symbols: list[str]) -> None:
+    """Symbols in a row."""
+    p, (x, y, w, h) = stage.painter, rect
+    side = min(h, w / max(1, len(symbols)) - 10)
+    left = x + (w - len(symbols) * (side + 10) + 10) / 2
+    for i, symbol in enumerate(symbols):
+        place = (left + i * (side + 10), y + (h - side) / 2, side, side)
+        p.art(("symbol", symbol), place, lambda size, s=symbol: draw_symbol(s, s, size))  # type: ignore[misc]

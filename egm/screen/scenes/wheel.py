@@ -1,7 +1,11 @@
 """A game that is a wheel: the wheel at rest, and what its areas pay on the glasses and in the help."""
 
+from functools import partial
 from typing import Any
 
+import pygame
+
+from egm.screen.art.symbols import draw_symbol
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_wheel
 from egm.screen.scenes.stage import Stage, caption
@@ -48,11 +52,17 @@ def wheel_prizes(stage: Stage, rect: Rect) -> None:
     rows = [(area, int(pay)) for area in _areas(stage) for pay in area["pays"].values()]
     step = min(64.0, h / max(1, len(rows)))
     for i, (area, pay) in enumerate(rows):
-        middle = y + (i + 0.5) * step
+        middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
+        symbol = next(iter(area["pays"]))
+        stage.painter.art(("symbol", symbol), (x, middle - side / 2, side, side), partial(_symbol, symbol))
         name, style = stage.texts.local(area["name"]), Style("strong", "small", "text")
-        stage.painter.text(name, (x, middle), style, align="left", width=w * 0.6)
+        stage.painter.text(name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12)
         style = Style("numbers", "lead" if step > 44 else "small", "meter")
         stage.painter.text(stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36)
+
+
+def _symbol(name: str, size: tuple[int, int]) -> pygame.Surface:
+    return draw_symbol(name, name, size)
 
 
 def _areas(stage: Stage) -> list[dict[str, Any]]:
