@@ -99,7 +99,7 @@ class Web:
                 self._listen(port, address_file), self._loop
             ).result()
         except OSError as error:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._end_loop()
             raise OSError(f"port {port} on {HOST}: {error}") from error
 
     @property
@@ -145,6 +145,9 @@ class Web:
             await self._server.wait_closed()
 
         asyncio.run_coroutine_threadsafe(stop(), self._loop).result(timeout=10)
+        self._end_loop()
+
+    def _end_loop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=10)
         self._loop.close()

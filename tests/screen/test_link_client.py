@@ -1,0 +1,133 @@
+"""The screen's end of the link, against a real socket: hello first, whole lines, reconnection, no blocking."""
+
+import socket
+from itertools import pairwise
+
+import pytest
+
+from egm.link.client import WAIT_FIRST, WAIT_MOST, Client
+from egm.link.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
+
+
+class Peer:
+    """A machine's end that does what a test says."""
+
+    def __init__(self, folder):
+        self.path, self.token = folder / "m.sock", folder / "m.token"
+        self.token.write_text("secret\n")
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        self.listener.settimeout(5)
+
+    def accept(self):
+        link, _ = self.listener.accept()
+        link.settimeout(5)
+        return link
+
+
+@pytest.fixture
+def peer(tmp_path):
+    found = Peer(tmp_path)
+    yield found
+    found.listener.close()
+
+
+@pytest.fixture
+def client(peer):
+    found = Client(peer.path, peer.token)
+    yield found
+    found.close()
+
+
+def read_line(link):
+    data = b""
+    while not data.endswith(b"\n"):
+        data += link.recv(65536)
+    return decode(data.strip())
+
+
+def test_the_first_line_is_a_hello_with_the_token(client, peer):
+    assert client.poll(0).up
+    with peer.accept() as link:
+        assert read_line(link) == Hello(token="secret")
+        assert client.send(Intent(name="play"))
+        client.poll(0)
+        assert read_line(link) == Intent(name="play")
+
+
+def test_messages_come_whole_however_they_are_cut(client, peer):
+    client.poll(0)
+    with peer.accept() as link:
+        line = encode(BenchReply(ok=True, text="Érable")) + encode(BenchReply(ok=False))
+        got = []
+        for i in range(len(line)):
+            link.send(line[i : i + 1])
+            got += client.poll(0).messages
+        assert got == [BenchReply(ok=True, text="Érable"), BenchReply(ok=False)]
+
+
+def test_what_came_before_the_peer_left_is_not_lost(client, peer):
+    client.poll(0)
+    with peer.accept() as link:
+        read_line(link)
+        link.send(encode(BenchReply(ok=True)))
+    assert client.poll(0).messages == (BenchReply(ok=True),)
+    gone = client.poll(0)
+    assert gone.down
+    assert not client.linked
+    assert not client.send(Intent(name="play")), "a wish is never kept for later"
+
+
+@pytest.mark.parametrize(
+    "rubbish", [b"{}\n", b"\xff\xfe\n", b'{"type":"intent","name":"steal"}\n', b"[" * 100 + b"\n"]
+)
+def test_rubbish_ends_the_link_and_is_named(client, peer, rubbish):
+    client.poll(0)
+    with peer.accept() as link:
+        link.send(rubbish)
+        told = client.poll(0)
+        assert told.down
+        assert told.error
+
+
+def test_an_endless_line_ends_the_link(client, peer):
+    client.poll(0)
+    with peer.accept() as link:
+        link.setblocking(False)
+        told = client.poll(0)
+        sent = 0
+        while not told.down:
+            try:
+                sent += link.send(b"x" * 65536)
+            except BlockingIOError:
+                pass
+            except BrokenPipeError:
+                break
+            told = client.poll(0)
+        assert sent <= LINE_BYTES_MAX + 1_000_000
+        assert not client.linked
+
+
+def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
+    client = Client(tmp_path / "none.sock", tmp_path / "none.token")
+    tries, now, waits = [], 0.0, []
+    for _ in range(4000):
+        before = client._next_try
+        client.poll(now)
+        if client._next_try != before:
+            tries.append(now)
+        now += 0.01
+    waits = [round(later - earlier, 1) for earlier, later in pairwise(tries)]
+    assert waits[:5] == [WAIT_FIRST, 0.2, 0.4, 0.8, 1.6]
+    assert set(waits[5:]) == {WAIT_MOST}
+
+
+def test_a_peer_that_comes_back_is_found(client, peer):
+    client.poll(0)
+    peer.accept().close()
+    assert client.poll(0).down
+    assert not client.poll(0.01).up, "not at once"
+    assert client.poll(1).up
+    with peer.accept() as link:
+        assert read_line(link).token == "secret"

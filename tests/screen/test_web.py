@@ -1,0 +1,201 @@
+"""The browser screen: who gets in, what is sent, what comes back. Real sockets on loopback."""
+
+import json
+import socket
+import struct
+from contextlib import contextmanager
+
+import pygame
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from egm.screen.app import Tap
+from egm.screen.view import Action, View
+from egm.screen.web import BAND, Web, changed_bands, encode_pieces, read_input
+
+
+@pytest.fixture
+def web(theme, tmp_path):
+    found = Web(theme, scale=0.2, address_file=tmp_path / "screen.url")
+    yield found
+    found.close()
+
+
+def ask(web, path="/", host=None, cookie=""):
+    """One HTTP request as bytes; the status, the headers and the body."""
+    port = web._door.port
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close"]
+    if cookie:
+        lines.append(f"Cookie: {cookie}")
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+        link.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        data = b""
+        while piece := link.recv(65536):
+            data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    return status, headers, body.decode()
+
+
+def enter(web):
+    """Use the address; the cookie it gives."""
+    status, headers, _ = ask(web, web.address.split(str(web._door.port), 1)[1])
+    assert status == 303
+    return headers["Set-Cookie"].split(";")[0]
+
+
+@contextmanager
+def linked(web, cookie, origin=None):
+    port = web._door.port
+    headers = {"Cookie": cookie} if cookie else {}
+    with connect(
+        f"ws://127.0.0.1:{port}/link",
+        origin=origin or f"http://127.0.0.1:{port}",
+        additional_headers=headers,
+        max_size=None,
+    ) as link:
+        yield link
+
+
+def draw(web, view, tries=2000):
+    """Frames until one was wanted and sent."""
+    for _ in range(tries):
+        target = web.frame()
+        if target is not None:
+            web.picture.draw(target, view)
+            web.show()
+            return
+        pygame.time.wait(1)
+    raise AssertionError("no frame was wanted")
+
+
+def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
+    address = web.address
+    cookie = enter(web)
+    path = address.split(str(web._door.port), 1)[1]
+    assert ask(web, path)[0] == 403, "spent"
+    assert ask(web, "/", cookie=cookie)[0] == 200
+    fresh = (tmp_path / "screen.url").read_text().strip()
+    assert fresh == web.address != address
+    assert (tmp_path / "screen.url").stat().st_mode & 0o077 == 0
+    assert ask(web, fresh.split(str(web._door.port), 1)[1])[0] == 303
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 403),
+        ("/?token=", 403),
+        ("/?token=0000", 403),
+        ("/%2e%2e/etc/passwd", 404),
+        ("/link", 403),
+        ("/other", 404),
+    ],
+)
+def test_a_stranger_gets_nothing(web, path, status):
+    assert ask(web, path)[0] == status
+
+
+def test_another_host_name_is_refused_even_with_the_token(web):
+    path = web.address.split(str(web._door.port), 1)[1]
+    assert ask(web, path, host="evil.example:80")[0] == 421
+    assert ask(web, path)[0] == 303, "and the token was not spent"
+
+
+def test_a_page_of_another_origin_cannot_link(web):
+    cookie = enter(web)
+    for origin, with_cookie in (("http://evil.example", cookie), (None, "")):
+        with pytest.raises(InvalidStatus) as refused, linked(web, with_cookie, origin):
+            pass
+        assert refused.value.response.status_code == 403
+
+
+def test_the_page_runs_its_own_script_and_nothing_else(web):
+    _, headers, body = ask(web, "/", cookie=enter(web))
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    nonce = policy.split("'nonce-")[1].split("'")[0]
+    assert body.count(f'nonce="{nonce}"') == 2
+    assert "%" + "NONCE" not in body
+    assert headers["Cache-Control"] == "no-store"
+
+
+def test_frames_go_out_and_taps_and_keys_come_back(web):
+    with linked(web, enter(web)) as link:
+        draw(web, View(now=1.0))
+        message = link.recv(timeout=20)
+        width, height, count = struct.unpack(">HHH", message[:6])
+        assert (width, height, count) == (*web.picture.pixels, 1)
+        _, top, length = struct.unpack(">HHI", message[6:14])
+        assert (top, message[14:16]) == (0, b"\xff\xd8"), "a whole frame first, as a JPEG"
+        assert len(message) == 14 + length
+        assert web.frame() is None, "nothing more before it is shown"
+        for line in (
+            '{"shown": true}',
+            '{"tap": [0.5, 0.25]}',
+            '{"key": "Space"}',
+            "rubbish",
+            '{"key": "F13"}',
+            '{"tap": "x"}',
+            "[]",
+        ):
+            link.send(line)
+        got = []
+        for _ in range(2000):
+            got += web.inputs()
+            if len(got) >= 2:
+                break
+            pygame.time.wait(1)
+        assert got == [Tap(0.5, 0.25), Action("play")]
+        draw(web, View(now=1.6))
+        again = link.recv(timeout=20)
+        assert len(again) < len(message) / 2, "only what changed"
+
+
+def test_the_last_browser_is_served_and_the_one_before_is_told(web):
+    cookie = enter(web)
+    with linked(web, cookie) as first:
+        draw(web, View(now=1.0))
+        first.recv(timeout=20)
+        with linked(web, cookie) as second:
+            assert json.loads(first.recv(timeout=20)) == {"moved": True}
+            with pytest.raises(ConnectionClosed):
+                first.recv(timeout=20)
+            draw(web, View(now=2.0))
+            assert second.recv(timeout=20)[:2] == struct.pack(">H", web.picture.pixels[0])
+
+
+def test_a_port_in_use_is_named(web, theme):
+    with pytest.raises(OSError, match=f"port {web._door.port} on 127.0.0.1"):
+        Web(theme, port=web._door.port, scale=0.1)
+
+
+@given(
+    st.text()
+    | st.binary(max_size=200)
+    | st.recursive(
+        st.none() | st.integers() | st.text() | st.floats(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    ).map(json.dumps)
+)
+def test_no_message_of_a_browser_breaks_the_screen(line):
+    shown, did = read_input(line)
+    assert isinstance(shown, bool)
+    assert did is None or isinstance(did, Tap | Action)
+
+
+def test_changed_rows_are_found_and_joined():
+    width, height = 10, BAND * 4
+    before = bytearray(width * height * 4)
+    after = bytearray(before)
+    after[width * 4 * BAND] = 1
+    after[width * 4 * (BAND * 2 + 3)] = 1
+    assert changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
+    assert changed_bands(bytes(before), bytes(before), width, height) == []
+    surface = pygame.Surface((width, height))
+    assert encode_pieces(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
