@@ -4,22 +4,15 @@ Nothing is recorded and nothing credited: the ledgers are in memory. A note is g
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Protocol, runtime_checkable
 
+from egm.cabinet.ledgers import Ledgers
+from egm.cabinet.ports import DRIVERS
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.cctalk.bill import CctalkBillDriver
-from egm.devices.cctalk.coin import CctalkCoinDriver
-from egm.devices.cctalk.hopper import CctalkHopperDriver
-from egm.devices.driver import LineDriver
-from egm.devices.ebds.driver import EbdsDriver
-from egm.devices.id003.driver import Id003Driver
-from egm.devices.interface import DeviceEvent, Escrowed, EventSink
-from egm.devices.ioboard.driver import IoBoardDriver
-from egm.devices.ithaca.driver import IthacaDriver
+from egm.devices.interface import Device, DeviceEvent, Escrowed, EventSink
 from egm.devices.line import SerialLine
-from egm.devices.tcl.driver import TclDriver
 from egm.devices.transient import (
     TransientCoinLedger,
     TransientEscrowLedger,
@@ -32,23 +25,31 @@ class ListenError(Exception):
     """The device cannot be driven as asked: says why."""
 
 
-_Make = Callable[[str, SerialLine, EventSink], LineDriver[Any]]
+@runtime_checkable
+class _TakesMoney(Protocol):
+    def enable(self, denominations_cents: frozenset[int]) -> None: ...
 
-#: Protocol -> what makes its driver with a ledger in memory.
-DRIVERS: Final[Mapping[str, _Make]] = {
-    "id003": lambda name, line, sink: Id003Driver(name, line, sink, TransientEscrowLedger()),
-    "ebds": lambda name, line, sink: EbdsDriver(name, line, sink, TransientEscrowLedger()),
-    "cctalk_bill": lambda name, line, sink: CctalkBillDriver(name, line, sink, TransientEscrowLedger()),
-    "cctalk_coin": lambda name, line, sink: CctalkCoinDriver(name, line, sink, TransientCoinLedger()),
-    "cctalk_hopper": lambda name, line, sink: CctalkHopperDriver(name, line, sink, TransientPayoutLedger()),
-    "tcl": lambda name, line, sink: TclDriver(name, line, sink, TransientPrintLedger(), {}),
-    "ithaca": lambda name, line, sink: IthacaDriver(name, line, sink, TransientPrintLedger(), {}),
-    "ioboard": IoBoardDriver,
-}
+
+@runtime_checkable
+class _HasEscrow(Protocol):
+    def stack(self, escrow: int) -> None: ...
+
+    def return_bill(self, escrow: int) -> None: ...
+
+
+def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
+    """A driver of ``protocol`` whose ledgers are in memory."""
+    ledgers = Ledgers(
+        paper=TransientEscrowLedger(),
+        coins=TransientCoinLedger(),
+        payouts=TransientPayoutLedger(),
+        printing=TransientPrintLedger(),
+    )
+    return DRIVERS[protocol](name, line, sink, ledgers)
 
 
 class Listener:
-    """One device on one port, with a transient ledger; ``tell`` hears every event."""
+    """One device on one port; ``tell`` hears every event."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Listener:
         accept: frozenset[int] = frozenset(),
         keep: bool = False,
     ) -> None:
+        """``accept``: denominations in cents; ``keep`` what is offered instead of giving it back."""
         self._protocol = protocol
         self._port = port
         self._tell = tell
@@ -68,10 +70,9 @@ class Listener:
     async def run(self, seconds: float | None = None) -> None:
         """Listen for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
-        driver = DRIVERS[self._protocol](self._port.name, line, self._heard)
-        self._driver = driver
+        driver = self._driver = lone_driver(self._protocol, self._port.name, line, self._heard)
         if self._accept:
-            if not isinstance(driver, Id003Driver | EbdsDriver | CctalkBillDriver | CctalkCoinDriver):
+            if not isinstance(driver, _TakesMoney):
                 raise ListenError(f"{self._protocol} accepts no money")
             try:
                 driver.enable(self._accept)
@@ -85,7 +86,6 @@ class Listener:
 
     def _heard(self, event: DeviceEvent) -> None:
         self._tell(event)
-        driver = self._driver
-        if isinstance(event, Escrowed) and isinstance(driver, Id003Driver | EbdsDriver | CctalkBillDriver):
-            answer = driver.stack if self._keep else driver.return_bill
+        if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
+            answer = self._driver.stack if self._keep else self._driver.return_bill
             answer(event.escrow)

@@ -76,7 +76,11 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may come and go. One owner, one reader."""
+    """A line that may come and go. One driver owns it, or several share it as a bus.
+
+    On a bus each takes its ``turn`` for one question and its answer; whoever finds the line lost closes it
+    for all, and the first to come back opens it.
+    """
 
     def __init__(
         self, path: str, settings: LineSettings, opener: Callable[[str, LineSettings], Handle] = open_port
@@ -88,9 +92,12 @@ class SerialLine:
         self._received = bytearray()
         self._lost: str | None = None
         self._arrived = asyncio.Event()
+        self.turn = asyncio.Lock()
 
     def open(self) -> None:
-        """Open the port and begin to listen. Raises :class:`LineLostError`."""
+        """Open the port and begin to listen; an open port stays so. Raises :class:`LineLostError`."""
+        if self._handle is not None and self._lost is None:
+            return
         self.close()
         handle = self._opener(self.path, self.settings)
         self._handle = handle

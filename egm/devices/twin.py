@@ -46,11 +46,12 @@ class Port:
         self._pace = character_seconds
         self._master = -1
         self._slave = -1
-        self._heard: Callable[[bytes], None] = lambda _: None
+        self._listeners: list[Callable[[bytes], None]] = []
         self._free_at = 0.0
         self._heard_until = 0.0
         self._inbox: deque[bytes] = deque()
         self._outbox: deque[tuple[bytes, int]] = deque()
+        self.echoes = False  # one wire for both directions: whoever sends hears itself
         self.silent = False
         self.late_seconds = 0.0
         self.split = False
@@ -63,8 +64,8 @@ class Port:
         return self._master >= 0
 
     def connect(self, heard: Callable[[bytes], None]) -> None:
-        """Say who listens on the twin's side."""
-        self._heard = heard
+        """Say who listens on the twin's side; on a bus, one more."""
+        self._listeners.append(heard)
 
     def plug(self) -> None:
         """Put the cable in: a new pseudo-terminal under the same name."""
@@ -114,8 +115,12 @@ class Port:
 
     def hear(self, data: bytes) -> None:
         """Bytes from the machine have come through the cable."""
-        if not self.silent:
-            self._heard(data)
+        if self.silent:
+            return
+        if self.echoes:
+            self.send(data)
+        for heard in self._listeners:
+            heard(data)
 
     def _pieces(self, data: bytes) -> list[bytes]:
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]

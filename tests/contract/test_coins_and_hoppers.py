@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 from conftest import Rig, jump
 
+from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
@@ -426,6 +427,41 @@ class TestHopper:
                 rig.driver.pay("r", 256)
             await rig.finished("p")
             await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+
+class TestOneBus:
+    """Coin acceptor and hopper on one wire, as most cabinets have them."""
+
+    @pytest.mark.requirement("G-07", "G-08")
+    def test_coins_in_and_out_at_once(self, line):
+        async def scene():
+            rig = Rig("cctalk_coin", line)
+            hopper_twin = PROTOCOLS["cctalk_hopper"].twin("hopper", rig.cable)
+            bus = rig.serial_line()
+            coins, payouts = TransientCoinLedger(), TransientPayoutLedger()
+            coin_driver = CctalkCoinDriver("coin", bus, rig.sink, coins)
+            hopper_driver = CctalkHopperDriver("hopper", bus, rig.sink, payouts)
+            coin_driver.enable(COINS)
+            tasks = [asyncio.ensure_future(driver.run()) for driver in (coin_driver, hopper_driver)]
+            await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+            for number in range(5):
+                hopper_driver.pay(f"p{number}", 6)
+                rig.hand("insert", amount_cents=1_00)
+                await rig.until(lambda n=number: f"p{n}" in payouts.paid)
+            await rig.until(lambda: len(coins.coins) == 5)
+            if line == "perfect":
+                rig.hand("unplug")
+                await rig.until(lambda: len(rig.of(CommLost)) == 2)
+                rig.hand("plug")
+                await rig.until(lambda: len(rig.of(CommUp)) == 4)
+            assert payouts.paid == {f"p{number}": 6 for number in range(5)}
+            assert hopper_twin.describe()["tray_coins"] == 30
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             rig.close()
 
         jump(scene())

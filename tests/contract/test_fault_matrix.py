@@ -7,7 +7,7 @@ from conftest import Rig, jump
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp
-from tools.device_listener import DRIVERS
+from tools.device_listener import lone_driver
 
 #: trouble -> (begin, end, whether the driver must say that the device is lost)
 TROUBLES = {
@@ -33,7 +33,7 @@ def test_every_driver_gets_over_every_trouble(protocol, trouble):
 
     async def scene():
         rig = Rig(protocol)
-        driver = DRIVERS[protocol]("device", rig.serial_line(), rig.sink)
+        driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         for _ in range(2):
             await rig.until(lambda: driver.up)
@@ -62,7 +62,7 @@ def test_a_port_that_is_not_there_yet(protocol):
     async def scene():
         rig = Rig(protocol)
         rig.hand("unplug")
-        driver = DRIVERS[protocol]("device", rig.serial_line(), rig.sink)
+        driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
         await rig.until(lambda: rig.of(CommLost), 5)
         await asyncio.sleep(10)

@@ -23,6 +23,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.BILLS
     ) -> None:
         BillTwin.__init__(self, name, port, codec.cut, notes, speed)
+        port.echoes = True
         self._events = EventMemory()
         self._mask = 0
         self._master = False

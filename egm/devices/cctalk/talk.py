@@ -16,7 +16,10 @@ RENEW_SECONDS: Final = 5.0
 
 
 class CctalkDriver(LineDriver[Frame]):
-    """The common half of the ccTalk drivers; ``address`` is the device's."""
+    """The common half of the ccTalk drivers; ``address`` is the device's.
+
+    Several drivers may be given the same line: then it is their bus, and they take turns.
+    """
 
     address: int = 0
 
@@ -31,9 +34,10 @@ class CctalkDriver(LineDriver[Frame]):
         An answer does not say to what: whatever is still on the line from before is thrown away first.
         """
         for _ in range(tries):
-            await self._line.read(0)
-            self._reader = FrameReader(self._cutter)
-            answers = await self._exchange(Frame(self.address, HOST, header, data).encode())
+            async with self._line.turn:
+                await self._line.read(0)
+                self._reader = FrameReader(self._cutter)
+                answers = await self._exchange(Frame(self.address, HOST, header, data).encode())
             if answers:
                 return answers[-1].data
         return None

@@ -14,7 +14,8 @@ from egm.devices.cctalk.codec import (
     Header,
     Pair,
 )
-from egm.devices.twin import Twin
+from egm.devices.framing import Cutter
+from egm.devices.twin import Port, Twin
 
 
 class EventMemory:
@@ -41,9 +42,9 @@ class CctalkTwin(Twin[Frame]):
     product: bytes = b""
     serial: bytes = b"\x39\x30\x00"
 
-    def _heard(self, data: bytes) -> None:
-        self.port.send(data)  # the wire itself says it back, powered or not
-        super()._heard(data)
+    def __init__(self, name: str, port: Port, cutter: Cutter[Frame], speed: float = 1.0) -> None:
+        super().__init__(name, port, cutter, speed)
+        port.echoes = True  # the wire itself says it back, powered or not
 
     def received(self, message: Frame) -> None:
         """Answer what is addressed to this device; an unknown header is met with silence."""
