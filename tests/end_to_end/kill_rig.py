@@ -82,6 +82,7 @@ class Player:
         self.witness = witness
         self.snapshot: Snapshot | None = None
         self.greeted = asyncio.Event()
+        self.gave_coin = False
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -193,7 +194,7 @@ class Rig:
             elif chance < 0.73:
                 self._hand("io", "door", name="main", open=False)
             elif chance < 0.76:
-                self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
+                self._coin(player)
             elif chance < 0.82:
                 if papers := self.tickets():
                     self._hand("bill", "insert_ticket", barcode=self.random.choice(papers))
@@ -201,6 +202,12 @@ class Rig:
                 bill = self.random.choice(BILLS)
                 if self._hand("bill", "insert", amount_cents=bill):
                     self.witness.inserted_cents += bill
+
+    def _coin(self, player: Player) -> None:
+        """One coin a life: an acceptor remembers five events, and coins a dead machine never polled for are lost."""
+        if not player.gave_coin and player.snapshot is not None and player.snapshot.state == "idle":
+            player.gave_coin = True
+            self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
 
     def _hand(self, device: str, action: str, **values) -> bool:
         return self.bench.obey(BenchCommand(device=device, action=action, values=values)).ok

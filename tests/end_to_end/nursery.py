@@ -13,9 +13,9 @@ from egm.cabinet.__main__ import _run
 from egm.cabinet.process import Machine
 from egm.clock import SystemClock
 from egm.config import StateFolder, load_cabinet
+from egm.devices import printer_driver as printers
 from egm.devices.cctalk.coin import CctalkCoinDriver
-from egm.devices.id003.driver import Id003Driver
-from egm.devices.printer_driver import PrinterDriver
+from egm.devices.id003 import driver as id003
 
 
 def live(state: Path, cabinet: Path) -> None:
@@ -26,8 +26,9 @@ def live(state: Path, cabinet: Path) -> None:
 
 def main() -> None:
     state, cabinet, log = map(Path, sys.argv[1:])
-    for driver in (Id003Driver, PrinterDriver, CctalkCoinDriver):
-        driver.poll_seconds = 0.01
+    CctalkCoinDriver.poll_seconds = 0.01
+    id003._IDLE_POLL_SECONDS = id003._BUSY_POLL_SECONDS = 0.01
+    printers._IDLE_POLL_SECONDS = printers._OPEN_POLL_SECONDS = 0.01
     for line in sys.stdin:
         verb, *rest = line.split()
         if verb == "start":

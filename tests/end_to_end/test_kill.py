@@ -136,11 +136,18 @@ def test_every_acknowledged_credit_is_in_the_journal(campaign):
 
 def test_money_in_is_money_out(campaign):
     _, journal, _ = campaign
-    flows = {
-        name: journal.balance_cents(name) for name in ("world:bill", "house:win", "house:attendant_jackpot")
-    }
-    out = sum(journal.balance_cents(n) for n in ("out:handpay_cancelled_credit", "out:handpay_jackpot"))
-    assert -sum(flows.values()) == journal.balance_cents("house:wager") + out + journal.balance_cents(CREDIT)
+    sources = (
+        "world:bill",
+        "world:coin",
+        "world:voucher_in:cashable",
+        "house:win",
+        "house:attendant_jackpot",
+    )
+    sinks = ("house:wager", "out:handpay_cancelled_credit", "out:handpay_jackpot", "out:voucher:cashable")
+    value_in = -sum(journal.balance_cents(name) for name in sources)
+    value_out = sum(journal.balance_cents(name) for name in sinks)
+    assert value_in == value_out + journal.balance_cents(CREDIT)
+    assert value_in > 0
     assert journal.balance_cents(CREDIT) == 0
     assert journal.pending() == []
 
@@ -176,4 +183,4 @@ def test_recorded_draws_give_the_recorded_outcomes(campaign):
         draws.finish()
         assert outcome.to_json() == record["outcome"]
         replayed += 1
-    assert replayed > 100
+    assert replayed > rig.witness.kills // 3
