@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.tickets.model import Ticket, TicketState
+from egm.tickets.model import Ticket, TicketKind, TicketState
 
 
 class Action(StrEnum):
@@ -84,3 +84,19 @@ class Enrolment:
 
     validation_id: int
     sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The tickets of one state, kind and currency, together."""
+
+    state: TicketState
+    kind: TicketKind
+    currency: str
+    tickets: int
+    amount_cents: int
+
+    @property
+    def owed(self) -> bool:
+        """Whether somebody may still come for it: the outstanding liability."""
+        return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -22,11 +22,13 @@ from typing import Any, Final, Self
 
 from egm.errors import OperatorError
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
-from egm.tickets.model import Ticket, TicketState, mask
-from egm.tickets.record import LIFE, Action, Enrolment, Move, Record
+from egm.tickets.model import Ticket, TicketKind, TicketState, mask
+from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
 from meters import JournalUnwritable
 from meters.storage import Database, DiskStorage, MediumError, Storage
 
+#: The ledger's folder inside a machine's state folder, unless a bank of machines shares one elsewhere.
+FOLDER: Final = "tickets"
 FILE_NAME: Final = "tickets.sqlite"
 _FORMAT: Final = 1
 #: How long one process waits for another's transaction (a few durable writes).
@@ -75,6 +77,7 @@ class TicketStore:
     def __init__(self, database: Database, path: Path) -> None:
         self._database = database
         self.path = path
+        self._changing = False
 
     @classmethod
     def open(cls, folder: Path, *, storage: Storage | None = None, make: bool = True) -> Self:
@@ -105,7 +108,7 @@ class TicketStore:
         self._run("PRAGMA journal_mode=WAL")
         self._run("PRAGMA synchronous=FULL")
         self._run("PRAGMA foreign_keys=ON")
-        with self._change():
+        with self.together():
             found = self._run("PRAGMA user_version").fetchone()[0]
             if found not in {0, _FORMAT}:
                 raise TicketLedgerDamaged(f"{self.path}: format {found}; this program knows {_FORMAT}")
@@ -125,6 +128,24 @@ class TicketStore:
         self.close()
 
     # ------------------------------------------------------------------ changes
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several changes as one: all of them durable at the end, or none of them."""
+        if self._changing:
+            yield
+            return
+        self._run("BEGIN IMMEDIATE")
+        self._changing = True
+        try:
+            yield
+            self._run("COMMIT")
+        except BaseException:
+            with suppress(MediumError):  # where SQLite has rolled back by itself
+                self._database.execute("ROLLBACK")
+            raise
+        finally:
+            self._changing = False
+
     def reserve(
         self, issue_id: str, machine_serial: str, make: Callable[[int, Enrolment | None], Ticket], *, by: str
     ) -> Record:
@@ -134,7 +155,7 @@ class TicketStore:
         the machine is enrolled, from the validation sequence to use, which is spent with it. It runs inside
         the transaction and is asked again when its number is taken already.
         """
-        with self._change():
+        with self.together():
             known = self.by_issue(issue_id)
             if known is not None:
                 return known
@@ -169,7 +190,7 @@ class TicketStore:
         ``expected`` looks at the ticket inside the transaction and raises to refuse: what it saw is what is
         moved, whatever other processes do.
         """
-        with self._change():
+        with self.together():
             record = self._found(number)
             if expected is not None:
                 expected(record)
@@ -181,7 +202,7 @@ class TicketStore:
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
         """Set a machine's validation identifier and sequence; the next number uses the sequence after it."""
-        with self._change():
+        with self.together():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
                 " SET validation_id = excluded.validation_id, sequence = excluded.sequence",
@@ -190,7 +211,7 @@ class TicketStore:
 
     def report(self, number: str, at: datetime) -> None:
         """Note that the host knows the ticket; a repeat changes nothing."""
-        with self._change():
+        with self.together():
             self._found(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", (number, _text(at)))
 
@@ -242,6 +263,20 @@ class TicketStore:
             (machine_serial,),
         ).fetchall()
         return [self._read(number, issue_id) for number, issue_id in rows]
+
+    def sums(self) -> list[Sum]:
+        """Count and value of the tickets by state and kind; see :attr:`Sum.owed` for the liability."""
+        rows = self._run(
+            """SELECT m.state, first.story ->> '$.ticket.kind', first.story ->> '$.ticket.currency',
+                      count(*), sum(first.story ->> '$.ticket.amount_cents')
+               FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
+               WHERE m.step = (SELECT max(step) FROM moves WHERE number = m.number)
+               GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+        ).fetchall()
+        return [
+            Sum(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
+            for state, kind, currency, tickets, amount_cents in rows
+        ]
 
     def verify(self) -> int:
         """Check every digest of the ledger and SQLite's own structure; return how many moves hold.
@@ -330,18 +365,6 @@ class TicketStore:
             if any(words in str(why) for words in ("malformed", "not a database", "no such table")):
                 raise TicketLedgerDamaged(f"{self.path}: {why}") from None
             raise TicketLedgerUnwritable(f"{self.path}: {why}") from None
-
-    @contextmanager
-    def _change(self) -> Iterator[None]:
-        """One transaction: all of it durable at the end, or none of it."""
-        self._run("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._run("COMMIT")
-        except BaseException:
-            with suppress(MediumError):  # where SQLite has rolled back by itself
-                self._database.execute("ROLLBACK")
-            raise
 
 
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
