@@ -29,14 +29,16 @@ from typing import Final, Self
 from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
-from egm.tickets.model import House, Ticket, TicketKind, TicketState, mask
+from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Enrolment, Record
-from egm.tickets.redemption import Reason, Redemption, Refusal, Refused, end, lock
+from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import Template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
+#: Numbers tried before it is certain that their source is broken: one in 10^12 collides by chance.
+_TRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,21 +139,20 @@ class TicketDesk:
         ``number`` is the host's, under system validation; otherwise the desk makes one. The same ``issue_id``
         gives the same ticket again. A refusal has changed nothing; the credits go to a hand-pay.
         """
-        known = self._store.by_issue(issue_id)
-        if known is not None:
-            return known.ticket
-        refusal = self._cannot_issue(amount_cents, kind)
-        if refusal is not None:
-            return refusal
-        now = self._now()
-
-        def make(sequence: int, enrolment: Enrolment | None) -> Ticket:
-            made = number or self._numbering(kind, enrolment)
-            if made is None:
-                raise Refused(Refusal(Reason.NOT_ENROLLED))
-            return Ticket(
-                number=made,
-                sequence=sequence,
+        with self._store.together():
+            known = self._store.by_issue(issue_id)
+            if known is not None:
+                return known.ticket
+            refusal = self._cannot_issue(amount_cents, kind)
+            if refusal is not None:
+                return refusal
+            number = number or self._fresh_number(kind)
+            if number is None:
+                return Refusal(Reason.NOT_ENROLLED)
+            now = self._now()
+            ticket = Ticket(
+                number=number,
+                sequence=self._store.next_ticket(self._machine.serial),
                 kind=kind,
                 amount_cents=amount_cents,
                 currency=self._rules.currency,
@@ -163,13 +164,7 @@ class TicketDesk:
                 house=self._machine.house,
                 template=self._rules.template,
             )
-
-        if number is not None and self._store.get(number) is not None:
-            raise TicketOrderError(f"ticket {mask(number)}: the host gave a number that is in use")
-        try:
-            return self._store.reserve(issue_id, self._machine.serial, make, by=self._machine.serial).ticket
-        except Refused as refused:
-            return refused.refusal
+            return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
     def ticket_of(self, issue_id: str) -> Ticket | None:
         """The ticket that was numbered under this id; None when none was."""
@@ -212,7 +207,14 @@ class TicketDesk:
         An id that never locked anything is nothing to abort: the cut came before the lock.
         """
         if self._store.by_redemption(redemption_id) is not None:
-            end(self._store, redemption_id, Action.RELEASE, at=self._now(), by=self._machine.serial, why=why)
+            end(
+                self._store,
+                redemption_id,
+                Action.RELEASE,
+                at=self._now(),
+                by=self._machine.serial,
+                story={"why": why},
+            )
 
     # ------------------------------------------------------------------ after a power cut, and for people
     def unfinished(self) -> Unfinished:
@@ -262,6 +264,14 @@ class TicketDesk:
             return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
         return None
 
+    def _fresh_number(self, kind: TicketKind) -> str | None:
+        """A number no ticket has; what is spent on the way is spent with the ticket, or not at all."""
+        for _ in range(_TRIES):
+            number = self._numbering(kind, self._store.spend_sequence(self._machine.serial))
+            if number is None or self._store.get(number) is None:
+                return number
+        raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
+
     def _refuse(self, ticket: Ticket) -> Refusal | None:
         if ticket.kind.is_receipt:
             return Refusal(Reason.WRONG_KIND, ticket.kind.value)
@@ -270,10 +280,11 @@ class TicketDesk:
         return None
 
     def _once(self, number: str, action: Action, **story: str) -> Record:
-        record = self._store.get(number)
-        if record is not None and any(move.action is action for move in record.moves):
-            return record
-        return self._store.move(number, action, at=self._now(), by=self._machine.serial, story=story)
+        with self._store.together():
+            record = self._store.found(number)
+            if any(move.action is action for move in record.moves):
+                return record
+            return self._store.move(number, action, at=self._now(), by=self._machine.serial, story=story)
 
 
 def expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:

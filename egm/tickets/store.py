@@ -13,7 +13,7 @@ journal names every ticket too).
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -146,33 +146,18 @@ class TicketStore:
         finally:
             self._changing = False
 
-    def reserve(
-        self, issue_id: str, machine_serial: str, make: Callable[[int, Enrolment | None], Ticket], *, by: str
-    ) -> Record:
-        """Give a ticket its number, durably, once per ``issue_id``; a repeat returns the ticket there is.
-
-        ``make(sequence, enrolment)`` makes the ticket from its place among the machine's tickets and, where
-        the machine is enrolled, from the validation sequence to use, which is spent with it. It runs inside
-        the transaction and is asked again when its number is taken already.
-        """
+    def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
+        """Give a ticket its number. Raises :class:`TicketOrderError` where the id or number is known."""
         with self.together():
-            known = self.by_issue(issue_id)
-            if known is not None:
-                return known
-            row = self._run(
-                "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", (machine_serial,)
-            ).fetchone()
-            sequence = (row[0] or 0) + 1
-            while True:
-                ticket = make(sequence, self._next_enrolment(machine_serial))
-                if self._run("SELECT 1 FROM tickets WHERE number = ?", (ticket.number,)).fetchone() is None:
-                    break
+            if self.by_issue(issue_id) is not None or self.get(ticket.number) is not None:
+                raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             self._run(
-                "INSERT INTO tickets VALUES (?, ?, ?, ?)", (ticket.number, issue_id, machine_serial, sequence)
+                "INSERT INTO tickets VALUES (?, ?, ?, ?)",
+                (ticket.number, issue_id, ticket.machine_serial, ticket.sequence),
             )
             story = {"ticket": json.loads(ticket.to_json())}
             self._append(ticket.number, 1, Action.RESERVE, ticket.issued_at, by, None, story)
-            return self._found(ticket.number)
+            return self.found(ticket.number)
 
     def move(
         self,
@@ -183,22 +168,15 @@ class TicketStore:
         by: str,
         redemption_id: str | None = None,
         story: Mapping[str, Any] | None = None,
-        expected: Callable[[Record], None] | None = None,
     ) -> Record:
-        """Move a ticket, durably. Raises :class:`TicketOrderError`, changing nothing, when it cannot.
-
-        ``expected`` looks at the ticket inside the transaction and raises to refuse: what it saw is what is
-        moved, whatever other processes do.
-        """
+        """Move a ticket. Raises :class:`TicketOrderError`, changing nothing, when its state forbids it."""
         with self.together():
-            record = self._found(number)
-            if expected is not None:
-                expected(record)
+            record = self.found(number)
             needs, _ = LIFE[action]
             if record.state is not needs:
                 raise TicketOrderError(f"ticket {mask(number)}: {action} while {record.state}")
             self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
-            return self._found(number)
+            return self.found(number)
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
         """Set a machine's validation identifier and sequence; the next number uses the sequence after it."""
@@ -209,10 +187,19 @@ class TicketStore:
                 (machine_serial, enrolment.validation_id, enrolment.sequence),
             )
 
+    def spend_sequence(self, machine_serial: str) -> Enrolment | None:
+        """Move an enrolled machine's validation sequence one on, and return it; None for any other."""
+        with self.together():
+            self._run(
+                "UPDATE enrolment SET sequence = (sequence + 1) % 16777216 WHERE machine_serial = ?",
+                (machine_serial,),
+            )
+            return self.enrolment(machine_serial)
+
     def report(self, number: str, at: datetime) -> None:
         """Note that the host knows the ticket; a repeat changes nothing."""
         with self.together():
-            self._found(number)
+            self.found(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", (number, _text(at)))
 
     # ------------------------------------------------------------------ questions
@@ -220,6 +207,13 @@ class TicketStore:
         """The ticket of a number, or None where there is none."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", (number,)).fetchone()
         return None if row is None else self._read(number, row[0])
+
+    def found(self, number: str) -> Record:
+        """The ticket of a number. Raises :class:`TicketOrderError` where there is none."""
+        record = self.get(number)
+        if record is None:
+            raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")
+        return record
 
     def by_issue(self, issue_id: str) -> Record | None:
         """The ticket its issuer knows by this id."""
@@ -231,7 +225,14 @@ class TicketStore:
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", (redemption_id,)
         ).fetchone()
-        return None if row is None else self._found(row[0])
+        return None if row is None else self.found(row[0])
+
+    def next_ticket(self, machine_serial: str) -> int:
+        """The sequence number of the machine's next ticket."""
+        row = self._run(
+            "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", (machine_serial,)
+        ).fetchone()
+        return int(row[0] or 0) + 1
 
     def enrolment(self, machine_serial: str) -> Enrolment | None:
         """What the machine is enrolled with, or None."""
@@ -296,13 +297,6 @@ class TicketStore:
         return count
 
     # ------------------------------------------------------------------ rows
-    def _next_enrolment(self, machine_serial: str) -> Enrolment | None:
-        self._run(
-            "UPDATE enrolment SET sequence = (sequence + 1) % 16777216 WHERE machine_serial = ?",
-            (machine_serial,),
-        )
-        return self.enrolment(machine_serial)
-
     def _append(
         self,
         number: str,
@@ -320,12 +314,6 @@ class TicketStore:
         state = LIFE[action][1].value
         row = (place + 1, number, step, action.value, state, _text(at), by, redemption_id, told)
         self._run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(before, row)))
-
-    def _found(self, number: str) -> Record:
-        record = self.get(number)
-        if record is None:
-            raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")
-        return record
 
     def _read(self, number: str, issue_id: str) -> Record:
         rows = self._run(

@@ -14,6 +14,7 @@ from egm.tickets import (
     TicketOrderError,
     TicketState,
     secure_enhanced_numbers,
+    stand_alone_numbers,
 )
 from egm.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
 
@@ -111,7 +112,9 @@ def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
     office.clock.wall = ticket.expires_at.replace(hour=3, minute=59, second=59)
     assert isinstance(office.desk.redeem_begin("just", second), Redemption)
     office.clock.wall = ticket.expires_at
-    assert office.desk.redeem_begin("late", ticket.number) == Refusal(Reason.EXPIRED, "2026-04-01")
+    assert office.desk.redeem_begin("late", ticket.number) == Refusal(
+        Reason.EXPIRED, "2026-04-01 04:00:00 UTC, EGM-0000001"
+    )
     assert office.store.get(ticket.number).state is TicketState.EXPIRED
     office.desk.redeem_commit("just")  # locked in time
     office.clock.pass_days(-10)
@@ -175,7 +178,7 @@ def test_the_hosts_number_is_used_once(tmp_path):
     ticket = office.desk.prepare("a", 100, denomination_cents=1, number=number)
     assert ticket.number == "071234567890123456"
     assert office.desk.prepare("a", 100, denomination_cents=1, number=number) == ticket
-    with pytest.raises(TicketOrderError, match="in use"):
+    with pytest.raises(TicketOrderError, match="a second time"):
         office.desk.prepare("b", 100, denomination_cents=1, number=number)
 
 
@@ -194,10 +197,14 @@ def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
 
 def test_a_number_that_is_taken_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
-    office = Office(tmp_path, numbering=None)
-    from egm.tickets import stand_alone_numbers
-
-    office._options["numbering"] = stand_alone_numbers(lambda bound: next(draws))
-    office.restart()
+    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: next(draws)))
     assert office.issued("a").number != office.issued("b").number
     assert list(draws) == []
+
+
+def test_a_source_of_numbers_that_is_stuck_stops_the_machine(tmp_path):
+    office = Office(tmp_path, numbering=stand_alone_numbers(lambda bound: 0))
+    office.issued("a")
+    with pytest.raises(TicketOrderError, match="no free ticket number"):
+        office.desk.prepare("b", 100, denomination_cents=1)
+    assert len(list(office.store.records())) == 1
