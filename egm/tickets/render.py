@@ -33,10 +33,10 @@ def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
     Raises :class:`InvalidTicket` when a line's text cannot be set small enough for its place.
     """
     image = Image.new("1", (WIDTH_MM * DOTS_PER_MM, HEIGHT_MM * DOTS_PER_MM), _WHITE)
+    texts = template.texts(ticket, language)
     for line in template.lines:
-        text = template.texts(ticket, language)[line.name]
-        if text:
-            _draw_line(image, line, text)
+        if texts[line.name]:
+            _draw_line(image, line, texts[line.name])
     _draw_bars(image, ticket.number, template)
     return image
 

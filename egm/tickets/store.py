@@ -98,6 +98,7 @@ class TicketStore:
         try:
             store._prepare()
             storage.sync_folder(folder)
+            storage.sync_folder(folder.parent)
         except BaseException:
             store.close()
             raise
@@ -268,8 +269,9 @@ class TicketStore:
     def sums(self) -> list[Sum]:
         """Count and value of the tickets by state and kind; see :attr:`Sum.owed` for the liability."""
         rows = self._run(
-            """SELECT m.state, first.story ->> '$.ticket.kind', first.story ->> '$.ticket.currency',
-                      count(*), sum(first.story ->> '$.ticket.amount_cents')
+            """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
+                      json_extract(first.story, '$.ticket.currency'), count(*),
+                      sum(json_extract(first.story, '$.ticket.amount_cents'))
                FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
                WHERE m.step = (SELECT max(step) FROM moves WHERE number = m.number)
                GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""

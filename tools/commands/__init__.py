@@ -16,6 +16,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
+    "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and hold it against its exact figures"),
     "certify": ("certify", "hold games against every rule of a jurisdiction; sign the evidence"),

@@ -13,6 +13,7 @@ from egm.tickets.render import _draw_bars, _draw_line, pdf, png, render
 from egm.tickets.templates import available, load_template
 
 PLACES = available()
+SIZE = (1248, 520)
 #: Long words, wide figures, the house's longest names.
 WORST = House(
     site="Le Grand Casino des Hautes-Laurentides",
@@ -82,7 +83,7 @@ def test_a_reader_that_sees_the_ticket_turned_reads_the_same(zbar):
 def test_a_spoilt_bar_code_is_not_read_as_another(zbar):
     """A bar torn out: the reader finds nothing, or the ticket's own digits, never different ones."""
     ticket = a_ticket()
-    for at in range(300, 940, 8):
+    for at in range(300, 940, 20):
         picture = render(ticket, load_template("generic"), "en")
         picture.paste(1, (at, 0, at + 9, 300))
         assert set(zbar(picture)) <= {ticket.number}
@@ -90,14 +91,13 @@ def test_a_spoilt_bar_code_is_not_read_as_another(zbar):
 
 def inked(template, ticket, language):
     """The box of ink of each line and of the bar code, each drawn alone by the renderer's own hands."""
-    whole = render(ticket, template, language)
+    texts = template.texts(ticket, language)
     for line in template.lines:
-        text = template.texts(ticket, language)[line.name]
-        if text:
-            alone = Image.new("1", whole.size, 1)
-            _draw_line(alone, line, text)
+        if texts[line.name]:
+            alone = Image.new("1", SIZE, 1)
+            _draw_line(alone, line, texts[line.name])
             yield line.name, ImageChops.invert(alone.convert("L")).getbbox()
-    alone = Image.new("1", whole.size, 1)
+    alone = Image.new("1", SIZE, 1)
     _draw_bars(alone, ticket.number, template)
     left, top, right, bottom = ImageChops.invert(alone.convert("L")).getbbox()
     quiet = 10 * template.barcode.module_dots
@@ -144,5 +144,5 @@ def test_a_text_too_long_for_its_line_is_refused_not_cut():
 def test_the_same_ticket_is_the_same_picture():
     first, second = (render(a_ticket(), load_template("monaco"), "fr") for _ in range(2))
     assert first.tobytes() == second.tobytes()
-    assert first.size == (1248, 520)
+    assert first.size == SIZE
     assert first.mode == "1"

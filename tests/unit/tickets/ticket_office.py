@@ -1,6 +1,7 @@
 """What ticket tests share: a clock that stands, a machine, a desk on a real ledger."""
 
 import random
+import weakref
 from datetime import UTC, datetime, timedelta
 
 from egm.tickets import (
@@ -57,6 +58,7 @@ class Office:
 
     def restart(self):
         self.store = TicketStore.open(self.folder, storage=self.storage)
+        weakref.finalize(self, self.store.close)
         self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
 
     def issued(self, issue_id="cashout-1", amount_cents=1234, **options):

@@ -1,0 +1,137 @@
+"""The power is cut at every storage operation of a ticket's life: no ticket is lost, made up or paid twice.
+
+The machine is judged by what it was told: a step whose call returned has happened, a step whose call did not
+return has happened or not, and none has happened in part. Then the same machine goes on with the same ids.
+"""
+
+import random
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from powercut_disk import Disk, PowerCut
+from powercut_storage import SimStorage
+
+from egm.tickets import House, Machine, TicketDesk, TicketRules, TicketState, TicketStore, stand_alone_numbers
+from egm.tickets.numbers import is_stand_alone
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class Noon:
+    def now(self):
+        return NOON
+
+    def monotonic_ns(self):
+        return 0
+
+
+def steps(desk, numbers):
+    """One session: (name, call) in order. ``numbers`` holds the numbers of the tickets prepared so far."""
+
+    def prepare(issue_id, cents):
+        numbers[issue_id] = desk.prepare(issue_id, cents, denomination_cents=1).number
+
+    return (
+        ("reserve a", lambda: prepare("a", 1000)),
+        ("issue a", lambda: desk.printed(numbers["a"])),
+        ("reserve b", lambda: prepare("b", 2000)),
+        ("fail b", lambda: desk.failed(numbers["b"], "jam")),
+        ("lock a 1", lambda: desk.redeem_begin("in-1", numbers["a"])),
+        ("release a 1", lambda: desk.redeem_abort("in-1", "returned")),
+        ("lock a 2", lambda: desk.redeem_begin("in-2", numbers["a"])),
+        ("redeem a 2", lambda: desk.redeem_commit("in-2")),
+        ("report a", lambda: desk.reported(numbers["a"])),
+        ("reserve c", lambda: prepare("c", 3000)),
+        ("issue c", lambda: desk.printed(numbers["c"])),
+    )
+
+
+#: What each ticket has been through when the first n of the steps above are done.
+def expected(done):
+    moves = {}
+    for name, _ in steps(None, {})[:done]:
+        action, ticket, *_ = name.split()
+        if action != "report":
+            moves.setdefault(ticket, []).append(action)
+    return moves
+
+
+class Session:
+    def __init__(self, folder, disk, seed, numbers=(), done=0):
+        self.storage = SimStorage(disk)
+        self.chance = random.Random(seed)
+        self.folder = folder
+        self.numbers = dict(numbers)
+        self.done = done
+
+    def run(self):
+        """Run to the end, or to the power cut; say which."""
+        machine = Machine(serial="EGM-1", operator_number="1", house=House(site="here"))
+        rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
+        try:
+            with TicketStore.open(self.folder, storage=self.storage) as store:
+                desk = TicketDesk(
+                    store,
+                    machine,
+                    rules,
+                    Noon(),
+                    numbering=stand_alone_numbers(self.chance.randrange),
+                    reads=is_stand_alone,
+                )
+                for _, call in steps(desk, self.numbers)[self.done :]:
+                    call()
+                    self.done += 1
+        except PowerCut:
+            return False
+        finally:
+            self.storage.leave()
+        return True
+
+
+def lives(folder, disk):
+    storage = SimStorage(disk)
+    with TicketStore.open(folder, storage=storage) as store:
+        store.verify()
+        records = list(store.records())
+        return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {
+            r.issue_id: r.ticket.number for r in records
+        }
+
+
+def cut_once(folder, operation, survival, seed):
+    """Cut at one operation, judge, go on; False when the session ended before it."""
+    disk = Disk()
+    disk.cut_at = operation
+    session = Session(folder, disk, seed)
+    if session.run():
+        return False
+    found = disk.reboot(random.Random(seed), survival)
+    lived, numbers = lives(folder, found)
+    assert lived in (expected(session.done), expected(session.done + 1))
+    for issue_id, number in session.numbers.items():
+        assert numbers[issue_id] == number  # a number that was handed out stays that ticket's
+    # The machine goes on with the step it does not know the end of.
+    again = Session(folder, found, seed + 1, session.numbers, session.done)
+    assert again.run()
+    lived, _ = lives(folder, found)
+    assert lived == expected(11)
+    return True
+
+
+@pytest.mark.requirement("A-08", "H-07", "H-08")
+@pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
+def test_a_cut_at_every_operation(tmp_path, survival):
+    cuts = next(n for n in count(1) if not cut_once(tmp_path, n, survival, seed=n)) - 1
+    assert cuts > 40
+
+
+def test_the_session_without_a_cut(tmp_path):
+    disk = Disk()
+    session = Session(tmp_path, disk, 1)
+    assert session.run()
+    lived, _ = lives(tmp_path, disk)
+    assert lived == expected(11)
+    with TicketStore.open(tmp_path, storage=SimStorage(disk)) as store:
+        states = {r.issue_id: r.state for r in store.records()}
+    assert states == {"a": TicketState.REDEEMED, "b": TicketState.VOID, "c": TicketState.ISSUED}
