@@ -89,7 +89,8 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
     )
     if paper["ticket"]:
         cabinet.the_desk.redeem_commit(paper["id"])
-    cabinet.notice = Notice(code=f"{kind}_accepted", values={"amount_cents": paper["amount_cents"]})
+    code = "ticket_accepted" if paper["ticket"] else "bill_accepted"
+    cabinet.notice = Notice(code=code, values={"amount_cents": paper["amount_cents"]})
 
 
 def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
