@@ -19,8 +19,10 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One statistic and how likely chance alone makes it as large.
+    """One statistic and how likely chance alone makes it as large, or as telling.
 
+    Small p-values tell of values that fit badly, cling together, or come again too often; a p-value close to
+    1 of the opposite: values that fit too well, alternate, or do not come again. Both ends are judged.
     ``test`` is the laboratory's name for the test, ``detail`` what it was applied to; ``dof`` is None where
     the statistic is not a chi-square; ``outcomes`` is how many observations went in.
     """
@@ -89,6 +91,7 @@ def scaled_chi_square(test: str, detail: str, statistic: float, dof: int, outcom
 def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
     """Wald and Wolfowitz: the number of runs of low and high values, the middle one of an odd range left out.
 
+    The p-value is small where runs are few, close to 1 where they are many.
     Runs up and down are no test of small ranges: equal neighbours break their distribution.
     """
     doubled = 2 * values.astype(np.int64) + 1
@@ -102,26 +105,21 @@ def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
     variance = (mean - 1) * (mean - 2) / (total - 1)
     count = 1 + int((high[1:] != high[:-1]).sum())
     z = (count - mean) / variance**0.5
-    p_value = 2 * float(stats.norm.sf(abs(z)))
+    p_value = float(stats.norm.cdf(z))
     return Result(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
 
 
 def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
     """Repeated whole outcomes: pairs of equal codes, which follow Poisson's law while they are few.
 
-    Only the first tenth of ``cells`` plays are used, so that they are. The p-value is two-sided, and the
-    probability of the very count seen is shared between the sides.
+    Only the first tenth of ``cells`` plays are used, so that they are. The p-value is small where pairs are
+    many; the probability of the very count seen is shared between the two ends.
     """
     used = codes[: max(2, cells // 10)]
     counts = np.unique(used, return_counts=True)[1].astype(np.int64)
     pairs = int((counts * (counts - 1) // 2).sum())
     mean = len(used) * (len(used) - 1) / 2 / cells
-    below, here, above = (
-        float(stats.poisson.cdf(pairs - 1, mean)),
-        float(stats.poisson.pmf(pairs, mean)),
-        float(stats.poisson.sf(pairs, mean)),
-    )
-    p_value = min(1.0, 2 * min(below + here / 2, above + here / 2))
+    p_value = float(stats.poisson.sf(pairs, mean) + stats.poisson.pmf(pairs, mean) / 2)
     return Result(
         test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used)
     )

@@ -159,9 +159,14 @@ class TestJudgement:
         assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
         assert holm([0.9, 0.8]) == [1.0, 1.0]
 
+    def test_a_coin_that_falls_exactly_evenly_is_no_finding(self) -> None:
+        even = chi_square("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
+        assert even.p_value == 1.0
+        assert judge([even, *self.results([0.3, 0.6])], 0.01).passed
+
     def results(self, p_values: list[float]) -> list[Result]:
         return [
-            Result(test=f"t{i}", detail="", statistic=0.0, dof=1, p_value=p, outcomes=1)
+            Result(test=f"t{i}", detail="", statistic=0.0, dof=9, p_value=p, outcomes=1)
             for i, p in enumerate(p_values)
         ]
 
@@ -170,7 +175,7 @@ class TestJudgement:
         assert judged.passed
         assert (judged.below_alpha, judged.below_alpha_expected) == (1, 1.0)
 
-    @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : too even")])
+    @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : the other end")])
     def test_a_fit_too_bad_and_a_fit_too_good_are_findings(self, worst: float, what: str) -> None:
         p_values = [(i + 0.5) / 100 for i in range(100)]
         p_values[50] = worst
