@@ -158,7 +158,7 @@ class Copies:
     def _rebuild_database(self, damage: str) -> None:
         place = self._place
         DatabaseCopy.put_aside(place.storage, place.state_dir)
-        DatabaseCopy.build(place.storage, place.state_dir, self._key, self.log.records())
+        DatabaseCopy.build(place.storage, place.state_dir, self._key, self._authentic(self.log.records()))
         self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
@@ -172,7 +172,7 @@ class Copies:
         before = self.log.scan()
         if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        self._extend_log(self.database.sealed(keep))
+        self._extend_log(self._authentic(self.database.sealed(keep)))
         after = self.log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
@@ -206,6 +206,7 @@ class Copies:
         self.log.sync()
 
     def _authentic(self, items: Iterable[Sealed]) -> Iterable[Sealed]:
+        """Pass on what this machine wrote: nothing forged in one copy is ever carried into the other."""
         for item in items:
             check_seal(item, self._key)
             yield item

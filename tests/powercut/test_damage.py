@@ -6,13 +6,17 @@ it stopped; nothing is ever guessed. Method: the same session on the simulated d
 
 import copy
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from powercut_disk import Disk
-from powercut_session import CREDIT, SESSION, Player, check_money, judge, post
+from powercut_session import CREDIT, POLICY, SESSION, Player, check_money, judge, post
+from powercut_storage import SimStorage
 
-from meters import JournalDamaged, JournalUnwritable, SelfAuditFailed
+from meters import JournalDamaged, JournalUnwritable, SelfAuditFailed, Transfer
+from meters.entry import GENESIS_HASH, encode
+from meters.log import LogCopy, Sealed
 
 COPIES = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.sums", ".log")
 
@@ -142,6 +146,32 @@ def test_the_same_end_cut_off_both_copies_is_seen(tmp_path, closed):
             early.names[path] = inode
     with pytest.raises(JournalDamaged, match="was acknowledged"):
         Player(tmp_path, early).open()
+
+
+@pytest.mark.requirement("E-13", "D-07")
+@pytest.mark.parametrize("wreck", [True, False], ids=["first-copy-wrecked", "first-copy-whole"])
+def test_a_forger_without_the_key_gets_nothing_into_the_journal(tmp_path, closed, wreck):
+    """Somebody rewrites the whole log around an edited entry, every checksum and hash refitted."""
+    storage = SimStorage(closed)
+    folder = tmp_path / "two"
+    log = LogCopy(storage, folder, segment_bytes=POLICY.segment_bytes)
+    items = list(log.records())
+    log.put_aside(1)
+    log.scan()
+    previous = GENESIS_HASH
+    for item in items:
+        transaction = item.entry.transaction
+        if transaction.id == "t1":
+            transaction = replace(transaction, transfers=(Transfer(CREDIT, "out:voucher:cashable", 1),))
+        entry = encode(transaction, item.entry.sequence, item.entry.time_utc, previous)
+        previous = entry.hash_hex
+        log.write(Sealed(entry, item.seal))
+    assert not LogCopy(storage, folder).scan().damage
+    if wreck:
+        database = next(p for p in closed.names if p.name == "journal.sqlite")
+        closed = damaged(closed, database, flip(5000, 1))
+    with pytest.raises(JournalDamaged, match="seal" if wreck else "disagree"):
+        Player(tmp_path, closed).open()
 
 
 def test_a_broken_or_lost_anchor_is_recorded(tmp_path, closed):
