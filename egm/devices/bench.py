@@ -9,8 +9,8 @@
 * ``bench.ready``: holds the process id, written when everything above works, removed at the end.
 
 Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
-``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``. Each twin
-adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``, ``key {name, on}``,
+``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
+Each twin adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``, ``key {name, on}``,
 ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered with the list. The
 device ``bench`` has ``state`` (every device at once).
 

@@ -21,6 +21,8 @@ from egm.devices.framing import Cutter, FrameReader, ProtocolError
 M = TypeVar("M")
 
 _READ_BYTES: Final = 4096
+#: How far back a device's log goes.
+_LOG_LINES: Final = 200
 #: A pause this long ends a message, whole or not.
 _GAP_SECONDS: Final = 0.05
 #: Between the bytes of a split answer.
@@ -171,6 +173,7 @@ class Twin(ABC, Generic[M]):
         self._cutter = cutter
         self._reader = FrameReader(cutter)
         self._heard_at = 0.0
+        self._log: deque[str] = deque(maxlen=_LOG_LINES)
         #: Called whenever :meth:`memory` may have changed.
         self.changed: Callable[[], None] = lambda: None
         port.connect(self._heard)
@@ -210,6 +213,7 @@ class Twin(ABC, Generic[M]):
         if now - self._heard_at > _GAP_SECONDS:
             self._reader = FrameReader(self._cutter)  # a message broken off is forgotten
         self._heard_at = now
+        self.note(f"heard {data.hex(' ')}")
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
                 self.received(item)
@@ -217,7 +221,13 @@ class Twin(ABC, Generic[M]):
 
     def _send(self, data: bytes) -> None:
         if self.powered:
+            self.note(f"said  {data.hex(' ')}")
             self.port.send(data)
+
+    def note(self, text: str) -> None:
+        """Write a line in the log, with the bench's seconds; polling that repeats itself is left out."""
+        if text not in (self._log[place].partition(" ")[2] for place in range(-min(2, len(self._log)), 0)):
+            self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
         """Let the mechanics do something later; a power loss forgets it."""
@@ -251,6 +261,8 @@ class Twin(ABC, Generic[M]):
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
         done = table[action](values)
+        if action not in {"state", "log"}:
+            self.note(f"hand  {action} {dict(values) or ''}: {done}")
         self.changed()
         return done
 
@@ -271,6 +283,7 @@ class Twin(ABC, Generic[M]):
             "split": self._hand_split,
             "clear_line": self._hand_clear_line,
             "state": lambda _: "",
+            "log": lambda _: "\n".join(self._log),
         }
 
     def _hand_power_off(self, _: Values) -> str:

@@ -224,9 +224,9 @@ class TestInterruptions:
                 self.consistent(rig)
             rig.close()
 
-        for step in range(40):
-            for pause in (0.1, 3.0, 30.0):
-                jump(scene(step * 0.07, pause))
+        for step in range(20):
+            for pause in (0.1, 3.0, 20.0):
+                jump(scene(step * 0.14, pause))
 
 
 @pytest.mark.requirement("G-10", "G-15")

@@ -73,6 +73,7 @@ def command(
     \b
     egm device bill insert amount_cents=2000
     egm device io door name=main open=true
+    egm device bill log
     egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
     """
     if protocol is not None:
@@ -97,8 +98,9 @@ def command(
         console.print(table)
     else:
         if reply.text:
-            console.print(reply.text)
-        _show(console, reply.state)
+            click.echo(reply.text)
+        if action != "log":
+            _show(console, reply.state)
 
 
 def _listen(protocol: str, port: Path | None, accept: str, *, keep: bool, seconds: float | None) -> None:

@@ -63,7 +63,6 @@ class Route(IntEnum):
     STACK = 1
     EXTEND = 255
     EMPTY = 254  # answer: nothing is in escrow
-    FAILED = 255  # answer
 
 
 #: The byte that arms a hopper.

@@ -126,8 +126,8 @@ class Id003Driver(BillDriver[Frame]):
             self._ready = None
         if status in _CLEAR:
             self._clear(f"the acceptor is {status.name.lower()}")
-            if status is not Status.ACCEPTING:
-                self._show_ready(accepting=status is Status.IDLE)
+            if status in _AT_REST and (status is Status.IDLE) is self._wanted:
+                self._show_ready(accepting=self._wanted)
         elif status is Status.ESCROW:
             self._offered(self._content(report), report.data)
         elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:

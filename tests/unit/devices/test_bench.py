@@ -356,6 +356,7 @@ def test_egm_device_works_the_bench(tmp_path, process):
     opened = egm("io", "door", "name=top", "open=true")
     assert opened.exit_code == 0
     assert "top door open" in opened.output
+    assert "hand  door {'name': 'top', 'open': True}: top door open" in egm("io", "log").output
     assert '"doors_open": ["top"]' in egm("io", "--json").output
     refused = egm("io", "door", "name=cat", "open=true")
     assert refused.exit_code == 1
