@@ -10,9 +10,9 @@
 
 Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
 ``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
-Each twin adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``, ``key {name, on}``,
-``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered with the list. The
-device ``bench`` has ``state`` (every device at once).
+Each twin adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
+``key {name, on}``, ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered
+with the list. The device ``bench`` has ``state`` (every device at once).
 
 What a device keeps without power (paper inside, counters, the board's edges) is kept in
 ``DIR/bench/<name>.json``, so stopping the bench is no more than a power cut to its devices.
