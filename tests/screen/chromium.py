@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 from websockets.sync.client import connect
@@ -50,7 +51,8 @@ class Browser:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
             pages = json.load(answer)
         target = next(page for page in pages if page["type"] == "page")["webSocketDebuggerUrl"]
-        self._link = connect(target, max_size=64 * 1024 * 1024)
+        self._open = ExitStack()
+        self._link = self._open.enter_context(connect(target, max_size=64 * 1024 * 1024))
         self._number = 0
 
     @staticmethod
@@ -116,7 +118,7 @@ class Browser:
 
     def close(self) -> None:
         """End the browser."""
-        self._link.close()
+        self._open.close()
         self._process.terminate()
         self._process.wait(timeout=20)
         self._log.close()

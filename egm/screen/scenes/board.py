@@ -114,7 +114,13 @@ def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -
         draw_still(stage, field, step.last_window)
         draw_wins(stage, field, step.last_window, step.wins, after)
         return
-    number = min(len(step.falls) - 1, int(after / stage.theme.motion.fall))
+    over = after - len(step.falls) * stage.theme.motion.fall
+    if over >= 0:
+        window, wins = picture_now(step, over, stage.theme.motion.line_cycle)
+        draw_still(stage, field, window)
+        draw_wins(stage, field, window, wins, over)
+        return
+    number = int(after / stage.theme.motion.fall)
     fall = step.falls[number]
     into = after - number * stage.theme.motion.fall
     if number and into < _DROP_SECONDS:

@@ -19,7 +19,7 @@ DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", 
 KEY: Final = "attendant"
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
 #: Headings and their heights from the drawer's top.
-_HEADINGS: Final = (("bills", 116), ("doors", 296), ("keys", 576), ("faults", 680))
+_HEADINGS: Final = (("bills", 112), ("doors", 258), ("keys", 622), ("faults", 716))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ def _device(view: View, told_by: str) -> str | None:
 
 def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     """Every control of the drawer when it is fully out, for the devices the bench has."""
-    left, width, top = rect[0] + 36, rect[2] - 72, rect[1]
+    left, width, top = rect[0] + 26, rect[2] - 52, rect[1]
     currency = view.snapshot.currency if view.snapshot else "USD"
     found: list[Control] = []
 
     def place(index: int, columns: int, y: float, height: float) -> Rect:
-        one = (width - 12 * (columns - 1)) / columns
+        one = (width - 10 * (columns - 1)) / columns
         return (
-            left + (index % columns) * (one + 12),
-            top + y + (index // columns) * (height + 10),
+            left + (index % columns) * (one + 10),
+            top + y + (index // columns) * (height + 7),
             one,
             height,
         )
@@ -56,7 +56,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     if acceptor is not None:
         found += [
             Control(
-                place(i, 3, 138, 58),
+                place(i, 3, 130, 50),
                 texts.money(cents, currency),
                 (BenchCommand(device=acceptor, action="insert", values={"amount_cents": cents}),),
             )
@@ -66,7 +66,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
         opened = view.bench[board]["doors_open"]
         found += [
             Control(
-                place(i, 2, 318, 52),
+                place(i, 1, 276, 35),
                 texts.say(f"door.{door}"),
                 (
                     BenchCommand(
@@ -80,7 +80,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
         turn = tuple(
             BenchCommand(device=board, action="key", values={"name": KEY, "on": on}) for on in (True, False)
         )
-        found.append(Control(place(0, 1, 598, 56), texts.say("drawer.reset_key"), turn))
+        found.append(Control(place(0, 1, 640, 50), texts.say("drawer.reset_key"), turn))
     if acceptor is not None:
         powered = bool(view.bench[acceptor].get("powered", True))
         jammed = view.bench[acceptor].get("status") == "jammed"
@@ -88,7 +88,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
         jam = "clear" if jammed else "jam"
         found.append(
             Control(
-                place(0, 2, 702, 56),
+                place(0, 2, 734, 50),
                 texts.say(f"drawer.{jam}"),
                 (BenchCommand(device=acceptor, action=jam),),
                 jammed,
@@ -96,7 +96,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
         )
         found.append(
             Control(
-                place(1, 2, 702, 56),
+                place(1, 2, 734, 50),
                 texts.say(f"drawer.{power}"),
                 (BenchCommand(device=acceptor, action=power),),
                 not powered,
@@ -127,34 +127,34 @@ def draw_drawer(stage: Stage) -> None:
     x, y, w, h = layout.drawer
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
-    p.text(say("drawer.title"), (x + 36, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 200)
+    p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
     for words, top in _HEADINGS:
         p.text(
             say(f"drawer.{words}"),
-            (x + 36, y + top),
+            (x + 26, y + top),
             Style("strong", "caption", "text_dim"),
             align="left",
-            width=w - 72,
+            width=w - 52,
         )
     for control in controls((x, y, w, h), view, stage.texts):
         draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.on)
-    _tower(stage, (x + w - 150, y + 16, 114, 62))
+    _tower(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:
         p.text(
             say("drawer.closed_bench"),
-            (x + 36, y + 86),
+            (x + 26, y + 86),
             Style("text", "caption", "amber"),
             align="left",
-            width=w - 72,
+            width=w - 52,
         )
     elif view.bench_said is not None and view.bench_said.text:
         key = "drawer.done" if view.bench_said.ok else "drawer.refused"
         p.text(
             say(key, text=view.bench_said.text),
-            (x + 36, y + 86),
+            (x + 26, y + 86),
             Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"),
             align="left",
-            width=w - 72,
+            width=w - 52,
         )
 
 

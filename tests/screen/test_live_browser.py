@@ -1,0 +1,155 @@
+"""The whole cabinet behind a real browser: load, insert, play, cash out, language, attendant, a restart.
+
+Everything is real: the bench with its twins, the machine, the screen process, Chromium. What is asserted is
+read from the machine's own link, never from pixels.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from chromium import Browser, executable
+
+from egm.link.client import Client
+from egm.link.messages import Snapshot
+
+pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
+
+# Places in the picture's units: the drawer's tab, its $20 bill and attendant key; keys of the deck.
+TAB, TWENTY, KEY = (1900, 400), (1590, 212), (1700, 665)
+CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1000)
+
+
+class Cabinet:
+    """``egm run`` in a folder of its own, and a second screen link to read what the machine says."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.log = (folder / "run.log").open("w+b")
+        environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+        command = [
+            sys.executable,
+            "-m",
+            "tools.cli",
+            "run",
+            "--state",
+            str(folder / "state"),
+            "--screen",
+            "web",
+        ]
+        self.process = subprocess.Popen(
+            command, stdout=self.log, stderr=self.log, env=environment, start_new_session=True
+        )
+        run = folder / "state" / "run"
+        self.ear = Client(run / "screen.sock", run / "screen.token")
+        self.now = 0.0
+        self.last = None
+
+    def address(self):
+        text = (self.folder / "run.log").read_text()
+        return text.split("Screen: ")[1].split()[0] if "Screen: http" in text else ""
+
+    def snapshot(self):
+        self.now += 0.05
+        for message in self.ear.poll(self.now).messages:
+            if isinstance(message, Snapshot):
+                self.last = message
+        return self.last
+
+    def until(self, holds, what):
+        return Browser.wait_until(lambda: self.snapshot() is not None and holds(self.last), what)
+
+    def close(self):
+        self.ear.close()
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait(timeout=30)
+        self.log.close()
+
+
+@pytest.fixture
+def cabinet(tmp_path):
+    found = Cabinet(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def browser(tmp_path):
+    (tmp_path / "browser").mkdir()
+    found = Browser(tmp_path / "browser")
+    yield found
+    found.close()
+
+
+def test_a_visit_to_the_machine(cabinet, browser):
+    browser.open(Browser.wait_until(cabinet.address, "the address"))
+    browser.wait_until(lambda: browser.frames() > 3, "the first frames")
+    cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
+    assert browser.evaluate("location.search") == "", "the token does not stay in the address"
+
+    browser.tap(*TAB)
+    Browser.wait_until(
+        lambda: browser.tap(*TWENTY) or cabinet.snapshot().credit_cents, "a bill to be credited"
+    )
+    cabinet.until(lambda s: s.credit_cents % 2000 == 0 and s.credit_cents >= 2000, "the bill's whole worth")
+    browser.tap(*TAB)
+    before = cabinet.last
+
+    browser.tap(*PLAY)
+    cabinet.until(lambda s: s.state == "playing", "a game")
+    over = (
+        cabinet.until(lambda s: s.state == "idle" and s.last_display is not None, "the game's end")
+        and cabinet.last
+    )
+    assert (
+        before.credit_cents - over.credit_cents
+    ) == over.bet_credits * over.denomination_cents - over.win_cents
+
+    browser.tap(*LANGUAGE)
+    cabinet.until(lambda s: s.language == "fr", "French")
+    browser.key("KeyL", "l")
+    cabinet.until(lambda s: s.language == "en", "English, from the keyboard")
+
+    owed = cabinet.last.credit_cents
+    browser.tap(*CASH_OUT)
+    cabinet.until(lambda s: s.state != "idle" or s.credit_cents == 0, "the cash-out")
+    paid = cabinet.until(lambda s: s.state in {"handpay", "idle"}, "the pay-out's end") and cabinet.last
+    if paid.state == "handpay":
+        assert paid.handpay.amount_cents == owed
+        browser.tap(*TAB)
+        Browser.wait_until(
+            lambda: browser.tap(*KEY) or cabinet.snapshot().state == "idle", "the attendant's key"
+        )
+    assert cabinet.last.credit_cents == 0
+
+
+def test_the_screen_may_die_and_come_back(cabinet, browser):
+    browser.open(Browser.wait_until(cabinet.address, "the address"))
+    browser.wait_until(lambda: browser.frames() > 3, "the first frames")
+    cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
+    sequence = cabinet.last.journal_sequence
+    first = cabinet.address()
+    children = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(cabinet.process.pid)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    pid = next(int(line.split()[0]) for line in children.splitlines() if "egm.screen" in line)
+    os.kill(pid, signal.SIGKILL)
+    again = Browser.wait_until(
+        lambda: next(
+            (
+                word
+                for word in (cabinet.folder / "run.log").read_text().split()
+                if word.startswith("http") and word != first
+            ),
+            "",
+        ),
+        "a new address",
+    )
+    browser.open(again)
+    browser.wait_until(lambda: browser.frames() > 3, "frames after the restart")
+    assert cabinet.snapshot().journal_sequence == sequence, "the machine did not notice"
