@@ -21,9 +21,14 @@ BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 class Depth(StrEnum):
-    """How far an analysis goes: the return alone (milliseconds), or everything (laboratory packages)."""
+    """How far an analysis goes.
+
+    The return alone takes milliseconds; variances, prizes and features a second at most; everything,
+    distributions too, needs laboratory packages.
+    """
 
     RETURN = "return"
+    VOLATILITY = "volatility"
     FULL = "full"
 
 

@@ -73,6 +73,11 @@ NOTHING: Final = End()
 
 S = TypeVar("S", bound=Hashable)
 
+#: Stands for every letter together in a histogram.
+ANY_LETTER: Final = -1
+#: A step many letters take: the next node, the factor, and the letters as terms (sign, letter) of a sum.
+Option = tuple[int, int, list[tuple[int, int]]]
+
 
 @dataclass(slots=True)
 class Graph:
@@ -91,6 +96,7 @@ class Graph:
     value: list[int] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
     _final: dict[End, int] = field(default_factory=dict)
+    _live: dict[int, list[Option]] = field(default_factory=dict)
 
     def _node(self, end: End) -> int:
         self.row.append(END)
@@ -98,6 +104,29 @@ class Graph:
         self.value.append(end.value)
         self.ends.append(end)
         return len(self.row) - 1
+
+    def live(self, node: int) -> list[Option]:
+        """Return the steps of a node that can still win, letters that lead to the same place together.
+
+        Most letters do (any but the symbol and its wilds): that step is written as any letter less the
+        others.
+        """
+        if node not in self._live:
+            first = self.row[node]
+            found: dict[tuple[int, int], list[int]] = {}
+            for letter in range(self.width[node]):
+                found.setdefault((self.delta[first + letter], self.gain[first + letter]), []).append(letter)
+            most = max(found, key=lambda step: len(found[step]))
+            rest = [letter for step, letters in found.items() if step != most for letter in letters]
+            options: list[Option] = []
+            for (target, factor), letters in found.items():
+                if factor and (self.row[target] >= 0 or self.value[target]):
+                    terms = [(1, letter) for letter in letters]
+                    if (target, factor) == most and len(rest) + 1 < len(letters):
+                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in rest)]
+                    options.append((target, factor, terms))
+            self._live[node] = options
+        return self._live[node]
 
     def final(self, end: End) -> int:
         """Return the node of that end, made on first use."""

@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Law, Prize, ProgressiveShare
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
+from paytables.reels.run import Given
 from paytables.reels.schema import ReelsDefinition
 from paytables.reels.spin import Falls, Holds, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
@@ -52,7 +54,7 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         features=_features(stages, runs, chain),
         progressives=_progressives(definition, stages, runs, plain.rtp),
         variance=worth.variance,
-        **_distribution(stages),
+        **(_distribution(stages) if depth is Depth.FULL else {}),
     )
 
 
@@ -62,7 +64,7 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
     first = Award("stage", mode.stage, 1, 0)
     try:
         run = stages.stage(mode.stage).law()
-        law = Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        law = _exact_law(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
         top = Tops(stages).award(first)
     except AnalysisError as error:
         return {"notes": (str(error),)}
@@ -82,6 +84,15 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
         "max_win_probability": None if top is None else top[1],
         "notes": tuple(notes),
     }
+
+
+def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> Law | None:
+    """Return the law of a game that is one run and no more, None where something may follow."""
+    memory = stages.memory[stages.mode.stage]
+    if memory.multipliers[0] != 1 or any(given for _, given in run):
+        return None
+    total = lcm(*(p.denominator for p in run.values()))
+    return Law(total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()})
 
 
 Runs = Mapping[tuple[str, int, int], Fraction]

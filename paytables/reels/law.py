@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int64]
+    Ints = NDArray[np.signedinteger[Any]]
 
 #: Counts and credits are int64.
 CYCLE_MAX = 1 << 62
@@ -39,16 +39,15 @@ def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
     if reels.cycle > CYCLE_MAX:
         raise AnalysisError(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _Tables(reels)
-    nodes = np.array([reels.starts], dtype=np.int64)
-    weights = np.ones_like(nodes)
+    nodes = np.array([reels.starts], dtype=np.int32)
+    weights = np.ones((1, len(tables.weighted)), dtype=np.int64)
     credits_ = np.zeros(1, dtype=np.int64)
     given = np.zeros(1, dtype=np.int64)
     counts = np.ones(1, dtype=np.int64)
     for letters, cases in zip(reels.letters, reels.column_weights, strict=True):
-        merged = _merge_letters(letters, cases)
-        parts = []
-        for row, case in merged:
-            moved, grown = tables.step(nodes, weights, np.array(row, dtype=np.int64))
+        parts: list[_Part] = []
+        for row, case in _merge_letters(letters, cases):
+            moved, grown = tables.step(nodes, weights, np.array(row, dtype=np.int32))
             moved, grown, won, code = tables.settle(moved, grown)
             parts.append((moved, grown, credits_ + won, given + code, counts * case))
             if len(parts) == _CHUNK:
@@ -80,10 +79,12 @@ class _Tables:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         g: Graph = reels.graph
-        self.row = np.array(g.row, dtype=np.int64)
-        self.delta = np.array(g.delta, dtype=np.int64)
+        self.row = np.array(g.row, dtype=np.int32)
+        self.delta = np.array(g.delta, dtype=np.int32)
         self.gain = np.array(g.gain, dtype=np.int64)
         self.value = np.array(g.value, dtype=np.int64)
+        self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
+        self.plain = [c for c, component in enumerate(reels.components) if component.kind != "ways"]
         kinds = sorted({given_of(e.prize.awards) for e in g.ends if e.prize is not None} - {()}, key=repr)
         base = len(kinds) + 1
         givers = award_components(reels)
@@ -101,23 +102,29 @@ class _Tables:
         self.dead = next((n for n, r in enumerate(g.row) if r < 0 and not g.ends[n].prize), -1)
 
     def step(self, nodes: "Ints", weights: "Ints", letters: "Ints") -> tuple["Ints", "Ints"]:
-        """Move every component of every case by one reel."""
+        """Move every component of every case by one reel; only ways have weights that grow."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         row = self.row[nodes]
         alive = row >= 0
         k = np.where(alive, row + letters, 0)
-        return np.where(alive, self.delta[k], nodes), np.where(alive, weights * self.gain[k], weights)
+        if self.weighted:
+            part = self.weighted
+            weights = np.where(alive[:, part], weights * self.gain[k[:, part]], weights)
+        return np.where(alive, self.delta[k], nodes), weights
 
     def settle(self, nodes: "Ints", weights: "Ints") -> tuple["Ints", "Ints", "Ints", "Ints"]:
         """Take what is final out of the cases: its credits and awards are sure."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         final = self.row[nodes] < 0
-        won = np.where(final, weights * self.value[nodes], 0).sum(axis=1)
+        value = np.where(final, self.value[nodes], 0)
+        won = value[:, self.plain].sum(axis=1)
+        if self.weighted:
+            won = won + (value[:, self.weighted] * weights).sum(axis=1)
+            weights = np.where(final[:, self.weighted], 1, weights)
         code = np.where(final, self.digit[nodes] * self.place, 0).sum(axis=1)
-        nodes = np.where(final, self.dead, nodes)
-        return nodes, np.where(final, 1, weights), won, code
+        return np.where(final, self.dead, nodes), weights, won, code
 
     def given(self, code: int) -> Given:
         """Return the awards of a code."""

@@ -9,10 +9,12 @@ the histogram of their letters together: two for a covariance, the award-giving 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import product
 from math import prod
 
 from paytables.errors import AnalysisError
-from paytables.reels.automaton import Award, Graph
+from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
 from paytables.reels.run import Given, PrizeRate, Table, extras_of, given_of
 from paytables.reels.stage import Reels
 
@@ -21,6 +23,8 @@ JOINT_AWARDS_MAX = 4
 
 Letters = tuple[int, ...]
 Nodes = tuple[int, ...]
+#: How many of a reel's cases show which letters.
+Histogram = tuple[tuple[Letters, int], ...]
 
 
 def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
@@ -156,6 +160,40 @@ def second_moment(reels: Reels) -> Fraction:
     return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
 
 
+class _Histograms:
+    """The letter histograms of tuples of components, one a reel; equal ones have the same number."""
+
+    def __init__(self, reels: Reels) -> None:
+        self._weights = reels.column_weights
+        self._lanes: list[list[int]] = []
+        self._letters: list[list[tuple[int, ...]]] = []
+        for rows in reels.letters:
+            lanes = list(zip(*rows, strict=True)) if rows else []
+            known = sorted(set(lanes))
+            self._letters.append(known)
+            self._lanes.append([known.index(lane) for lane in lanes])
+        self._made: dict[tuple[int, ...], int] = {}
+        self._numbers: dict[Histogram, int] = {}
+        self.histograms: list[Histogram] = []
+
+    def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the number of each reel's histogram."""
+        return tuple(self._one(x, tuple(lanes[c] for c in components)) for x, lanes in enumerate(self._lanes))
+
+    def _one(self, x: int, lanes: tuple[int, ...]) -> int:
+        if (x, *lanes) not in self._made:
+            counts: Counter[Letters] = Counter()
+            rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
+            for letters, weight in zip(rows, self._weights[x], strict=True):
+                counts[letters] += weight
+            histogram = tuple(sorted(counts.items()))
+            if histogram not in self._numbers:
+                self._numbers[histogram] = len(self.histograms)
+                self.histograms.append(histogram)
+            self._made[x, *lanes] = self._numbers[histogram]
+        return self._made[x, *lanes]
+
+
 def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Return for each tuple of components the sum over the cycle of the product of their wins.
 
@@ -163,18 +201,56 @@ def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[
     strips all lines are one case, and all pairs of lines with the same shift from one to the other.
     """
     value = reels.graph.value
-    known: dict[object, int] = {}
+    tables = _Histograms(reels)
+    known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
     for components in tuples:
-        counts = letter_counts(reels, components)
         start = tuple(reels.components[c].start for c in components)
+        numbers = tables.of(components)
         if len(set(start)) == 1:  # the same automaton: the pair may be read either way round
-            counts = min(counts, [sorted((letters[::-1], n) for letters, n in reel) for reel in counts])
-        key = (start, tuple(tuple(reel) for reel in counts))
+            numbers = min(numbers, tables.of(components[::-1]))
+        key = (start, numbers)
         if key not in known:
-            every = tuple(range(len(start)))
-            ends = _walk(reels.graph, start, counts, (True,) * len(start), every)
+            ends = _walk_winning(reels.graph, start, [tables.histograms[n] for n in numbers])
             known[key] = sum(n * prod(value[node] for node in nodes) for nodes, n in ends.items())
         yield known[key]
+
+
+def _walk_winning(g: Graph, start: Nodes, counts: Sequence[Histogram]) -> dict[Nodes, int]:
+    """Walk components together over their letters, weighted, along the steps on which all can still win.
+
+    Those are few after the first reel, and letters that lead to the same place are taken together, so hardly
+    any
+    letters are looked at. A component that is done lets any letter pass.
+    """
+    here: dict[Nodes, int] = {start: 1}
+    done: list[Option] = [(END, 1, [(1, ANY_LETTER)])]
+    for histogram in counts:
+        sums = _with_any(histogram)
+        there: dict[Nodes, int] = defaultdict(int)
+        for nodes, amount in here.items():
+            for steps in product(*(g.live(n) if g.row[n] >= 0 else done for n in nodes)):
+                count = 0
+                for terms in product(*(step[2] for step in steps)):
+                    found = sums.get(tuple(letter for _, letter in terms))
+                    if found:
+                        count += found * prod(sign for sign, _ in terms)
+                if count:
+                    target = tuple(
+                        n if step[0] == END else step[0] for n, step in zip(nodes, steps, strict=True)
+                    )
+                    there[target] += amount * count * prod(step[1] for step in steps)
+        here = there
+    return dict(here)
+
+
+@lru_cache(maxsize=4096)
+def _with_any(histogram: Histogram) -> dict[Letters, int]:
+    """Return the histogram with its marginals: ANY_LETTER where a component's letter does not matter."""
+    sums: dict[Letters, int] = defaultdict(int)
+    for letters, count in histogram:
+        for known in product(*((letter, ANY_LETTER) for letter in letters)):
+            sums[known] += count
+    return dict(sums)
 
 
 def prize_rates(reels: Reels) -> list[PrizeRate]:

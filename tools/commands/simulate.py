@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from paytables import AnalysisError, BetAnalysis, Game, analyse
+from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
 from tools.commands.par import load
 from tools.parsheet import percent
@@ -45,7 +45,7 @@ def command(
     status is 1 when the exact return lies outside the interval.
     """
     loaded = load(game)
-    found = next((b for b in analyse(loaded).bets if bet in {None, b.bet}), None)
+    found = next((b for b in analyse(loaded, Depth.VOLATILITY).bets if bet in {None, b.bet}), None)
     if found is None:
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
     if found.variance is None:

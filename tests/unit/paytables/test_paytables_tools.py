@@ -1,0 +1,201 @@
+"""The commands a mathematician or a laboratory runs on games."""
+
+import csv
+import io
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from paytables import library, load_game
+from paytables.definition import find, read_toml
+from paytables.reels.build import inherit
+from tools.certification import bundle
+from tools.cli import main
+from tools.parsheet import one_in
+from tools.tuning import TuningError, nice, parse_key, pay_keys, rtp_of, tune_pays, tune_strips
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
+
+
+def run(*args, code=0):
+    result = CliRunner().invoke(main, [str(a) for a in args])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.mark.requirement("R-02", "R-01", "C-26")
+def test_the_sheet_as_json_holds_what_a_laboratory_asks():
+    data = json.loads(run("par", VECTORS / "bell-21.toml", "--json"))
+    assert data["digest_sha256"] == load_game(VECTORS / "bell-21.toml").digest
+    assert (data["version"], data["date"]) == ("1.0.0", "2026-11-21")
+    bet = data["bets"][0]
+    assert bet["return"] == {"exact": "1889/2000", "decimal": 0.9445}
+    assert sum(Fraction(p["return"]["exact"]) for p in bet["prizes"]) == Fraction(1889, 2000)
+    assert [reel["stops"] for reel in data["reels"]] == [20, 20, 20]
+    assert data["reels"][0]["counts"]["plum"] == 7
+    shares = [Fraction(c["probability"]["exact"]) for c in bet["distribution"]["classes"]]
+    assert sum(shares) == Fraction(bet["hit_frequency"]["exact"]) == Fraction(1073, 8000)
+    returns = [Fraction(c["return"]["exact"]) for c in bet["distribution"]["classes"]]
+    assert sum(returns) == Fraction(1889, 2000)
+    assert [b["games"] for b in bet["volatility"][0]["bands"]] == [10**n for n in range(3, 9)]
+
+
+def test_the_sheet_as_csv_terminal_and_html(tmp_path):
+    rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
+    found = {(r[0], r[2], r[3]): r[4] for r in rows if r}
+    assert Fraction(found["three", "three", "return"]) == rtp_of(read_toml(find("seven-rivers")), "three")
+    assert ("", "base reel 1", "stops") in found
+    assert "Lantern Harbour / Port des lanternes" in run("par", "lantern-harbour")
+    page = tmp_path / "par.html"
+    run("par", "orchard-picnic", "--html", "--out", page)
+    text = page.read_text(encoding="utf-8")
+    assert "Pique-nique au verger" in text
+    assert text.count("data:image/png;base64,") == 2  # a plot a bet
+    assert "http" not in text  # one file, nothing fetched
+
+
+@pytest.mark.requirement("C-05", "R-09")
+def test_a_return_below_the_floor_fails_by_name(tmp_path):
+    low = tmp_path / "low.toml"
+    low.write_text(
+        find("maple-classic").read_text(encoding="utf-8").replace("pays = { 3 = 60 }", "pays = { 3 = 10 }")
+    )
+    output = run("par", low, "--jurisdiction", "quebec-casino", code=1)
+    assert "at its lowest bet; quebec-casino asks 83.0000 %" in output
+    assert "quebec-casino" in run("par", "maple-classic", "--jurisdiction", "quebec-casino")
+    output = run("certify", low, "--jurisdiction", "quebec-casino", "--games-played", 100, code=1)
+    assert "not certified for quebec-casino: maple-classic" in output
+    assert "no jurisdiction profile 'mars'" in run("par", low, "--jurisdiction", "mars", code=1)
+
+
+@pytest.mark.requirement("R-05", "R-07")
+def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
+    run(
+        "certify",
+        "orchard-picnic",
+        "--jurisdiction",
+        "quebec-casino",
+        "--games-played",
+        500,
+        "--out",
+        tmp_path,
+    )
+    folder = tmp_path / "orchard-picnic"
+    key = bytes.fromhex((folder / "signer.pub").read_text())
+    facts = bundle.verify(folder, key)
+    assert facts["certified"] is True
+    assert facts["digest_sha256"] == load_game(folder / "orchard-picnic.toml").digest
+    findings = json.loads((folder / "findings.json").read_text())
+    assert {f["rule"] for f in findings} >= {"return-floor", "languages", "simulation", "replay", "same-file"}
+    assert (tmp_path / "laboratory.key").stat().st_mode & 0o077 == 0
+    with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
+        bundle.verify(folder, bytes(32))
+    for name in ("orchard-picnic.toml", "par.json", "manifest.json"):
+        whole = (folder / name).read_bytes()
+        (folder / name).write_bytes(whole.replace(b"1", b"2", 1))
+        with pytest.raises(bundle.BundleError):
+            bundle.verify(folder)
+        (folder / name).write_bytes(whole)
+    (folder / "par.csv").unlink()
+    with pytest.raises(bundle.BundleError, match=r"par\.csv: No such file"):
+        bundle.verify(folder)
+    (tmp_path / "laboratory.key").write_text("xyz\n")
+    with pytest.raises(bundle.BundleError, match="no signing key"):
+        bundle.laboratory_key(tmp_path / "laboratory.key")
+
+
+def test_simulate_through_the_production_path_and_compiled(tmp_path):
+    # the certified generator takes no seed, so the game played here always comes to the same: one credit back
+    sure = tmp_path / "sure.toml"
+    text = find("maple-classic").read_text(encoding="utf-8").split("[stage.base]")[0]
+    sure.write_text(
+        text + '[stage.base]\nheights = [1]\nlines = [[0]]\nstrips = ["birch birch"]\n'
+        '[[stage.base.pay]]\nof = "birch"\npays = { 1 = 1 }\n',
+        encoding="utf-8",
+    )
+    output = run("simulate", sure, "--games", 25_000, "--workers", 1, "--json")
+    data = json.loads(output[output.index("{") :])
+    assert (data["games"], data["credits_won"], data["z"], data["agrees"]) == (25_000, 25_000, 0.0, True)
+    assert data["path"] == "production"
+    compiled = json.loads(
+        run("simulate", "aurora-twenty", "--games", 50_000, "--compiled", "--seed", 3, "--json")
+    )
+    assert compiled["agrees"] is True
+    assert compiled["games"] == 50_000
+    assert "stage base is no plain spin" in run("simulate", "icebreak", "--compiled", code=1)
+    assert "has no bet 'x'" in run("simulate", "icebreak", "--bet", "x", code=1)
+
+
+def test_check_list_and_the_template(tmp_path):
+    for name in library():
+        assert f"{load_game(name).version} is valid; SHA-256 {load_game(name).digest}" in run(
+            "game", "check", name
+        )
+    assert "hold-fast" in run("game", "list")
+    fresh = tmp_path / "mine.toml"
+    run("game", "new", fresh)
+    assert "mine 0.1.0 is valid" in run("game", "check", fresh)
+    assert Fraction(83, 100) < rtp_of(read_toml(fresh)) < 1
+    assert "it is left alone" in run("game", "new", fresh, code=1)
+
+
+def test_the_published_schema_accepts_the_library_and_refuses_what_the_model_refuses():
+    schema = json.loads(run("game", "schema", "reels"))
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for name in library():
+        data = read_toml(find(name))
+        if data["game"]["family"] == "reels":
+            plain = json.loads(json.dumps(inherit(data, name), default=str))
+            split = json.loads(json.dumps(plain))
+            for stage in split["stage"].values():
+                for key in ("strips",):
+                    if key in stage:
+                        stage[key] = [s.split() if isinstance(s, str) else s for s in stage[key]]
+            validator.validate(split)
+            split["game"].pop("help")
+            assert not validator.is_valid(split)
+    assert "no family 'dice'" in run("game", "schema", "dice", code=1)
+
+
+def test_pays_are_tuned_to_a_return():
+    data = read_toml(find("maple-classic"))
+    tuned = tune_pays(data, Fraction(91, 100), pay_keys(data))
+    assert abs(rtp_of(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
+    one = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
+    assert abs(rtp_of(one) - Fraction(9, 10)) < abs(rtp_of(data) - Fraction(9, 10))
+    assert rtp_of(data) == Fraction(12079, 13824)  # what was given is left as it was
+    with pytest.raises(TuningError, match="no 'base2' there"):
+        tune_pays(data, Fraction(9, 10), [parse_key("stage.base2.pay.0.pays.3")])
+    with pytest.raises(TuningError, match="is no pay"):
+        tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay")])
+    output = run("game", "tune", "maple-classic", "--return", "0.90", "--pay", "stage.base.pay.1.pays.3")
+    assert "stage.base.pay.1.pays.3: 60 -> " in output
+    assert "'lots' is no share" in run("game", "tune", "maple-classic", "--return", "lots", code=1)
+
+
+def test_strips_are_tuned_to_a_return_and_a_hit_frequency():
+    data = read_toml(VECTORS / "bell-21.toml")
+    tuned = tune_strips(data, Fraction(92, 100), rounds=2)
+    assert abs(rtp_of(tuned) - Fraction(92, 100)) < Fraction(3, 1000)
+    assert [len(s.split()) for s in tuned["stage"]["base"]["strips"]] == [20, 20, 20]
+
+
+@pytest.mark.parametrize(
+    ("value", "pay"), [(0, 1), (19.6, 20), (23, 25), (104, 100), (1234, 1200), (2260, 2500)]
+)
+def test_pays_are_round_numbers(value, pay):
+    assert nice(Fraction(value)) == pay
+
+
+def test_odds_are_told_however_long():
+    assert [one_in(Fraction(x)) for x in ("1/4", "0", "1/50000000000000000000")] == [
+        "1 in 4.00",
+        "never",
+        "1 in 5.00e19",
+    ]
+    assert one_in(None) == "-"

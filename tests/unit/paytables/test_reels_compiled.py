@@ -1,0 +1,84 @@
+"""The compiled evaluator is the interpreted one: the same source, the same answers."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from paytables import AnalysisError, Depth, analyse, library, load_game
+from paytables.reels.compiled import can_simulate, enumerate_cycle, evaluate_many, simulate
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
+
+
+def library_stages():
+    for name in library():
+        rules = load_game(name).rules
+        if isinstance(rules, ReelRules):
+            for mode, made in rules.stages.items():
+                for stage in rules.definition.stage:
+                    if isinstance(made.stage(stage), Spin):
+                        yield pytest.param(name, mode, stage, id=f"{name}-{mode}-{stage}")
+
+
+def cases_of(reels, games, seed):
+    """Cases from SHA-256 of a counter: the same on every machine."""
+    words = b"".join(
+        hashlib.sha256(f"{seed}/{n}".encode()).digest() for n in range(games * len(reels.totals) // 4 + 1)
+    )
+    table = np.frombuffer(words, dtype=">u8")[: games * len(reels.totals)].reshape(games, -1)
+    return (table % np.array(reels.totals, dtype=np.uint64)).astype(np.int64)
+
+
+def check_agreement(reels, games):
+    cases = cases_of(reels, games, reels.name)
+    totals = evaluate_many(reels, cases)
+    wide = [[stop for stop, w in enumerate(weights) for _ in range(w)] for weights in reels.weights]
+    for case, total in zip(cases.tolist(), totals.tolist(), strict=True):
+        stops = [wide[x][c] for x, c in enumerate(case)]
+        assert reels.evaluate_stops(stops)[0] * reels.multiplier == total
+    assert totals.any()
+
+
+@pytest.mark.parametrize(("name", "mode", "stage"), list(library_stages()))
+def test_both_evaluators_agree(name, mode, stage):
+    check_agreement(load_game(name).rules.stages[mode].stage(stage).reels, 4_000)
+
+
+@pytest.mark.slow
+def test_both_evaluators_agree_on_a_million_draws():
+    check_agreement(load_game("aurora-twenty").rules.stages["twenty"].stage("base").reels, 1_000_000)
+
+
+@pytest.mark.requirement("R-10")
+def test_the_full_cycle_one_by_one_is_the_exact_analysis():
+    stage = load_game("seven-rivers").rules.stages["three"].stage("base")
+    total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
+    table = stage.table(second=True)
+    assert (table.mean, table.second) == (total / stage.reels.cycle, squares / stage.reels.cycle)
+
+
+def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
+    game = load_game("aurora-twenty")
+    (bet,) = analyse(game, Depth.VOLATILITY).bets
+    games = 400_000
+    sample = simulate(game.rules.stages["twenty"], games, seed=5)
+    error = (float(bet.variance) / games) ** 0.5
+    assert abs(sample.credits / games - float(bet.mean_credits)) < 3.3 * error
+    assert sample == simulate(game.rules.stages["twenty"], games, seed=5)
+    assert sample != simulate(game.rules.stages["twenty"], games, seed=6)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "reason"),
+    [
+        ("northern-ways", "ways", "stage free remembers its series"),
+        ("icebreak", "eight", "stage base is no plain spin"),
+        ("comet-respin", "ten", "stage base remembers its series"),
+    ],
+)
+def test_what_cannot_be_simulated_compiled_is_said(name, mode, reason):
+    stages = load_game(name).rules.stages[mode]
+    assert can_simulate(stages) == reason
+    with pytest.raises(AnalysisError, match=reason):
+        simulate(stages, 10, seed=1)
