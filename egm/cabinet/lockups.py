@@ -50,16 +50,23 @@ def take_out_of_service(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 # ---------------------------------------------------------------------------------------------- doors
 def record_door_opened(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """Remember the door as open, and count it. A repeat changes nothing."""
+    """Remember the door as open, and count it; a repeat changes nothing.
+
+    Whoever was at the logic, with the power on or off, is asked about: the machine stays locked when the door
+    is closed again, until an attendant has looked (NZ 1.18.2; Annex E).
+    """
     door = str(occurrence.values["door"])
     if door in cabinet.doors_open:
         return
+    while_off = bool(occurrence.values.get("unattended"))
     cabinet.record(
-        "door.opened",
+        "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
         state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
         story=dict(occurrence.values),
     )
+    if door == "logic":
+        record_fault(cabinet, Occurrence(occurrence.event, {"code": "logic_access"}))
 
 
 def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:

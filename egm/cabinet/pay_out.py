@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.faults import fault
 from egm.cabinet.states import Event
 from egm.cabinet.ticket_paper import job_of
 from egm.devices.interface import TicketJob
@@ -18,9 +19,6 @@ from egm.tickets.model import Ticket
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
 from rng import RngError
-
-#: Faults that do not keep a device from paying.
-_HARMLESS: Final = frozenset({"ticket_printer.paper_low"})
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -65,7 +63,7 @@ def _open(cabinet: Cabinet, way: str) -> bool:
 
 
 def _ails(cabinet: Cabinet, kind: str) -> bool:
-    return any(code.startswith(f"{kind}.") and code not in _HARMLESS for code in cabinet.faults)
+    return any(code.startswith(f"{kind}.") and fault(code).hampers for code in cabinet.faults)
 
 
 def _coins(cabinet: Cabinet) -> int:

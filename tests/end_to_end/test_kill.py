@@ -169,7 +169,7 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
 
 @pytest.mark.requirement("A-25", "E-01")
 def test_recorded_draws_give_the_recorded_outcomes(campaign):
-    _, _, entries = campaign
+    rig, _, entries = campaign
     replayed = 0
     for entry in entries:
         if entry.kind != "game.start":

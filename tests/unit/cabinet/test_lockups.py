@@ -4,8 +4,9 @@ import pytest
 from machine_room import Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.faults import FAULTS, fault
+from egm.cabinet.faults import fault
 from egm.cabinet.states import Event, State
+from egm.devices.interface import FaultCode
 
 
 @pytest.fixture
@@ -57,16 +58,43 @@ def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
     again.close()
 
 
-@pytest.mark.requirement("G-06", "G-11", "E-14")
-@pytest.mark.parametrize("code", sorted(FAULTS))
+#: Every fault a device of this cabinet can report.
+CODES = [
+    *(
+        f"{kind}.{code}"
+        for kind in ("bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board")
+        for code in FaultCode
+    ),
+    *("bill_acceptor.disputed", "game_defective", "logic_access"),
+]
+
+
+@pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
+@pytest.mark.parametrize("code", CODES)
 def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
-    known = FAULTS[code]
+    known = fault(code)
     room.engine.handle(Event.FAULT_RAISED, code=code)
     room.engine.handle(Event.FAULT_RAISED, code=code)  # a repeat is no news
     assert len(room.records("fault.raised")) == 1
     assert room.state is (State.TILT if known.locks else State.IDLE)
     room.engine.handle(Event.FAULT_CLEARED, code=code)
     assert (code in room.cabinet.faults) is (known.cleared_by != "self")
+    if known.cleared_by == "attendant":
+        assert known.locks, "an attendant can clear only what he is called for"
+        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        assert room.state is State.IDLE
+
+
+@pytest.mark.requirement("A-24", "J-01")
+@pytest.mark.parametrize("unattended", [False, True])
+def test_after_the_logic_door_an_attendant_must_look(room, unattended):
+    room.engine.handle(Event.DOOR_OPENED, door="logic", unattended=unattended)
+    room.engine.handle(Event.DOOR_CLOSED, door="logic")
+    assert room.state is State.TILT
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+    kind = "door.opened_while_off" if unattended else "door.opened"
+    assert len(room.records(kind)) == 1
 
 
 def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):

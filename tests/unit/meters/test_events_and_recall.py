@@ -34,9 +34,9 @@ def say(journal, kind, **record):
         ("door.closed", {"door": "main"}, Effect.LOG, Clear.NOTHING, 0x12),
         ("door.opened", {"door": "logic"}, Effect.HARD_STOP, Clear.ATTENDANT, 0x15),
         ("fault.raised", {"code": "bill_acceptor.stacker_jam"}, Effect.ACCEPTOR_OFF, Clear.ITSELF, 0x28),
-        ("fault.raised", {"code": "printer.paper_out"}, Effect.PAYOUT_OFF, Clear.ATTENDANT, 0x61),
+        ("fault.raised", {"code": "ticket_printer.paper_out"}, Effect.PAYOUT_OFF, Clear.ITSELF, 0x61),
         ("fault.raised", {"code": "something.unheard_of"}, Effect.STOP, Clear.ATTENDANT, 0x20),
-        ("fault.cleared", {"code": "printer.paper_out"}, Effect.LOG, Clear.NOTHING, None),
+        ("fault.cleared", {"code": "ticket_printer.paper_out"}, Effect.LOG, Clear.NOTHING, None),
         ("bill.in", {"amount_cents": 2000}, Effect.LOG, Clear.NOTHING, 0x4A),
         ("bill.in", {"amount_cents": 777}, Effect.LOG, Clear.NOTHING, 0x4F),
         ("handpay.pending", {"amount_cents": 5}, Effect.LOCK, Clear.ATTENDANT, 0x51),
@@ -128,12 +128,12 @@ def test_every_ring_is_as_long_as_the_rules_ask(journal):
     assert {name: LOGS[name].size >= size for name, size in least.items()} == dict.fromkeys(least, True)
     assert recall.PLAYS_SHOWN >= 10
     for n in range(40):
-        say(journal, "ticket.printed", n=n)
+        say(journal, "voucher.out", n=n)
         say(journal, "aft.complete", n=n)
         say(journal, "selection", n=n)
     assert [e.record["n"] for e in log(journal, "vouchers")] == list(range(39, 4, -1))
     assert [e.record["n"] for e in log(journal, "transfers", 2)] == [39, 38]
-    assert {e.kind for e in log(journal, "events")} == {"ticket.printed", "aft.complete"}
+    assert {e.kind for e in log(journal, "events")} == {"voucher.out", "aft.complete"}
     assert list(log(journal, "software")) == []
     with pytest.raises(UnknownLog, match="there are: events"):
         log(journal, "nonsense")
