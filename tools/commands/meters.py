@@ -1,6 +1,7 @@
 """``egm meters``: every meter of a machine, at any time, without stopping play and without write access."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,26 @@ def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
     return reading.where(**dims) if dims else reading
 
 
-def _unit(name: str) -> str:
-    meter = BY_NAME.get(name)
-    return str(meter.unit if meter else Unit.TIMES)
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How a meter is shown: so many digits, in minor units or in credits; the unit is always declared."""
+
+    digits: int
+    credit_cents: int | None
+
+    def cells(self, name: str, value: int) -> tuple[str, str]:
+        """Return a meter's value and unit as shown."""
+        meter = BY_NAME.get(_canonical(name))
+        unit = meter.unit if meter else Unit.TIMES
+        if unit is Unit.CENTS and self.credit_cents is not None:
+            credits_ = shown(value // self.credit_cents, self.digits)
+            return f"{credits_:0{self.digits}d}", f"credits of {self.credit_cents} cents"
+        return f"{shown(value, self.digits):0{self.digits}d}", str(unit)
+
+
+def _canonical(name: str) -> str:
+    """Return the (first) canonical meter behind a jurisdiction's name, or the name itself."""
+    return next((names[name][0] for names in NAMES.values() if name in names), name)
 
 
 def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
@@ -54,6 +72,13 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
 @click.option("--names", type=click.Choice(sorted(NAMES)), help="Under a jurisdiction's names.")
 @click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; meters roll over beyond.")
 @click.option(
+    "--credit",
+    "credit_cents",
+    type=click.IntRange(min=1),
+    metavar="CENTS",
+    help="Show values in credits of CENTS instead of minor units.",
+)
+@click.option(
     "--since",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What was added since an earlier --json readout of this machine.",
@@ -68,6 +93,7 @@ def command(
     by: str | None,
     names: str | None,
     digits: int,
+    credit_cents: int | None,
     since: Path | None,
     everything: bool,
     as_json: bool,
@@ -79,7 +105,7 @@ def command(
         with open_view(folder) as view:
             reading = _select(view.meters(), where)
             if by is not None:
-                _print_split(reading, by, digits, as_json=as_json)
+                _print_split(reading, by, _Shape(digits, credit_cents), as_json=as_json)
                 return
             values = named(reading, names) if names else reading.values
             if since is not None:
@@ -88,7 +114,8 @@ def command(
                 document = _document(view, values, where)
                 click.echo(json.dumps(_signed(document, folder) if sign else document, ensure_ascii=False))
             else:
-                _print(view, values, digits, everything=everything or bool(names))
+                shape = _Shape(digits, credit_cents)
+                _print(view, values, shape, everything=everything or bool(names))
     except JournalError as why:
         raise click.ClickException(str(why)) from why
 
@@ -116,18 +143,18 @@ def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
 
 
-def _print(view: JournalView, values: dict[str, int], digits: int, *, everything: bool) -> None:
+def _print(view: JournalView, values: dict[str, int], shape: _Shape, *, everything: bool) -> None:
     console = Console()
     console.print(f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}", style="dim")
     table = Table("meter", "value", "unit", show_edge=False)
     table.columns[1].justify = "right"
     for name, value in values.items():
         if value or everything:
-            table.add_row(name, f"{shown(value, digits):0{digits}d}", _unit(name.split(".since_")[0]))
+            table.add_row(name, *shape.cells(name, value))
     console.print(table)
 
 
-def _print_split(reading: MeterReading, by: str, digits: int, *, as_json: bool) -> None:
+def _print_split(reading: MeterReading, by: str, shape: _Shape, *, as_json: bool) -> None:
     names = [n for n in reading.values if ".since_" not in n]
     split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
     if as_json:
@@ -137,5 +164,5 @@ def _print_split(reading: MeterReading, by: str, digits: int, *, as_json: bool) 
     table.columns[2].justify = "right"
     for name, parts in split.items():
         for part, value in sorted(parts.items()):
-            table.add_row(name, part or "-", f"{shown(value, digits):0{digits}d}", _unit(name))
+            table.add_row(name, part or "-", *shape.cells(name, value))
     Console().print(table)

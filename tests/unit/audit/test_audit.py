@@ -244,6 +244,27 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
         assert json.loads(run.output)["meters"]["bill_in.value"] == 0
 
 
+@pytest.mark.requirement("D-24")
+def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
+    ticks = clock()
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        journal.append(Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 507),)))
+
+        def row(meter, *options):
+            run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), *options])
+            return next(line.split("│") for line in run.output.splitlines() if line.strip().startswith(meter))
+
+        assert [c.strip() for c in row("bill_in.value")] == ["bill_in.value", "0000000507", "cents"]
+        assert [c.strip() for c in row("bill_in.value", "--credit", "25", "--digits", "7")] == [
+            "bill_in.value",
+            "0000020",
+            "credits of 25 cents",
+        ]
+        assert [c.strip() for c in row("bill_in.count", "--credit", "25")][1:] == ["0000000001", "times"]
+        assert [c.strip() for c in row("Coin In", "--names", "us")][1:] == ["0000000000", "cents"]
+        assert [c.strip() for c in row("Games Played", "--names", "us")][1:] == ["0000000000", "times"]
+
+
 @pytest.mark.requirement("D-21", "K-08")
 def test_a_signed_readout_and_the_statement_since_it(tmp_path):
     ticks = clock()
