@@ -137,7 +137,7 @@ def _not_for_cash(ticket: Ticket) -> Refusal | None:
 
 
 def _want_payee(ticket: Ticket, payee: Payee | None) -> None:
-    above = load_template(ticket.template).rules.register_from_cents
+    above = load_template(ticket.template).register_from_cents
     if above is None or ticket.amount_cents < above:
         return
     if payee is None or not payee.name.strip() or not payee.address.strip():

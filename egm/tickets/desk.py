@@ -24,7 +24,7 @@ ticket that nobody can redeem for a moment, never one that two can.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Final
 
 from egm.clock import Clock
 from egm.tickets import numbers
@@ -33,7 +33,7 @@ from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Enrolment, Record
 from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
 from egm.tickets.store import TicketStore
-from egm.tickets.templates import Template
+from egm.tickets.templates import load_template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
@@ -55,18 +55,6 @@ class TicketRules:
     limit_cents: int
     valid_days: int | None = None
     allowance: int | None = None
-
-    @classmethod
-    def of(cls, template: Template, currency: str, *, allowance: int | None = None) -> Self:
-        """The rules a place's template states."""
-        rules = template.rules
-        return cls(
-            currency=currency,
-            template=template.id,
-            limit_cents=rules.limit_cents,
-            valid_days=rules.valid_days,
-            allowance=allowance,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +93,11 @@ def secure_enhanced_numbers(_: TicketKind, enrolment: Enrolment | None) -> str |
 
 
 class TicketDesk:
-    """One machine's tickets. ``reads`` says whether digits can be a number here (see :mod:`..numbers`)."""
+    """One machine's tickets.
+
+    ``numbering`` makes numbers, ``reads`` says whether digits can be one here (:mod:`egm.tickets.numbers`).
+    Raises :class:`InvalidTicket` when the rules' template is not there or the house lacks what it must print.
+    """
 
     def __init__(
         self,
@@ -117,6 +109,7 @@ class TicketDesk:
         numbering: Numbering,
         reads: Callable[[str], bool],
     ) -> None:
+        load_template(rules.template).check_house(machine.house)
         self._store = store
         self._machine = machine
         self._rules = rules

@@ -314,7 +314,7 @@ def _specimen(template: Template) -> Ticket:
         currency={"CA": "CAD", "US": "USD"}.get(country, "EUR"),
         denomination_cents=25,
         issued_at=issued_at,
-        expires_at=issued_at + timedelta(days=template.rules.valid_days or 365),
+        expires_at=issued_at + timedelta(days=365),
         machine_serial="SPECIMEN",
         operator_number="0",
         house=House(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),

@@ -12,6 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from unicodedata import normalize
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_time
@@ -21,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from egm.devices.interface import TicketJob
 from egm.tickets.barcode import width_modules
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, Ticket, TicketKind, grouped
+from egm.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
 from egm.tickets.words import amount_in_words
 
 _FOLDER: Final = Path(__file__).parent
@@ -31,6 +32,18 @@ HEIGHT_MM: Final = 65
 DOTS_PER_MM: Final = 8
 #: How near the left edge the second printing of the number must stand to be readable when held in a hand.
 _LEADING_EDGE_MM: Final = 14
+
+#: The character sets of the printers' codecs (:mod:`egm.devices.tcl`, :mod:`egm.devices.ithaca`).
+_PRINTERS_SETS: Final = ("latin-1", "cp437")
+#: What frames a command there, and so can never stand in a field.
+_FRAMING: Final = frozenset("^|*")
+_SPELT: Final = {
+    "\N{EURO SIGN}": "EUR",
+    "\N{EN DASH}": "-",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{LATIN SMALL LIGATURE OE}": "oe",
+    "\N{LATIN CAPITAL LIGATURE OE}": "OE",
+}
 
 #: What a line may say, in braces.
 FIELDS: Final = frozenset(
@@ -67,15 +80,6 @@ Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
 
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Rules(_Table):
-    """What the place allows; see :class:`egm.tickets.TicketRules`."""
-
-    limit_cents: Annotated[int, Field(gt=0, strict=True)]
-    valid_days: Annotated[int, Field(gt=0, strict=True)] | None = None
-    register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """From this amount the cage writes down who was paid (H-14); None: never."""
 
 
 class Bars(_Table):
@@ -119,7 +123,8 @@ class Template(_Table):
     bilingual: bool = False
     date: str = "yyyy-MM-dd"
     """A CLDR pattern: unambiguous in every language unless the place has its own."""
-    rules: Rules
+    register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """From this amount the cage writes down who was paid (H-14); None: never."""
     kinds: dict[TicketKind, Text]
     duplicate: Text
     never: Text
@@ -148,11 +153,23 @@ class Template(_Table):
             texts[line.name] = " / ".join(dict.fromkeys(text for text in said if text))
         return texts
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the lines, in order: the fields of a printer's own template, bar code apart."""
+        return tuple(line.name for line in self.lines)
+
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """The ticket as a job for a printer that knows this template's fields, in :attr:`lines`' order."""
-        return TicketJob(
-            job_id=job_id, template=self.id, barcode=ticket.number, fields=self.texts(ticket, language)
-        )
+        """The ticket as a job for any printer, with every one of :attr:`names`, in characters it has."""
+        fields = {name: _plain(text) for name, text in self.texts(ticket, language).items()}
+        return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
+
+    def check_house(self, house: House) -> None:
+        """Raise :class:`InvalidTicket` where a field that must be printed would be empty in this house."""
+        for name in MANDATORY[self.ticket]:
+            if not getattr(house, name, name).strip():
+                raise InvalidTicket(
+                    f"ticket template {self.id}: the house has no {name}, which must be printed"
+                )
 
     def _values(self, ticket: Ticket, language: str) -> dict[str, str]:
         zone, locale = ticket.house.zone, self.locales[language]
@@ -260,6 +277,20 @@ def _money(amount_cents: int, currency: str, locale: str) -> str:
     """An amount in its locale's form, with plain no-break spaces only: printers' fonts know no others."""
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
+
+
+def _plain(text: str) -> str:
+    """The text in what every printer has: a lacking letter loses its accent, a lacking sign is spelt out."""
+    return "".join(map(_plain_character, text))
+
+
+def _plain_character(char: str) -> str:
+    if char in _FRAMING or not char.isprintable():
+        return " "
+    for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):
+        if all(candidate == candidate.encode(known, "replace").decode(known) for known in _PRINTERS_SETS):
+            return candidate
+    return "?"
 
 
 def available() -> tuple[str, ...]:

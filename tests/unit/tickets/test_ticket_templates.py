@@ -4,9 +4,11 @@ import re
 import tomllib
 
 import pytest
-from ticket_office import a_ticket
+from ticket_office import HOUSE, a_ticket
 
-from egm.tickets import InvalidTicket, TicketKind
+from egm.devices.ithaca import codec as ithaca
+from egm.devices.tcl import codec as tcl
+from egm.tickets import House, InvalidTicket, TicketKind
 from egm.tickets.templates import MANDATORY, TicketClass, available, load_template
 from egm.tickets.templates.template import _FOLDER, FIELDS
 
@@ -76,14 +78,43 @@ def test_only_a_duplicate_says_duplicate(place):
     assert "DUPLICATA" in template.texts(a_ticket(duplicate=True), "fr")["duplicate"]
 
 
-def test_a_printers_job_has_every_field_every_time():
-    for place in PLACES:
-        template = load_template(place)
-        names = [line.name for line in template.lines]
-        for ticket in (a_ticket(), a_ticket(duplicate=True), a_ticket(expires_at=None)):
-            job = template.job("cashout-1", ticket, "fr")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", TicketKind)
+def test_every_printer_can_print_every_field_every_time(place, kind):
+    """Through the real codecs: TCL knows Latin-1, the Ithaca style code page 437; neither has a euro sign."""
+    template = load_template(place)
+    currency = "EUR" if place == "monaco" else "CAD"
+    for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
+        ticket = a_ticket(kind=kind, currency=currency, **changes)
+        for language in ("en", "fr"):
+            job = template.job("cashout-1", ticket, language)
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
-            assert list(job.fields) == names
+            assert tuple(job.fields) == template.names
+            tcl.Print("0", (*job.fields.values(), job.barcode)).encode()
+            ithaca.ticket(list(job.fields.values()), job.barcode)
+
+
+def test_what_a_printer_lacks_is_spelt_out():
+    job = load_template("monaco").job("1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr")
+    assert job.fields["amount"] == "123,45 EUR"
+    assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
+    odd = House(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
+    assert load_template("generic").job("1", a_ticket(house=odd), "fr").fields["site"] == (
+        "L'OEuf d'or       - Osaka ?? N1"
+    )
+    coupon = load_template("quebec-vlt").job("1", a_ticket(), "fr")
+    assert coupon.fields["validation"] == "CONTROLE / CONTROL  91-1234-5678-9012-3456"
+
+
+@pytest.mark.requirement("H-03")
+def test_a_house_that_lacks_what_must_be_printed_is_refused():
+    template = load_template("quebec-vlt")
+    template.check_house(HOUSE)
+    with pytest.raises(InvalidTicket, match="quebec-vlt: the house has no licence_holder"):
+        template.check_house(House(site="here"))
+    load_template("generic").check_house(House(site="here"))
+    with pytest.raises(InvalidTicket, match="generic: the house has no site"):
+        load_template("generic").check_house(House(site=" "))
 
 
 # ---------------------------------------------------------------- refusals
@@ -134,8 +165,8 @@ def test_the_number_stands_twice_and_on_the_leading_edge(tmp_path):
 
 
 REFUSALS = [
-    ("[rules]", "[rules]\nspeed = 3", r"rules.speed: Extra inputs"),
-    ("limit_cents = 300000", "limit_cents = 3000.5", r"rules.limit_cents"),
+    ("[barcode]", "[barcode]\nspeed = 3", r"barcode.speed: Extra inputs"),
+    ('ticket = "voucher"', 'ticket = "cheque"', r"ticket: Input should be 'voucher' or 'coupon'"),
     ('en = "en_US"', 'en = "en_XX9"', r"locales.en"),
     ('en = "en_US"', 'en = "fr_CA"', r"locales.en: fr_CA is another language"),
     ('en = "HAND-PAY RECEIPT", ', "", r"kinds.handpay_receipt: no text for en"),
