@@ -6,10 +6,12 @@ are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
+
+from paytables.contract import Json
 
 #: Standard normal quantiles a PAR sheet may use, by name: the trade's 1.65 (Harrigan and Dixon 2009), the
 #: exact
@@ -55,6 +57,15 @@ class Law:
     def variance(self) -> Fraction:
         """Return the variance over the cases held."""
         return self.moment(2) - self.moment(1) ** 2
+
+    def capped(self, most: int) -> "Law":
+        """Return the law of the smaller of the win and ``most``; its tail, if any, counts as ``most``."""
+        tail = self.tail * self.total
+        total, unit = self.total * tail.denominator, tail.denominator
+        counts: dict[int, int] = {most: tail.numerator} if tail else {}
+        for win, count in self.counts.items():
+            counts[min(win, most)] = counts.get(min(win, most), 0) + count * unit
+        return Law(total, counts)
 
     def at_least(self, win: int) -> Fraction:
         """Return the probability of winning at least ``win`` credits (the tail counts as that much)."""
@@ -105,12 +116,14 @@ class FeatureFigures:
 class BetAnalysis:
     """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
 
-    ``cycle`` is the number of equally likely first results. Figures that were not asked for are None.
+    ``cycle`` is the number of equally likely first results. ``options`` are what a wager of these figures is
+    asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None.
     """
 
     bet: str
     cost_credits: int
     rtp: Fraction
+    options: Mapping[str, Json] = field(default_factory=dict)
     cycle: int | None = None
     prizes: tuple[Prize, ...] = ()
     features: tuple[FeatureFigures, ...] = ()

@@ -9,7 +9,7 @@ interpreter's reach.
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,8 +81,15 @@ def policy(decision: Decision, picker: Draw) -> Choice:
     return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
-def play_batch(game: Game, credits_: int, options: dict[str, object], games: int, draw: Draw) -> Tally:
-    """Play games through the production path."""
+def play_batch(
+    game: Game,
+    credits_: int,
+    options: Mapping[str, object],
+    games: int,
+    draw: Draw,
+    most_counted: int | None = None,
+) -> Tally:
+    """Play games through the production path; a win above ``most_counted`` counts as that much."""
     wager = game.wager(credits_, **options)
     total = squares = hits = most = 0
     for _ in range(games):
@@ -93,6 +100,7 @@ def play_batch(game: Game, credits_: int, options: dict[str, object], games: int
                 decision = play.send(policy(decision, draw))
         except StopIteration as end:
             win = end.value.win_credits
+            win = win if most_counted is None else min(win, most_counted)
         total += win
         squares += win * win
         hits += win > 0
@@ -100,7 +108,7 @@ def play_batch(game: Game, credits_: int, options: dict[str, object], games: int
     return Tally(games, total, squares, hits, most)
 
 
-def _worker(name: str, credits_: int, options: dict[str, object], games: int) -> Tally:
+def _worker(name: str, credits_: int, options: Mapping[str, object], games: int) -> Tally:
     service = start_service()
     game = load_game(name)
     tally = Tally()
@@ -113,7 +121,7 @@ def _worker(name: str, credits_: int, options: dict[str, object], games: int) ->
 
 
 def simulate(
-    name: str, credits_: int, options: dict[str, object], games: int, workers: int
+    name: str, credits_: int, options: Mapping[str, object], games: int, workers: int
 ) -> Iterator[Tally]:
     """Yield the growing tally of a production simulation, batch by batch, over ``workers`` processes."""
     if workers < 1 or workers > (os.cpu_count() or 1):

@@ -68,6 +68,7 @@ def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, w
     return BetAnalysis(
         bet=name,
         cost_credits=ticket.cost,
+        options=ticket.to_json(),
         rtp=first * whole.mean / ticket.cost_a_draw,
         cycle=definition.cycle,
         variance=ticket.draws * (second * whole.second - (first * whole.mean) ** 2),

@@ -60,6 +60,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     return BetAnalysis(
         bet=name,
         cost_credits=ticket.cost,
+        options=ticket.to_json(),
         rtp=mean / ticket.cost_a_draw,
         cycle=definition.cycle,
         variance=variance * ticket.draws,
@@ -83,7 +84,9 @@ def _straight(
     prizes = _prizes(definition, tables, spots, stake, options)
     if depth is Depth.RETURN:
         rtp = sum((prize.rtp for prize in prizes), Fraction(0))
-        return BetAnalysis(bet=name, cost_credits=ticket.cost, rtp=rtp, cycle=definition.cycle)
+        return BetAnalysis(
+            bet=name, cost_credits=ticket.cost, options=ticket.to_json(), rtp=rtp, cycle=definition.cycle
+        )
     found = analyse_ticket(definition, tables, ticket, name)
     return replace(found, prizes=prizes)
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -40,16 +41,19 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     )
     base = stages.stage(mode.stage)
     cycle = base.reels.cycle if isinstance(base, Spin | Falls | Holds) else None
-    plain = BetAnalysis(bet=mode.id, cost_credits=mode.cost, rtp=mean / mode.cost, cycle=cycle)
+    plain = BetAnalysis(
+        bet=mode.id,
+        cost_credits=mode.cost,
+        options={"mode": mode.id},
+        rtp=mean / mode.cost,
+        cycle=cycle,
+    )
     if depth is Depth.RETURN:
         return plain
     worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
     assert worth.mean == mean  # forwards and backwards are two ways to the same number
-    return BetAnalysis(
-        bet=plain.bet,
-        cost_credits=plain.cost_credits,
-        rtp=plain.rtp,
-        cycle=cycle,
+    return replace(
+        plain,
         prizes=_prizes(stages, runs),
         features=_features(stages, runs, chain),
         progressives=_progressives(definition, stages, runs, plain.rtp),

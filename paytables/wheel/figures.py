@@ -53,7 +53,7 @@ def analyse_bets(
     at = spins(definition)
     areas = {area.id: area for area in definition.area}
     again = {s.id for s in definition.symbol if s.again is not None}
-    cost = sum(stakes.values())
+    cost, options = sum(stakes.values()), {"bets": dict(stakes)}
     mean_factor = sum((n * f for f, n in at.items()), Fraction(0)) / len(parts)
     prizes = tuple(
         Prize(
@@ -69,7 +69,7 @@ def analyse_bets(
     )
     rtp = sum((prize.rtp for prize in prizes), Fraction(0))
     if depth is Depth.RETURN:
-        return BetAnalysis(bet=name, cost_credits=cost, rtp=rtp, cycle=len(parts))
+        return BetAnalysis(bet=name, cost_credits=cost, options=options, rtp=rtp, cycle=len(parts))
     chances: dict[int, Fraction] = {}
     for symbol in set(parts) - again:
         win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
@@ -81,6 +81,7 @@ def analyse_bets(
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
+        options=options,
         rtp=rtp,
         cycle=len(parts),
         prizes=prizes,

@@ -66,11 +66,6 @@ def command(
         raise SystemExit(1)
 
 
-def _wager(game: Game, bet: BetAnalysis) -> dict[str, object]:
-    """Return the options of the wager the figures are of."""
-    return {"mode": bet.bet} if isinstance(game.rules, ReelRules) else {}
-
-
 def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
     started = time.perf_counter()
     tally = Tally()
@@ -78,7 +73,7 @@ def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -
         *Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn()
     ) as progress:
         bar = progress.add_task(f"{game.id}, bet {bet.bet}", total=games)
-        for tally in simulate(name, bet.cost_credits, _wager(game, bet), games, workers):
+        for tally in simulate(name, bet.cost_credits, bet.options, games, workers):
             progress.update(bar, completed=tally.games)
     return _result(bet, tally, time.perf_counter() - started, "production")
 

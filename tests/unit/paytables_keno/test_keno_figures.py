@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paytables import Depth, analyse, game_from
+from paytables import Depth, Law, analyse, game_from
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, law
 from paytables.keno.joint import Joint, Part
@@ -313,3 +313,24 @@ def test_a_progressive_is_stated_apart_with_its_break_even():
     assert share.rtp_at_reset == Fraction(500, 2 * comb(9, 3))
     mean = bets["3 spots at 2"].mean_credits
     assert mean + share.rate * share.break_even_credits == 2
+
+
+def test_a_law_is_capped_with_its_tail():
+    whole = Law(10, {0: 4, 3: 3, 7: 2, 20: 1})
+    assert whole.capped(7).counts == {0: 4, 3: 3, 7: 3}
+    cut = Law(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).capped(5)
+    assert cut.tail == 0
+    assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
+        0: Fraction(2, 5),
+        3: Fraction(3, 10),
+        5: Fraction(3, 10),
+    }
+
+
+def test_every_figure_names_the_wager_it_is_of():
+    game = loaded(brute.definition(bonus=BONUSES, progressive=LEVELS))
+    bets = [bet for bet in analyse(game).bets if bet.variance is not None]
+    assert len(bets) > 16
+    for bet in bets:
+        again = game.rules.analyse_wager(game.wager(bet.cost_credits, **bet.options))
+        assert (again.rtp, again.law, again.progressives) == (bet.rtp, bet.law, bet.progressives)
