@@ -1,12 +1,14 @@
 """Every trouble a line or a supply can have, for every protocol: told where it must be, and always got over."""
 
 import asyncio
+import random
 
 import pytest
 from conftest import Rig, jump
 
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.interface import CommLost, CommUp
+from egm.devices.codec_table import CODECS
+from egm.devices.interface import CoinAccepted, CommLost, CommUp, Stacked
 from tools.device_listener import lone_driver
 
 #: trouble -> (begin, end, whether the driver must say that the device is lost)
@@ -83,6 +85,55 @@ def test_every_twin_can_jam_lie_and_describe_itself(protocol):
         assert {"jam", "lie"} <= set(actions)
         assert rig.twin.describe()["kind"]
         assert all(action.__doc__ for action in actions.values())
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-06")
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_a_device_that_babbles_is_survived(protocol):
+    """Any bytes from the device: errors are told, nothing is credited, and good answers are heard again."""
+
+    async def scene(seed: int) -> None:
+        dice = random.Random(seed)
+        rig = Rig(protocol, seed=seed)
+        driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        await rig.until(lambda: driver.up)
+        samples = [sample for codec in CODECS.values() for sample in codec.samples]
+        for _ in range(120):
+            junk = dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)])
+            rig.cable.send(junk)
+            await asyncio.sleep(dice.random() * 0.1)
+        before = len(rig.of(CommUp))
+        rig.hand("power_off")
+        await rig.until(lambda: not driver.up, 10)
+        rig.hand("power_on")
+        await rig.until(lambda: len(rig.of(CommUp)) > before, 10)
+        await asyncio.sleep(8)
+        await rig.stop()
+        assert driver.up
+        assert not rig.of(CoinAccepted, Stacked)
+        rig.close()
+
+    for seed in range(3):
+        jump(scene(seed))
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_a_machine_that_babbles_is_survived(protocol):
+    """Any bytes to a twin: it keeps to what its hands did."""
+
+    async def scene() -> None:
+        dice = random.Random(7)
+        rig = Rig(protocol)
+        samples = [sample for codec in CODECS.values() for sample in codec.samples]
+        for _ in range(300):
+            rig.cable.hear(dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)]))
+            await asyncio.sleep(dice.random() * 0.1)
+        state = rig.twin.describe()
+        assert state.get("inserted_cents", 0) == state.get("stacked_cents", 0) == 0
         rig.close()
 
     jump(scene())
