@@ -16,8 +16,9 @@ M = TypeVar("M")
 
 #: How long to wait before trying a missing port again: hot-plug is noticed within this time.
 REOPEN_SECONDS = 0.5
-#: A device is lost after this many questions in a row without an answer.
-SILENT_CYCLES_MAX = 5
+#: A device is lost after this many questions in a row without an answer, and at least so long a silence.
+SILENT_QUESTIONS = 5
+SILENT_SECONDS = 1.5
 
 
 class LineDriver(ABC, Generic[M]):
@@ -39,7 +40,8 @@ class LineDriver(ABC, Generic[M]):
         self._reader = FrameReader(cutter)
         self._wake = asyncio.Event()
         self._up: bool | None = None
-        self._silent = 0
+        self._silent_questions = 0
+        self._silent_since = 0.0
         self._faults: dict[FaultCode, str] = {}
 
     @property
@@ -97,10 +99,7 @@ class LineDriver(ABC, Generic[M]):
                 self._answered()
                 return messages
         self._sorted_out(self._reader.flush(self._protocol))
-        self._silent += 1
-        if self._silent == SILENT_CYCLES_MAX:
-            self._lost(f"{self._line.path}: no answer to {SILENT_CYCLES_MAX} questions")
-            self._session_begins()
+        self._unanswered()
         return []
 
     def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
@@ -130,10 +129,20 @@ class LineDriver(ABC, Generic[M]):
         self._sink(event)
 
     def _answered(self) -> None:
-        self._silent = 0
+        self._silent_questions = 0
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
+
+    def _unanswered(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if self._silent_questions == 0:
+            self._silent_since = now - self.reply_seconds
+        self._silent_questions += 1
+        silence = now - self._silent_since
+        if self._up is not False and self._silent_questions >= SILENT_QUESTIONS and silence >= SILENT_SECONDS:
+            self._lost(f"{self._line.path}: no answer to {self._silent_questions} questions")
+            self._session_begins()
 
     def _lost(self, why: str) -> None:
         if self._up is not False:

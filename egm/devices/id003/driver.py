@@ -179,12 +179,11 @@ class Id003Driver(BillDriver[Frame]):
 
     def _setting_due(self) -> Frame | None:
         """The first setting that is not as wished; the inhibit last, for it ends initialisation."""
-        refused = 0
-        for code, cents in self._notes.items():
-            if cents not in self._denominations:
-                refused |= 1 << (code - 0x61)
+        accepted = sum(
+            1 << code - 0x61 for code, cents in self._notes.items() if cents in self._denominations
+        )
         wished = {
-            Command.DENOMINATIONS: bytes((refused & 0xFF, 0)),
+            Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
             Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
