@@ -20,6 +20,7 @@ from paytables.contract import (
 from paytables.definition import Definition, library
 from paytables.errors import (
     AnalysisError,
+    BeyondReach,
     ChoiceError,
     DefinitionError,
     PaytableError,
@@ -33,6 +34,7 @@ __all__ = [
     "Analysis",
     "AnalysisError",
     "BetAnalysis",
+    "BeyondReach",
     "Choice",
     "ChoiceError",
     "Decision",

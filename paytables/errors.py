@@ -28,4 +28,8 @@ class ReplayError(PaytableError):
 
 
 class AnalysisError(PaytableError):
-    """A figure that is beyond exact reach, or was asked of a game that has none: says which and why."""
+    """A figure that cannot be had: says which and why."""
+
+
+class BeyondReach(AnalysisError):
+    """A figure that exists but is beyond exact computation here; a simulation can only estimate it."""

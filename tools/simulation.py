@@ -72,6 +72,24 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict
     return Verdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A return known by simulation only, with its interval by the sample's own standard deviation."""
+
+    games: int
+    rtp: float
+    low: float
+    high: float
+
+
+def estimate(tally: Tally, cost: int) -> Estimate:
+    """Return what a simulation says where there is no exact figure to hold it against."""
+    mean = tally.credits / tally.games
+    variance = (tally.squares - tally.credits * mean) / (tally.games - 1)
+    half = INTERVAL_Z * math.sqrt(variance / tally.games)
+    return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
+
+
 def policy(decision: Decision, picker: Draw) -> Choice:
     """Answer as a player would: by the advice where there is one, no double-up, else any option."""
     if "advice" in decision.prompt:

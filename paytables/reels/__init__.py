@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paytables.definition import Definition
-from paytables.errors import AnalysisError, DefinitionError
+from paytables.errors import AnalysisError, BeyondReach, DefinitionError
 from paytables.reels.build import ModeStages, check_references, inherit
 from paytables.reels.figures import chain_of
 from paytables.reels.rules import ReelRules
@@ -35,6 +35,8 @@ class ReelFamily:
                 stages[mode.id].stage(name)
             try:
                 chain_of(stages[mode.id], second=False).runs(mode.stage)
+            except BeyondReach:
+                continue  # playable and open to simulation; whoever needs its return is told by analyse()
             except AnalysisError as error:
                 raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
         return ReelRules(definition=data, modes=modes, stages=stages)

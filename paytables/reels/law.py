@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paytables.errors import AnalysisError
+from paytables.errors import BeyondReach
 from paytables.reels.automaton import Award, Graph
 from paytables.reels.moments import award_components
 from paytables.reels.run import Given, given_of
@@ -32,12 +32,12 @@ CYCLE_MAX = 1 << 62
 def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
     """Return how many windows of the cycle pay how many credits (at level 1) and give what.
 
-    Raises :class:`AnalysisError` when the cycle does not fit 64 bits.
+    Raises :class:`BeyondReach` when the cycle does not fit 64 bits.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     if reels.cycle > CYCLE_MAX:
-        raise AnalysisError(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
+        raise BeyondReach(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _Tables(reels)
     nodes = np.array([reels.starts], dtype=np.int32)
     weights = np.ones((1, len(tables.weighted)), dtype=np.int64)
@@ -89,7 +89,7 @@ class _Tables:
         base = len(kinds) + 1
         givers = award_components(reels)
         if base ** len(givers) > CYCLE_MAX:
-            raise AnalysisError(
+            raise BeyondReach(
                 f"stage {reels.name}: {len(givers)} components giving {len(kinds)} kinds are too many"
             )
         self.kinds: list[Given] = [(), *kinds]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from paytables.errors import AnalysisError
+from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
 from paytables.reels.run import Given, PrizeRate, Table, extras_of, given_of
 from paytables.reels.stage import Reels
@@ -124,11 +124,11 @@ def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
 def run_table(reels: Reels, *, second: bool) -> Table:
     """Return the table of one run by dynamic programming; with ``second`` what variances need.
 
-    Raises :class:`AnalysisError` where too many components give something at once to be walked together.
+    Raises :class:`BeyondReach` where too many components give something at once to be walked together.
     """
     givers = award_components(reels)
     if len(givers) > JOINT_AWARDS_MAX:
-        raise AnalysisError(
+        raise BeyondReach(
             f"stage {reels.name}: {len(givers)} components give awards, too many to walk together"
         )
     odds: dict[Given, Fraction] = defaultdict(Fraction)

@@ -7,7 +7,7 @@ more runs; a pick, a wheel and hold-and-spin are stages of their own kind. Nothi
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text, Words
 
@@ -17,6 +17,22 @@ PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=400)]
 #: A row a reel, or a ``[reel, row]`` a cell for lines that are not one cell a reel.
 Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
+
+
+def _split(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+_LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+#: Symbols in order: a list, or one text with blanks between them.
+Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
+Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
+
+
+def _may_inherit(schema: dict[str, Any]) -> None:
+    """Tell editors of ``like``: what such a stage does not say itself, it has from another."""
+    schema["properties"]["like"] = {"type": "string", "description": "the stage this one differs from"}
+    schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
 class Symbol(Strict):
@@ -83,17 +99,12 @@ class Pay(Strict):
     on: Literal["line", "ways", "scatter"] = "line"
     of: Words | None = None
     pays: dict[Count, PayValue] = Field(default_factory=dict)
-    pattern: tuple[Words, ...] | None = None
+    pattern: Listed | None = None
     pay: PayValue | None = None
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
     unit: Literal["line", "bet"] | None = None
     group: Identifier = "line"
     gives: tuple[Award, ...] = ()
-
-    @field_validator("pattern", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        return tuple(value.split()) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _shape(self) -> "Pay":
@@ -109,10 +120,12 @@ class Pay(Strict):
 class ReelsStage(Strict):
     """One spin of the reels, and what its window pays."""
 
+    model_config = ConfigDict(json_schema_extra=_may_inherit)
+
     kind: Literal["reels"] = "reels"
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
-    strips: tuple[tuple[Identifier, ...], ...]
+    strips: tuple[Strip, ...]
     weights: tuple[tuple[NaturalInt, ...], ...] | None = None
     lines: tuple[Line, ...] = ()
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
@@ -137,11 +150,6 @@ class ReelsStage(Strict):
     player_holds: bool = Field(
         default=False, description="the player may hold reels and respin the rest once"
     )
-
-    @field_validator("strips", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        return [s.split() if isinstance(s, str) else s for s in value] if isinstance(value, list) else value
 
 
 class Item(Strict):

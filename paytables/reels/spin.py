@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.contract import Decision, Draw, Json
-from paytables.errors import AnalysisError
+from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
@@ -141,7 +141,7 @@ class _Enumerated(_OnReels):
         for at in self.reels.column_at:
             windows *= len(at)
         if windows > ENUMERATED_MAX:
-            raise AnalysisError(
+            raise BeyondReach(
                 f"stage {self.name}: {windows:,} windows to go through, at most {ENUMERATED_MAX:,} are; "
                 "simulate it, or give it fewer stops"
             )

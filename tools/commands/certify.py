@@ -11,7 +11,7 @@ from rich.table import Table
 
 from egm.errors import OperatorError
 from egm.profiles import load_profile
-from paytables import analyse
+from paytables import AnalysisError, analyse
 from paytables.definition import find
 from tools.certification import bundle
 from tools.certification.rules import Case, Finding, Status, hold
@@ -58,7 +58,10 @@ def command(
     for name in games:
         game = load(name)
         with start_service().step() as draw:
-            case = Case(game, name, analyse(game), profile, draw, games_played)
+            try:
+                case = Case(game, name, analyse(game), profile, draw, games_played)
+            except AnalysisError as error:
+                raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
             findings = hold(case)
         told.append({"game": game.id, "digest_sha256": game.digest, "findings": [_row(f) for f in findings]})
         if any(f.status is Status.FAIL for f in findings):

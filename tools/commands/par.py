@@ -8,9 +8,13 @@ from rich.console import Console
 
 from egm.errors import OperatorError
 from egm.profiles import load_profile
-from paytables import Analysis, DefinitionError, Game, analyse, load_game
+from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
 from tools.parsheet import percent, sheet
 from tools.parsheet.forms import to_csv, to_html, to_terminal
+from tools.simulation import estimate, simulate
+
+#: Games an estimate is made of where there are no exact figures.
+ESTIMATE_GAMES = 100_000
 
 
 def load(name: str) -> Game:
@@ -35,7 +39,10 @@ def load(name: str) -> Game:
 def command(game: str, form: str | None, out: Path | None, jurisdiction: str | None) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
-    analysis = analyse(loaded)
+    try:
+        analysis = analyse(loaded)
+    except AnalysisError as error:
+        raise click.ClickException(_estimated(game, loaded, str(error))) from None
     if form is None and out is None:
         to_terminal(Console(), loaded, analysis)
     else:
@@ -49,6 +56,17 @@ def command(game: str, form: str | None, out: Path | None, jurisdiction: str | N
             out.write_text(text, encoding="utf-8")
     if jurisdiction is not None:
         _hold(loaded, analysis, jurisdiction)
+
+
+def _estimated(name: str, game: Game, reason: str) -> str:
+    """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
+    cost = game.bet_options[0]
+    for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
+        found = estimate(tally, cost)
+    return (
+        f"no exact figures: {reason}. Simulated, not exact: {found.games:,} games at {cost} credits return "
+        f"{100 * found.rtp:.3f} %, 99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
+    )
 
 
 def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:

@@ -45,7 +45,11 @@ def command(
     status is 1 when the exact return lies outside the interval.
     """
     loaded = load(game)
-    found = next((b for b in analyse(loaded, Depth.VOLATILITY).bets if bet in {None, b.bet}), None)
+    try:
+        bets = analyse(loaded, Depth.VOLATILITY).bets
+    except AnalysisError as error:
+        raise click.ClickException(f"{error}; `egm par` gives an estimate") from None
+    found = next((b for b in bets if bet in {None, b.bet}), None)
     if found is None:
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
     if found.variance is None:
