@@ -28,8 +28,7 @@ def analyse(
     for options in every_option(definition):
         for spots in sorted(tables.pays):
             bets += [
-                _straight(definition, tables, spots, stake, options, depth)
-                for stake in _stakes(definition, spots)
+                _straight(definition, tables, spots, stake, options) for stake in _stakes(definition, spots)
             ]
             if definition.most_paid is not None:
                 dearest = _cut_most(definition, tables, spots, options, definition.most_paid)
@@ -75,20 +74,14 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
 
 
 def _straight(
-    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options, depth: Depth
+    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> BetAnalysis:
     selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
     ticket = Ticket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
     prizes = _prizes(definition, tables, spots, stake, options)
-    if depth is Depth.RETURN:
-        rtp = sum((prize.rtp for prize in prizes), Fraction(0))
-        return BetAnalysis(
-            bet=name, cost_credits=ticket.cost, options=ticket.to_json(), rtp=rtp, cycle=definition.cycle
-        )
-    found = analyse_ticket(definition, tables, ticket, name)
-    return replace(found, prizes=prizes)
+    return replace(analyse_ticket(definition, tables, ticket, name), prizes=prizes)
 
 
 def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
