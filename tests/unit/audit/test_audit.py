@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from meters import Journal, Phase, Policy, Transaction, Transfer, export, open_view
 from meters.entry import canonical, decode
-from paytables import RecordingDraw, load_game, play_through
+from paytables import Choice, RecordingDraw, library, load_game, play_through
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -93,6 +93,71 @@ def state(tmp_path_factory):
             )
         )
     return folder
+
+
+def conversation(journal, game, number, chance):
+    """One play as the cabinet journals it when the player is asked: a start, a choice an entry, an end."""
+    bet = chance.choice(game.bet_options)
+    draw = RecordingDraw(Chance(number))
+    play = game.play(game.wager(bet), draw)
+    play_id, seen, choice, kind, outcome = f"{game.id}-{number}", 0, None, "game.start", None
+    record = {
+        "play_id": play_id,
+        "game": {"id": game.id, "version": game.version, "digest": game.digest},
+        "denomination_cents": 5,
+        "bet_credits": bet,
+        "wager": game.wager(bet).to_json(),
+    }
+    while outcome is None:
+        try:
+            asked = next(play) if kind == "game.start" else play.send(Choice(choice))
+        except StopIteration as stop:
+            outcome = stop.value
+        draws = [list(r) for r in draw.records[seen:]]
+        seen = len(draw.records)
+        ended = {"outcome": None if outcome is None else outcome.to_json()}
+        first = kind == "game.start"
+        story = (
+            record | {"steps": [{"choice": None, "draws": draws}]}
+            if first
+            else {"choice": choice, "draws": draws}
+        )
+        journal.append(
+            Transaction(
+                id=f"{play_id}.{seen}.{journal.sequence}",
+                kind=kind,
+                transfers=(Transfer(CREDIT, "house:wager", bet * 5),) if first else (),
+                record={"play_id": play_id, **story, **ended},
+            )
+        )
+        kind = "game.choice"
+        choice = None if outcome else chance.choice(asked.options)
+    win_cents = outcome.win_credits * 5
+    journal.append(
+        Transaction(
+            id=f"{play_id}.end",
+            kind="game.end",
+            transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+            record={"play_id": play_id, "win_cents": win_cents},
+        )
+    )
+
+
+@pytest.mark.requirement("B-08", "E-02")
+@pytest.mark.parametrize("game_id", library())
+def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, game_id):
+    ticks, chance = clock(), random.Random(game_id)
+    game = load_game(game_id)
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        journal.append(
+            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**7),))
+        )
+        for number in range(12):
+            conversation(journal, game, number, chance)
+    with open_view(tmp_path) as view:
+        report = Auditor(games).run(view.bodies())
+    assert report.findings == []
+    assert report.games == 12
 
 
 @pytest.fixture(scope="module")
