@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from meters import checkpoint, stop
-from meters.copies import Copies, Place
+from meters.copies import Copies, Finding, Mending, Place
 from meters.entry import encode, same_content
 from meters.errors import (
     ExcessiveIncrement,
@@ -118,6 +118,7 @@ class Journal(JournalView):
             )
         else:
             self._load(machine_id)
+            self._note_clock()
         for number, finding in enumerate(self._copies.findings):
             self._write(
                 Transaction(
@@ -125,6 +126,19 @@ class Journal(JournalView):
                     kind="event",
                     counts={finding.mending: 1},
                     record={"code": finding.mending, "where": finding.where, "why": finding.why},
+                )
+            )
+
+    def _note_clock(self) -> None:
+        """Record that the clock was set back. The order of entries is their sequence, never their time."""
+        last = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
+        now = self._now()
+        if now < last:
+            self._write(
+                Transaction(
+                    id=f"clock.changed:{self.sequence + 1}",
+                    kind="clock.changed",
+                    record={"last_entry": last.isoformat(), "now": now.isoformat()},
                 )
             )
 
@@ -252,6 +266,9 @@ class Journal(JournalView):
         self._database = self._copies.database
         if self._database.last() != acknowledged:
             raise damage
+        if not self._copies.findings:
+            # The damaged page was due to be written over from SQLite's WAL, and now is.
+            self._copies.findings.append(Finding(Mending.REPAIRED, damage.where, damage.why))
         self._failure = None
         self._start("", None)
 

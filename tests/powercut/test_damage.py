@@ -243,6 +243,7 @@ def test_a_clock_that_jumps_back_changes_no_order(tmp_path):
     later = Player(tmp_path, disk, start=datetime(1970, 1, 2, tzinfo=UTC)).open()
     sequences = [e.sequence for e in later.entries()]
     assert sequences == list(range(1, len(sequences) + 1))
+    assert next(later.entries("clock.changed", newest_first=True)).record["now"].startswith("1970-01-02")
     later.close()
 
 
