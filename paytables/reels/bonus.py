@@ -24,6 +24,7 @@ from paytables.reels.run import (
     Table,
     extras_of,
     given_of,
+    rates_of,
     table_of,
 )
 
@@ -271,7 +272,7 @@ class Hold(_Known):
             odds[given] += p
             parts[given] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
-        return Table(odds, sum(parts.values(), Fraction(0)), parts, second_moment)
+        return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the sums of so many coins, by how many there can be."""

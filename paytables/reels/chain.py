@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables.errors import AnalysisError
+from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.run import Given, Table
 
@@ -101,6 +101,7 @@ class Chain:
     memory: Mapping[str, Memory]
     _worth: dict[Node, Worth] = field(default_factory=dict)
     _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
+    _lengths: dict[tuple[str, State], int] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
     # ------------------------------------------------------------ forwards: expected runs
@@ -124,10 +125,9 @@ class Chain:
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     found[(*to, 1)] += rate
-                    for given, p in self.table(*to).odds.items():
-                        for award in given:
-                            if award.kind == "stage" and award.name not in group:
-                                start(award, rate * p)
+                    for award, mean in self.table(*to).rates.items():
+                        if award.kind == "stage" and award.name not in group:
+                            start(award, rate * mean)
                 continue
             for key in [k for k in series if k[0] == group[0]]:
                 self._walk_series(key, series[key], found, start)
@@ -146,13 +146,19 @@ class Chain:
             there: dict[State, Fraction] = defaultdict(Fraction)
             for state, weight in here.items():
                 found[stage, state.size, self.memory[stage].multipliers[state.place]] += weight
-                for given, p in self.table(stage, state.size).odds.items():
+                for given, p in self._odds(stage, state.size).items():
                     after, elsewhere = next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         start(award, weight * p)
                     if after.left > 0 and p:
                         there[after] += weight * p
             here = there
+
+    def _odds(self, stage: str, size: int) -> Mapping[Given, Fraction]:
+        odds = self.table(stage, size).odds
+        if not odds:
+            raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
+        return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
     def worth(self, award: Award) -> Worth:
@@ -183,9 +189,8 @@ class Chain:
         return self._worth[stage, size]
 
     def _one_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
-        return table.mean + sum(
-            (p * self._outside(given, group).mean for given, p in table.odds.items() if p), ZERO
-        )
+        outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
+        return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
 
     def _one_variance(
         self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
@@ -228,6 +233,25 @@ class Chain:
             self._states[key] = Worth(mean, square - mean**2)
         return self._states[key]
 
+    def longest(self, award: Award) -> int | None:
+        """Return the most runs the series of an award can have, None where there is no most."""
+        memory = self.memory[award.name]
+        if memory.plain:
+            own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
+            return None if own else award.times
+        return self._longest(award.name, first_state(memory, award.times, award.size))
+
+    def _longest(self, stage: str, state: State) -> int:
+        if state.left <= 0:
+            return 0
+        key = (stage, state)
+        if key not in self._lengths:
+            after = {
+                next_state(self.memory[stage], stage, state, g)[0] for g in self._odds(stage, state.size)
+            }
+            self._lengths[key] = 1 + max(self._longest(stage, s) for s in after)
+        return self._lengths[key]
+
     # ------------------------------------------------------------ who starts whom
     def _starts(self, stage: str, seen: set[Node], size: int = 0) -> None:
         """Collect every (stage, size) that can follow."""
@@ -237,12 +261,11 @@ class Chain:
             if node in seen:
                 continue
             seen.add(node)
-            for given, p in self.table(*node).odds.items():
-                for award in given if p else ():
-                    if award.kind == "stage":
-                        todo.append((award.name, award.size))
-                    elif award.kind == "stick":
-                        todo.append((node[0], award.size))
+            for award, mean in self.table(*node).rates.items():
+                if award.kind == "stage" and mean:
+                    todo.append((award.name, award.size))
+                elif award.kind == "stick" and mean:
+                    todo.append((node[0], award.size))
 
     def reachable(self, stage: str) -> set[Node]:
         """Return every (stage, size) one game can come to."""
@@ -253,9 +276,8 @@ class Chain:
     def _edges(self, stage: str) -> dict[str, set[str]]:
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.reachable(stage):
-            edges[node[0]].update(
-                a.name for given, p in self.table(*node).odds.items() if p for a in given if a.kind == "stage"
-            )
+            rates = self.table(*node).rates
+            edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
         return {name: edges[name] for name in edges}
 
     def _reach(self, stage: str) -> dict[str, set[str]]:
@@ -296,10 +318,9 @@ class Chain:
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
-            for given, p in self.table(*node).odds.items():
-                for award in given:
-                    if award.kind == "stage" and (award.name, award.size) in index:
-                        matrix[i][index[award.name, award.size]] -= p * award.times
+            for award, mean in self.table(*node).rates.items():
+                if award.kind == "stage" and (award.name, award.size) in index:
+                    matrix[i][index[award.name, award.size]] -= mean * award.times
         for i in range(size):
             pivot = matrix[i][i]
             if pivot <= 0:

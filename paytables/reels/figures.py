@@ -132,17 +132,15 @@ def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigu
         these = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(these.values(), ZERO)
         credits_ = sum((r * times * chain.table(n, size).mean for (n, size, times), r in these.items()), ZERO)
-        rate = sum(
-            (
-                r * p
-                for (name, size, _), r in runs.items()
-                if name != stage
-                for given, p in chain.table(name, size).odds.items()
-                for award in given
-                if award.kind == "stage" and award.name == stage
-            ),
-            ZERO,
-        )
+        starts = [
+            (award, r * p)
+            for (name, size, _), r in runs.items()
+            if name != stage
+            for award, p in chain.table(name, size).rates.items()
+            if award.kind == "stage" and award.name == stage and p
+        ]
+        rate = sum((p for _, p in starts), ZERO)
+        lengths = [chain.longest(award) for award, _ in starts]
         found.append(
             FeatureFigures(
                 feature=stage,
@@ -150,7 +148,7 @@ def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigu
                 mean_runs=mean_runs / rate,
                 mean_credits=credits_ / rate,
                 rtp=credits_ / stages.mode.cost,
-                longest_runs=stages.memory[stage].most_runs,
+                longest_runs=None if None in lengths else max(n for n in lengths if n is not None),
             )
         )
     return tuple(found)

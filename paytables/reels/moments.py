@@ -124,21 +124,28 @@ def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
 def run_table(reels: Reels, *, second: bool) -> Table:
     """Return the table of one run by dynamic programming; with ``second`` what variances need.
 
-    Raises :class:`BeyondReach` where too many components give something at once to be walked together.
+    Where too many components give awards to be walked together, ``odds`` stays empty; with ``second`` that
+    raises :class:`BeyondReach`.
     """
     givers = award_components(reels)
-    if len(givers) > JOINT_AWARDS_MAX:
+    rates: dict[Award, Fraction] = defaultdict(Fraction)
+    for c in givers:
+        for nodes, amount in end_counts(reels, [c], [False]).items():
+            for award in given_by(reels, nodes):
+                rates[award] += Fraction(amount, reels.cycle)
+    odds: dict[Given, Fraction] = defaultdict(Fraction)
+    if len(givers) <= JOINT_AWARDS_MAX:
+        for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
+            odds[given_by(reels, nodes)] += Fraction(amount, reels.cycle)
+    elif second:
         raise BeyondReach(
             f"stage {reels.name}: {len(givers)} components give awards, too many to walk together"
         )
-    odds: dict[Given, Fraction] = defaultdict(Fraction)
-    for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
-        odds[given_by(reels, nodes)] += Fraction(amount, reels.cycle)
     if second:
         parts = _parts(reels, givers)
-        return Table(odds, sum(parts.values(), Fraction(0)), parts, second_moment(reels))
+        return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, second_moment(reels))
     total = sum(_paid_together(reels, [(c,) for c in range(len(reels.components))]))
-    return Table(odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+    return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
 def _parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:

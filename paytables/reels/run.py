@@ -38,10 +38,14 @@ Given: TypeAlias = tuple[Award, ...]
 class Table:
     """One run of a stage, as the chain of stages needs it.
 
-    With X the credits of a run at level 1, ``odds[given]`` is the probability of what it gives, ``mean`` is
-    E[X]. ``parts[given]``, E[X; given], and ``second``, E[X^2], are there where variances were asked for.
+    With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` how often a run gives that
+    award
+    on average. ``odds[given]`` is the probability of all that a run gives together (empty where that was not
+    worked
+    out); ``parts[given]``, E[X; given], and ``second``, E[X^2], are there where variances were asked for.
     """
 
+    rates: Mapping[Award, Fraction]
     odds: Mapping[Given, Fraction]
     mean: Fraction
     parts: Mapping[Given, Fraction]
@@ -111,4 +115,13 @@ def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
         odds[given] += p
         parts[given] += p * credits_
     second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
-    return Table(odds, sum(parts.values(), Fraction(0)), parts, second)
+    return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
+
+
+def rates_of(odds: Mapping[Given, Fraction]) -> dict[Award, Fraction]:
+    """Return the mean number of each award in a run."""
+    rates: dict[Award, Fraction] = defaultdict(Fraction)
+    for given, p in odds.items():
+        for award in given:
+            rates[award] += p
+    return dict(rates)

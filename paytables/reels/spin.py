@@ -117,10 +117,12 @@ class Spin(_OnReels):
 
     @cached_property
     def _moments(self) -> Table:
+        if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
+            return table_of(self.law())
         return moments.run_table(self.reels, second=True)
 
     def table(self, *, second: bool) -> Table:
-        """Return the table of a run by dynamic programming."""
+        """Return the table of a run by dynamic programming, or of its law where many lines give awards."""
         return self._moments if second else self._means
 
     def prizes(self) -> list[PrizeRate]:

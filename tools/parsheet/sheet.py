@@ -61,6 +61,8 @@ def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
         "minimum_return": exact(analysis.minimum_rtp),
         "bets": [bet_sheet(bet) for bet in analysis.bets],
         "reels": reel_sheets(game),
+        "double_up": game.presentation().get("double_up"),
+        "merchandise": game.presentation().get("merchandise", []),
         "derivation": DERIVATION,
     }
 

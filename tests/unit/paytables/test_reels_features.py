@@ -116,7 +116,7 @@ def test_free_games_with_their_own_strips_and_multiplier():
     free = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b", "a a b"], "pay": PAYS, "multiplier": 3}
     bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
     (feature,) = bet.features
-    assert (feature.rate, feature.mean_runs) == (Fraction(1, 9), 2)
+    assert (feature.rate, feature.mean_runs, feature.longest_runs) == (Fraction(1, 9), 2, 2)
 
 
 def test_a_capped_series_with_a_rising_multiplier_that_retriggers():
@@ -141,7 +141,8 @@ def test_expanding_wilds_that_stay_for_respins():
         "sticky": "w",
         "then": "respin",
     }
-    moments_match(definition({"base": reels, "respin": {"like": "base"}}))
+    bet = moments_match(definition({"base": reels, "respin": {"like": "base"}}))
+    assert bet.features[0].longest_runs == 2  # two reels can show the wild
 
 
 def test_sticky_cells_through_a_series():
@@ -173,6 +174,18 @@ def test_a_pick_that_hides_a_wheel_and_free_games():
     moments_match(
         definition({"base": {**REELS, "pay": [*PAYS, start]}, "pick": pick, "wheel": wheel, "free": free})
     )
+
+
+def test_many_lines_that_each_start_a_feature():
+    reels = {
+        "heights": [3, 2],
+        "lines": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]],
+        "strips": ["a s a b", "a s b"],
+        "pay": [{"of": "a", "pays": {2: 1}}, {"of": "s", "pays": {2: 0}, "gives": [{"stage": "wheel"}]}],
+    }
+    wheel = {"kind": "wheel", "items": [{"credits": 1}, {"credits": 2}]}
+    bet = moments_match(definition({"base": reels, "wheel": wheel}))
+    assert bet.features[0].rate == Fraction(3 * 2, 12)  # windows times lines that show both
 
 
 def test_hold_and_spin_from_the_coins_that_started_it():
