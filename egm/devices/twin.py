@@ -7,6 +7,7 @@ happens there, so that every twin has them all.
 """
 
 import asyncio
+import itertools
 import os
 import pty
 import tty
@@ -23,6 +24,8 @@ M = TypeVar("M")
 _READ_BYTES: Final = 4096
 #: How far back a device's log goes.
 _LOG_LINES: Final = 200
+#: A line that is among so many last ones already is polling, and left out.
+_LOG_REPEATS: Final = 8
 #: A pause this long ends a message, whole or not.
 _GAP_SECONDS: Final = 0.05
 #: Between the bytes of a split answer.
@@ -226,7 +229,8 @@ class Twin(ABC, Generic[M]):
 
     def note(self, text: str) -> None:
         """Write a line in the log, with the bench's seconds; polling that repeats itself is left out."""
-        if text not in (self._log[place].partition(" ")[2] for place in range(-min(2, len(self._log)), 0)):
+        recent = (line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_REPEATS))
+        if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
