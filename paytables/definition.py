@@ -12,7 +12,15 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from paytables.errors import DefinitionError
 
@@ -22,6 +30,16 @@ Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9+.
 PositiveInt = Annotated[int, Field(strict=True, gt=0)]
 NaturalInt = Annotated[int, Field(strict=True, ge=0)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _split(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+_LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+#: Symbols in order: a list, or one text with blanks between them.
+Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
+Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
 
 
 class Strict(BaseModel):

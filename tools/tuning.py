@@ -65,6 +65,9 @@ def pay_keys(data: Mapping[str, Any]) -> list[Path]:
                     found += [(*base, i) for i, v in enumerate(value) if v]
                 elif value:
                     found.append(base)
+    for kind in ("table", "area"):  # of Keno, of wheels
+        for n, entry in enumerate(data.get(kind, [])):
+            found += [(kind, n, "pays", c) for c, value in entry.get("pays", {}).items() if value]
     return found
 
 

@@ -7,9 +7,19 @@ more runs; a pick, a wheel and hold-and-spin are stages of their own kind. Nothi
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text, Words
+from paytables.definition import (
+    Definition,
+    Identifier,
+    Listed,
+    NaturalInt,
+    PositiveInt,
+    Strict,
+    Strip,
+    Text,
+    Words,
+)
 
 #: A pay is one number of credits, or one a column where the bets choose a column (buy-a-pay, multi-coin
 #: pays).
@@ -17,16 +27,6 @@ PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=400)]
 #: A row a reel, or a ``[reel, row]`` a cell for lines that are not one cell a reel.
 Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
-
-
-def _split(value: Any) -> Any:
-    return tuple(value.split()) if isinstance(value, str) else value
-
-
-_LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-#: Symbols in order: a list, or one text with blanks between them.
-Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
-Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:

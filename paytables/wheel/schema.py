@@ -1,10 +1,10 @@
 """The model of a wheel game's definition: the parts of the wheel, the areas of the layout, the bets."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
+from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
 
 #: Québec by-law, s. 117: equal parts, at least 9 and at most 60.
 PARTS_LEAST, PARTS_MOST = 9, 60
@@ -23,7 +23,7 @@ class Symbol(Strict):
 class Wheel(Strict):
     """The parts in the order they pass the pin, and when a spin counts."""
 
-    parts: tuple[Identifier, ...]
+    parts: Strip
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
@@ -31,11 +31,6 @@ class Wheel(Strict):
         default=REVOLUTIONS_LEAST, description="the fewest full turns of a valid spin"
     )
     most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
-
-    @field_validator("parts", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        return tuple(value.split()) if isinstance(value, str) else value
 
     @field_validator("parts")
     @classmethod

@@ -43,11 +43,14 @@ def check(file: str) -> None:
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--id", "game_id", help="the game's id (default: the file's name)")
-def new(file: Path, game_id: str | None) -> None:
-    """Write a commented template of a reel game to FILE, ready to be changed."""
+@click.option(
+    "--family", "family_name", type=click.Choice(sorted(FAMILIES)), default="reels", show_default=True
+)
+def new(file: Path, game_id: str | None, family_name: str) -> None:
+    """Write a commented template of a game to FILE, ready to be changed."""
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
-    template = files("tools").joinpath("templates", "game.toml").read_text(encoding="utf-8")
+    template = files("tools").joinpath("templates", f"{family_name}.toml").read_text(encoding="utf-8")
     file.write_text(template.replace("@ID@", game_id or file.stem), encoding="utf-8")
     click.echo(f"{file} written; try: egm game check {file}")
 

@@ -1,12 +1,16 @@
 """``egm keno``: exact odds of a ticket as typed, and refusals a person can act on."""
 
 import json
+import tomllib
 from fractions import Fraction
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from paytables import analyse, load_game
+from paytables import Depth, analyse, load_game
+from paytables.definition import find, read_toml
+from tools.commands import game as game_command
 from tools.commands.keno import command
 
 
@@ -72,3 +76,36 @@ def test_what_cannot_be_is_refused_in_words(arguments, reason):
 def test_the_slip_is_printed():
     shown = json.loads(run("slip", "aurora-keno").output)
     assert (shown["fewest_spots"], shown["most_spots"]) == (2, 10)
+
+
+def work(*arguments):
+    result = CliRunner().invoke(game_command.command, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize(("family", "lowest"), [("keno", "285/316"), ("wheel", "9/10")])
+def test_a_template_is_written_is_valid_and_is_tuned(tmp_path, family, lowest):
+    file = tmp_path / "mine.toml"
+    work("new", str(file), "--family", family)
+    assert analyse(load_game(file), Depth.RETURN).minimum_rtp == Fraction(lowest)
+    assert "mine 0.1.0 is valid" in work("check", str(file))
+    assert tomllib.loads(file.read_text(encoding="utf-8"))["game"]["family"] == family
+    bet, key = ("5 spots at 1", "table.1.pays.5") if family == "keno" else ("star", "area.2.pays.star")
+    told = work("tune", str(file), "--return", "0.8", "--bet", bet, "--pay", key)
+    assert key in told
+    assert "->" in told
+
+
+@pytest.mark.parametrize(
+    ("family", "games"), [("keno", ["aurora-keno", "archipelago-keno"]), ("wheel", ["river-wheel"])]
+)
+def test_the_published_schema_accepts_what_ships_and_refuses_a_slip(family, games):
+    schema = json.loads(work("schema", family))
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for name in games:
+        data = json.loads(json.dumps(read_toml(find(name)), default=str))
+        assert not list(validator.iter_errors(data))
+        assert list(validator.iter_errors({**data, "colour": "red"}))
+        assert list(validator.iter_errors({k: v for k, v in data.items() if k != "form"}))
