@@ -59,17 +59,24 @@ class Listener:
         *,
         accept: frozenset[int] = frozenset(),
         keep: bool = False,
+        tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """``accept``: denominations in cents; ``keep`` what is offered instead of giving it back."""
+        """``accept``: denominations in cents; ``keep`` what is offered instead of giving it back.
+
+        ``tap`` is told every portion of bytes, and whether it was sent.
+        """
         self._protocol = protocol
         self._port = port
         self._tell = tell
         self._accept = accept
         self._keep = keep
+        self._tap = tap
 
     async def run(self, seconds: float | None = None) -> None:
         """Listen for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
+        if self._tap is not None:
+            line.tap = self._tap
         driver = self._driver = lone_driver(self._protocol, self._port.name, line, self._heard)
         if self._accept:
             if not isinstance(driver, _TakesMoney):

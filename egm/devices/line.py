@@ -7,6 +7,7 @@ again when it is back.
 
 import asyncio
 import os
+import termios
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def open_port(path: str, settings: LineSettings) -> Handle:
             timeout=0,
             exclusive=True,
         )
-    except (serial.SerialException, OSError) as error:
+    except (serial.SerialException, OSError, termios.error) as error:
         raise LineLostError(path, f"cannot be opened: {error}") from error
 
 
@@ -93,6 +94,8 @@ class SerialLine:
         self._lost: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
+        #: Told every portion of bytes, and whether it was sent: for whoever must see the line itself.
+        self.tap: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
         """Open the port and begin to listen; an open port stays so. Raises :class:`LineLostError`."""
@@ -121,6 +124,7 @@ class SerialLine:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
         if taken != len(data):
             raise LineLostError(self.path, "takes no more bytes")
+        self.tap(data, True)
 
     async def read(self, seconds: float) -> bytes:
         """What has arrived, waiting for the first byte at most ``seconds``; empty when nothing came.
@@ -156,5 +160,7 @@ class SerialLine:
         if not data:  # a hung-up line stays readable for ever: stop listening, the owner will reopen
             self._lost = why
             asyncio.get_running_loop().remove_reader(fileno)
+        else:
+            self.tap(data, False)
         self._received += data
         self._arrived.set()

@@ -53,6 +53,7 @@ def _show(console: Console, state: dict[str, object]) -> None:
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
 @click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
 @click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
+@click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
 @click.option("--seconds", type=float, help="with --protocol: listen for so long (default: until Ctrl-C)")
 def command(
     name: str | None,
@@ -64,6 +65,7 @@ def command(
     port: Path | None,
     accept: str,
     keep: bool,  # noqa: FBT001
+    as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
     r"""Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
@@ -77,7 +79,7 @@ def command(
     egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
     """
     if protocol is not None:
-        _listen(protocol, port, accept, keep=keep, seconds=seconds)
+        _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
         return
     console = Console()
     folder = StateFolder(state_dir or default_state_dir())
@@ -103,7 +105,9 @@ def command(
             _show(console, reply.state)
 
 
-def _listen(protocol: str, port: Path | None, accept: str, *, keep: bool, seconds: float | None) -> None:
+def _listen(
+    protocol: str, port: Path | None, accept: str, *, keep: bool, as_bytes: bool, seconds: float | None
+) -> None:
     """Drive a real device without a machine: print what it says until stopped."""
     if port is None:
         raise click.ClickException("--protocol needs --port")
@@ -118,8 +122,12 @@ def _listen(protocol: str, port: Path | None, accept: str, *, keep: bool, second
         )
         click.echo(f"{type(event).__name__}({fields})")
 
+    def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+        click.echo(f"{'>' if sent else '<'} {data.hex(' ')}")
+
+    listener = Listener(protocol, port, tell, accept=cents, keep=keep, tap=tap if as_bytes else None)
     try:
-        asyncio.run(Listener(protocol, port, tell, accept=cents, keep=keep).run(seconds))
+        asyncio.run(listener.run(seconds))
     except ListenError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

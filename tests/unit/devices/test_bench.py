@@ -221,6 +221,9 @@ def test_a_missing_port_is_named(tmp_path):
         line = SerialLine(str(tmp_path / "nowhere"), PROTOCOLS["ioboard"].line)
         with pytest.raises(LineLostError, match="nowhere"):
             line.open()
+        (tmp_path / "file").write_text("not a port")
+        with pytest.raises(LineLostError, match="cannot be opened"):
+            SerialLine(str(tmp_path / "file"), PROTOCOLS["ioboard"].line).open()
         with pytest.raises(LineLostError, match="not open"):
             line.write(b"x")
         line.close()
@@ -376,6 +379,9 @@ def test_egm_device_listens_to_a_port(tmp_path, process):
     assert heard.exit_code == 0, heard.output
     assert "CommUp()" in heard.output
     assert "Ready(accepting=True)" in heard.output
+    bytes_too = egm("--protocol", "id003", "--port", port, "--bytes", "--seconds", "0.5").output
+    assert "> fc 05 11 27 56" in bytes_too
+    assert "< fc 05 " in bytes_too
     assert "no note of" in egm("--protocol", "id003", "--port", port, "--accept", "3").output
     assert "accepts no money" in egm("--protocol", "ioboard", "--port", port, "--accept", "500").output
     assert "needs --port" in egm("--protocol", "id003").output
