@@ -63,7 +63,7 @@ class Cabinet:
 
     def close(self):
         self.ear.close()
-        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.terminate()
         self.process.wait(timeout=30)
         self.log.close()
 
