@@ -1,6 +1,7 @@
 """``egm keno``: the exact odds of any Keno ticket, and what the selection slip of a game must say."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from rich.table import Table
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import slip
 from paytables.keno.rules import KenoRules
+from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
 ROWS = 24
@@ -64,6 +66,21 @@ def _figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
+def _played(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
+    """Play the ticket through the production path; the interval is by the exact standard deviation."""
+    *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
+    assert bet.variance is not None  # any ticket has one
+    return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+
+
+def hit_interval(hits: int, games: int) -> tuple[float, float]:
+    """Return the 99.9 % interval of a probability by Wilson (1927), which holds for rare hits too."""
+    z2 = INTERVAL_Z**2
+    middle = (hits + z2 / 2) / (games + z2)
+    half = INTERVAL_Z * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)
+    return middle - half, middle + half
+
+
 def _both(value: Fraction | None) -> dict[str, Any] | None:
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
@@ -102,13 +119,23 @@ def command() -> None:
 @click.argument("selections", nargs=-1, required=True)
 @click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
 @click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
+@click.option("--games", type=click.IntRange(min=2), help="also play the ticket so often, and give intervals")
 @click.option("--json", "as_json", is_flag=True, help="machine-readable, with exact fractions")
-def odds(game: str, selections: Sequence[str], draws: int, bonuses: Sequence[str], *, as_json: bool) -> None:
+def odds(
+    game: str,
+    selections: Sequence[str],
+    draws: int,
+    bonuses: Sequence[str],
+    games: int | None,
+    *,
+    as_json: bool,
+) -> None:
     """Print the exact odds of a ticket of GAME.
 
     A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
     "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight. Selections that overlap too much for an exact
-    distribution still get their exact return and variance, and say so.
+    distribution still get their exact return and variance, and say so; --games then gives an interval for the
+    rest.
     """
     try:
         _, rules = _keno(game)
@@ -122,10 +149,27 @@ def odds(game: str, selections: Sequence[str], draws: int, bonuses: Sequence[str
         bet = rules.analyse_wager(wager)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
+    figures, simulated = _figures(bet), None
+    if games is not None:
+        tally, simulated = _played(game, bet, games)
+        low, high = hit_interval(tally.hits, tally.games)
+        figures["played"] = {
+            "games": tally.games,
+            "return": simulated.rtp,
+            "return_interval": [simulated.low, simulated.high],
+            "hit_interval": [low, high],
+            "most_credits": tally.most,
+        }
     if as_json:
-        click.echo(json.dumps(_figures(bet), indent=2))
-    else:
-        _print(Console(), bet)
+        click.echo(json.dumps(figures, indent=2))
+        return
+    _print(Console(), bet)
+    if simulated is not None:
+        click.echo(
+            f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
+            f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
+            f"wins in {low:.4%} to {high:.4%} of tickets."
+        )
 
 
 @command.command("slip")

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from paytables import Depth, analyse, load_game
 from paytables.definition import find, read_toml
 from tools.commands import game as game_command
-from tools.commands.keno import command
+from tools.commands.keno import command, hit_interval
+from tools.simulation import INTERVAL_Z
 
 
 def run(*arguments):
@@ -46,11 +47,24 @@ def test_overlap_beyond_reach_is_said():
     assert found["distribution"] is None
     assert "beyond exact reach" in found["notes"][0]
     assert found["variance_credits2"] is not None
+    played = odds("archipelago-keno", *good, "--games", "50")["played"]
+    assert played["games"] == 50
+    low, high = played["hit_interval"]
+    assert 0 < low < high <= 1
+    assert played["return_interval"][0] < played["return"] < played["return_interval"][1]
     assert "beyond exact reach" in " ".join(run("odds", "archipelago-keno", *good).output.split())
 
 
+def test_the_interval_of_a_probability_is_wilsons():
+    """E. B. Wilson, JASA 22 (1927): the p with (p - k/n)^2 = z^2 p (1 - p) / n."""
+    for hits, games in ((0, 50), (3, 40), (20, 40), (40, 40)):
+        for p in hit_interval(hits, games):
+            assert abs((p - hits / games) ** 2 - INTERVAL_Z**2 * p * (1 - p) / games) < 1e-12
+
+
 def test_it_prints_for_people_too():
-    result = run("odds", "archipelago-keno", "1,2,3,4,5,6,7,8")
+    result = run("odds", "archipelago-keno", "1,2,3,4,5,6,7,8", "--games", "50")
+    assert "Played 50 times: returns" in result.output
     assert result.exit_code == 0
     assert "returns 86.8" in result.output
     assert "Progressive lighthouse" in result.output
