@@ -49,6 +49,12 @@ class Metrics(_Table):
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
 
 
+class Memory(_Table):
+    """Where the journal's second copy lies: best on another medium; beside the first when nothing is said."""
+
+    second_copy: Path | None = None
+
+
 class CabinetFile(_Table):
     """A whole cabinet."""
 
@@ -56,6 +62,7 @@ class CabinetFile(_Table):
     games: tuple[GameSlot, ...]
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     metrics: Metrics = Metrics()
+    memory: Memory = Memory()
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:

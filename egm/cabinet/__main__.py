@@ -3,21 +3,24 @@
 import asyncio
 import signal
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import click
 
 from egm.cabinet.process import Machine
+from egm.cabinet.stopped import stand_still
 from egm.clock import SystemClock
 from egm.config import StateFolder, load_cabinet
 from egm.errors import OperatorError
-from meters import JournalError
+from meters import JournalDamaged, JournalError, SelfAuditFailed
 
 _OPERATOR_ERROR = 2
 
 
-async def _run(machine: Machine) -> None:
-    task = asyncio.ensure_future(machine.run())
+async def _run(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, task.cancel)
@@ -32,10 +35,15 @@ async def _run(machine: Machine) -> None:
 @click.option("--cabinet", type=click.Path(path_type=Path))
 def main(state: Path, cabinet: Path | None) -> None:
     """Run the machine on the memory in STATE until told to stop."""
-    folder = StateFolder(state)
+    folder, clock = StateFolder(state), SystemClock()
     try:
         folder.prepare()
-        asyncio.run(_run(Machine(folder, load_cabinet(cabinet), SystemClock())))
+        file = load_cabinet(cabinet)
+        try:
+            asyncio.run(_run(Machine(folder, file, clock).run()))
+        except (JournalDamaged, SelfAuditFailed) as error:
+            click.echo(f"egm: {error}", err=True)
+            asyncio.run(_run(stand_still(folder, file, clock, str(error))))
     except (OperatorError, JournalError) as error:
         click.echo(f"egm: {error}", err=True)
         sys.exit(_OPERATOR_ERROR)

@@ -116,6 +116,8 @@ class Cabinet:
     desk: TicketDesk | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
+    #: The payout the hopper's driver was given since this machine started.
+    hopper_asked: str = ""
     #: The ticket in escrow, locked in the ledger and not yet ordered into the box.
     redemption: Redemption | None = None
     notice: Notice | None = None

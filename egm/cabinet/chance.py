@@ -16,7 +16,7 @@ from typing import Any
 from egm.cabinet.cabinet import Identity
 from egm.clock import Clock
 from egm.profiles import Profile
-from rng import CarryOverDamaged, Personalization, RandomService
+from rng import CarryOverDamaged, Personalization, RandomService, RngError
 
 
 def start_chance(
@@ -48,7 +48,7 @@ def start_chance(
     except CarryOverDamaged as error:
         on_event("carry_over_damaged", {"reason": str(error)})
         service = start()
-    _keep(carry_over_file, service.carry_over())
+    keep_carry_over(carry_over_file, service)
     return service
 
 
@@ -61,6 +61,12 @@ def _take(path: Path) -> bytes | None:
     with contextlib.suppress(OSError):
         path.unlink()
     return data or None
+
+
+def keep_carry_over(path: Path, service: RandomService) -> None:
+    """Leave something for the next boot; a generator that has failed leaves nothing."""
+    with contextlib.suppress(RngError):
+        _keep(path, service.carry_over())
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
 from egm.cabinet.faults import fault
+from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark, Transfer
-from rng import RngError
+from rng import ReseedNotAllowed, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -81,6 +82,19 @@ def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:
         story=dict(occurrence.values),
     )
     cabinet.notice = Notice(code="door_closed", values={"door": door})
+    _reseed(cabinet, "door_closed")
+
+
+def _reseed(cabinet: Cabinet, reason: str) -> None:
+    """Take fresh entropy, where the profile wants it for this reason."""
+    if cabinet.chance is None or cabinet.recall(Key.OUT_OF_SERVICE) is not None:
+        return
+    try:
+        cabinet.chance.reseed(reason)
+    except ReseedNotAllowed:
+        return
+    except RngError as error:
+        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
 # ---------------------------------------------------------------------------------------------- faults

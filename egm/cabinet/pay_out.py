@@ -177,9 +177,12 @@ def start_hopper(cabinet: Cabinet) -> None:
     pay_out = cabinet.recall(Key.PAY_OUT)
     if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
         return
+    if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
+        return
     if cabinet.hopper is None:
         raise Instead(Occurrence(Event.COINS_PAID, {"paid_coins": 0}))
     cabinet.hopper.pay(pay_out["id"], pay_out["coins"])
+    cabinet.hopper_asked = pay_out["id"]
 
 
 def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:

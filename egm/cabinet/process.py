@@ -6,14 +6,13 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
 from egm.cabinet import play
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
-from egm.cabinet.chance import start_chance
+from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.engine import Engine
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
@@ -29,10 +28,11 @@ from egm.devices.interface import DeviceEvent
 from egm.errors import LocalError
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.server import ScreenServer
+from egm.link.token import make_token
 from egm.metrics import Exporter, MachineCollector, Reading
 from egm.profiles import load_profile
 from egm.tickets.store import TicketStore
-from meters import Journal
+from meters import Journal, Policy
 from rng import RandomService, RngError
 
 #: A screen that never says it has shown the outcome is not waited for longer than this.
@@ -64,15 +64,29 @@ class Machine:
     async def run(self) -> None:
         """Come up, and work until cancelled."""
         with contextlib.ExitStack() as cleanup:
-            journal = cleanup.enter_context(
-                contextlib.closing(Journal.open(self._folder.root, now=self._clock.now))
-            )
+            journal = cleanup.enter_context(self._open_journal())
             self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
             self._self_test()
             self._open_metrics(cleanup)
-            await self._work()
+            try:
+                await self._work()
+            finally:
+                if self._cabinet.chance is not None:
+                    keep_carry_over(self._folder.carry_over, self._cabinet.chance)
 
     # ------------------------------------------------------------------ coming up
+    def _open_journal(self) -> Journal:
+        rules = self._profile.journal
+        return Journal.open(
+            self._folder.root,
+            now=self._clock.now,
+            second_dir=self._file.memory.second_copy,
+            machine_id=self._file.machine.serial,
+            policy=Policy(
+                checkpoint_every=rules.checkpoint_every, increment_max_cents=rules.increment_limits_cents
+            ),
+        )
+
     def _assemble(self, journal: Journal, store: TicketStore) -> None:
         machine = self._file.machine
         self._cabinet = Cabinet(
@@ -101,7 +115,7 @@ class Machine:
         self._cabinet.hopper = self._ports.hopper
         self._server = ScreenServer(
             self._folder.screen_socket,
-            self._token(),
+            make_token(self._folder.screen_token),
             greeting=self._greeting,
             on_intent=self._on_intent,
             on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
@@ -138,15 +152,6 @@ class Machine:
             clock=self._clock,
             on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
         )
-
-    def _token(self) -> str:
-        token = os.urandom(24).hex()
-        path = self._folder.screen_token
-        path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(token)
-        return token
 
     def _open_metrics(self, cleanup: contextlib.ExitStack) -> None:
         """A busy port costs the monitoring, not the player."""
@@ -241,7 +246,7 @@ class Machine:
         return (Hello(games=games), self._snapshot(), *([] if open_game is None else [open_game]))
 
     def _snapshot(self) -> Snapshot:
-        return snapshot(self._engine, fingerprint="")
+        return snapshot(self._engine, fingerprint=self._cabinet.journal.fingerprint)
 
     def _changed(self) -> None:
         """Something has happened: make screen, deck, acceptor and metrics true again."""

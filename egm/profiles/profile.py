@@ -103,6 +103,14 @@ class Coins(_Table):
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
 
 
+class Journal(_Table):
+    """How the journal is kept: entries between signed checkpoints, and the most one entry may move (A-26)."""
+
+    checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
+    increment_limits_cents: dict[str, Cents] = {}
+    """Account -> the most one transaction may move out of it or into it; the machine stops above that."""
+
+
 class Profile(_Table):
     """One jurisdiction. Fields are documented in the tables they stand in."""
 
@@ -117,6 +125,7 @@ class Profile(_Table):
     pay_out: PayOut
     tickets: Tickets
     coins: Coins = Coins()
+    journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]
 
     @model_validator(mode="after")

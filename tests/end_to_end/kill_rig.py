@@ -39,12 +39,12 @@ port = 0
 BILLS = (100, 500, 1000, 2000, 5000, 10000)
 
 
-def _texts(paper) -> list[str]:
+def texts(paper) -> list[str]:
     """Every text on a printed ticket, however the printer keeps it."""
     if isinstance(paper, str):
         return [paper]
     parts = paper.values() if isinstance(paper, dict) else paper if isinstance(paper, list | tuple) else ()
-    return [text for part in parts for text in _texts(part)]
+    return [text for part in parts for text in texts(part)]
 
 
 @dataclass
@@ -245,7 +245,7 @@ class Rig:
             field
             for paper in printed
             if paper["barcode_complete"]
-            for field in _texts(paper)
+            for field in texts(paper)
             if len(field) == 18 and field.isdigit()
         ]
 

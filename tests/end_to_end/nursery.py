@@ -21,7 +21,7 @@ from egm.devices.id003 import driver as id003
 def live(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
     folder.prepare()
-    asyncio.run(_run(Machine(folder, load_cabinet(cabinet), SystemClock())))
+    asyncio.run(_run(Machine(folder, load_cabinet(cabinet), SystemClock()).run()))
 
 
 def main() -> None:

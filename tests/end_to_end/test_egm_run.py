@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from kill_rig import texts
 
 import egm.cabinet
 from egm.config import StateFolder
@@ -25,6 +27,7 @@ from egm.link.messages import (
     decode,
     encode,
 )
+from meters import Journal, Transaction
 
 DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
 EGM = (sys.executable, "-m", "tools.cli")
@@ -87,27 +90,49 @@ def test_a_person_plays(tmp_path):
 
             async def hand(device, action, **values):
                 hands.write(encode(BenchCommand(device=device, action=action, values=values)))
-                reply = decode(await bench.readline())
-                return reply.ok
+                return decode(await bench.readline())
+
+            async def insistently(device, action, **values):
+                """Until the machine has let the device take it: another process, over a serial line."""
+                async with asyncio.timeout(30):
+                    while not (await hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
+                        await asyncio.sleep(0.1)
 
             hello = await until(screen, lambda m: isinstance(m, Hello))
             assert hello.games[0].return_percent == "87.37"
             await until(screen, lambda m: snapshot(state="idle")(m) and not m.notices)
-            async with asyncio.timeout(20):
-                while not await hand("bill", "insert", amount_cents=500):  # noqa: ASYNC110 (another process)
-                    await asyncio.sleep(0.1)
+            await insistently("bill", "insert", amount_cents=500)
             await until(screen, snapshot(credit_cents=500))
             wishes.write(encode(Intent(name="play")))
             played = await until(screen, lambda m: isinstance(m, Play))
             wishes.write(encode(Intent(name="shown", value=played.play_id)))
             after = await until(screen, snapshot(state="idle"))
             assert after.credit_cents == 495 + played.win_cents
+            credit_cents = after.credit_cents
+
             wishes.write(encode(Intent(name="cash_out")))
+            await until(screen, snapshot(state="paying"))
+            await until(screen, snapshot(state="idle", credit_cents=0))
+            ticket = (await hand("printer", "state")).state["printed"][-1]
+            number = next(text for text in texts(ticket) if len(text) == 18 and text.isdigit())
+            await insistently("bill", "insert_ticket", barcode=number)
+            await until(screen, snapshot(state="idle", credit_cents=credit_cents))
+
+            await hand("printer", "paper", tickets=0)
+            await until(
+                screen,
+                lambda m: any(n.code == "fault.ticket_printer.paper_out" for n in getattr(m, "notices", ())),
+            )
+            wishes.write(encode(Intent(name="cash_out")))  # no paper: coins, as far as they go
+            await until(screen, snapshot(state="paying"))
+            await until(screen, snapshot(state="idle", credit_cents=credit_cents % 100))
+            assert (await hand("hopper", "state")).state["tray_coins"] == credit_cents // 100
+            wishes.write(encode(Intent(name="cash_out")))  # the rest by hand
             due = await until(screen, snapshot(state="handpay"))
-            assert due.handpay.amount_cents == after.credit_cents
+            assert due.handpay.amount_cents == credit_cents % 100
             port = (folder.run / "metrics.port").read_text()
             assert b'egm_state{state="idle"}' in await asyncio.to_thread(_scrape, port)
-            assert await hand("io", "key", name="attendant", on=True)
+            assert (await hand("io", "key", name="attendant", on=True)).ok
             await until(screen, snapshot(state="idle", credit_cents=0))
             wishes.close()
             hands.close()
@@ -131,6 +156,37 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tm
             wishes.write(encode(Intent(name="service")))
             await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
             wishes.close()
+
+    asyncio.run(session())
+
+
+@pytest.mark.requirement("A-05", "A-09")
+def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    with Journal.open(folder.root, now=lambda: datetime.now(UTC)) as journal:
+        for n in range(50):
+            journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
+    for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:
+        data = bytearray(copy.read_bytes())
+        written = len(data.rstrip(b"\0"))  # a segment of the log is made longer than what is in it
+        data[written // 5 : written] = bytes(written - written // 5)  # the same entries in both copies
+        copy.write_bytes(data)
+
+    async def session():
+        for _ in range(2):
+            machine = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "egm.cabinet", "--state", str(folder.root), stderr=subprocess.PIPE
+            )
+            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            shown = await until(screen, snapshot(state="tilt"))
+            assert [(tilt.code, tilt.cleared_by) for tilt in shown.tilts] == [
+                ("memory_damaged", "memory_clear")
+            ]
+            assert shown.accepts == ()
+            wishes.close()
+            machine.terminate()
+            _, said = await machine.communicate()
+            assert "Traceback" not in said.decode()
 
     asyncio.run(session())
 

@@ -16,7 +16,7 @@ from egm.devices.interface import Barcode, Note, PrintState, TicketJob
 from egm.profiles import load_profile
 from egm.tickets.store import TicketStore
 from meters import Journal
-from rng import KernelSource, OutOfService, Personalization, RandomService
+from rng import KernelSource, OutOfService, Personalization, RandomService, ReseedNotAllowed
 from rng.draws import Draw
 
 GAME = "maple-classic"
@@ -69,11 +69,17 @@ class ScriptedChance:
     def step(self) -> ScriptedStep:
         return ScriptedStep(self.values)
 
+    def reseed(self, reason: str) -> None:
+        raise ReseedNotAllowed(reason)
+
 
 class FailingChance:
     """A generator that is out of service."""
 
     def step(self) -> ScriptedStep:
+        raise OutOfService("planted")
+
+    def reseed(self, reason: str) -> None:
         raise OutOfService("planted")
 
 

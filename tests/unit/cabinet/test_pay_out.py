@@ -286,6 +286,31 @@ def test_the_hopper_pays_whole_coins_and_the_rest_stays(coins):
     assert coins.journal.meters().values["phys_coin_out"] == 500
 
 
+def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
+    coins.insert(500)
+    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(Event.SERVICE)
+    coins.engine.handle(Event.FAULT_RAISED, code="ticket_printer.paper_low")
+    assert len(coins.hands.payouts) == 1
+
+
+@pytest.mark.requirement("A-08", "F-13")
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
+    coins.insert(500)
+    coins.engine.handle(Event.CASH_OUT)
+    if ordered:
+        _order(coins)
+    coins.close()
+    again = Room(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
+    if not ordered:
+        _order(again)
+    again.ledgers.payouts.finished(again.cabinet.recall(Key.PAY_OUT)["id"], 5)
+    assert (again.state, again.credit_cents) == (State.IDLE, 0)
+    again.close()
+
+
 @pytest.mark.requirement("G-08", "F-09")
 def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.insert(500)
