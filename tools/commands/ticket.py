@@ -20,7 +20,6 @@ from egm.errors import LocalError, OperatorError
 from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
 from egm.tickets.cage import Cage, Payee, expire_due, reads, register
 from egm.tickets.render import pdf, png, render
-from egm.tickets.store import FOLDER
 from egm.tickets.templates import Template, load_template
 
 #: What the cashier reads when a ticket is refused.
@@ -72,7 +71,9 @@ def _told() -> Iterator[None]:
 @contextmanager
 def _ledger(state: Path | None) -> Iterator[tuple[TicketStore, Clock]]:
     """Open the ledger there is, with what has expired marked."""
-    with _told(), TicketStore.open((state or default_state_dir()) / FOLDER, make=False) as store:
+    with _told(), TicketStore.open(state or default_state_dir(), make=False) as store:
+        if store.mended:
+            click.echo(f"note: {store.mended}", err=True)
         clock = SystemClock()
         expire_due(store, clock, "cage")
         yield store, clock

@@ -11,7 +11,6 @@ from ticket_office import RULES, Office, StandingClock
 from egm.errors import OperatorError
 from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
 from egm.tickets.cage import Cage, Payee, expire_due, register
-from egm.tickets.store import FOLDER
 from tools.cli import main
 
 PAYEE = Payee("Anne Tremblay", "5, rue Racine, Chicoutimi")
@@ -19,7 +18,7 @@ PAYEE = Payee("Anne Tremblay", "5, rue Racine, Chicoutimi")
 
 @pytest.fixture
 def office(tmp_path):
-    return Office(tmp_path / FOLDER)
+    return Office(tmp_path)
 
 
 @pytest.fixture
@@ -191,7 +190,7 @@ def test_void_release_and_reprint(office, egm, tmp_path):
 
 def test_refusals_are_one_line(egm, tmp_path):
     assert "no ticket ledger here" in egm("list", status=1)
-    assert not (tmp_path / FOLDER).exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_render_draws_a_specimen_nobody_pays(tmp_path):
