@@ -233,12 +233,14 @@ class Journal(JournalView):
                 )
 
     def checkpoint(self) -> None:
-        """Append a signed checkpoint (unless the last entry is one) and move SQLite's WAL into its file."""
-        newest = self._database.by_id(f"{checkpoint.KIND}:{self.sequence}")
-        if newest is None:
+        """Move SQLite's WAL into its file and append a signed checkpoint, unless the last entry is one.
+
+        In this order: the checkpoint's own commit starts the WAL over, and what it held before is void.
+        """
+        self._copies.database.settle()
+        if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:
             self._ledger.full_audit()
             self._write(checkpoint.make(self._ledger, self._key))
-        self._copies.database.settle()
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:

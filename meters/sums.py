@@ -81,20 +81,21 @@ class PageSums:
         """Whether a move was begun and not finished: it must be settled before anything else."""
         return bool(self._moving)
 
-    def settle(self, move_wal: Callable[[], bool]) -> None:
+    def settle(self, move_wal: Callable[[], bool]) -> bool:
         """Let ``move_wal`` move the WAL into the file, and record the sums of the pages that changed.
 
-        ``move_wal`` returns whether all of it was moved; if not (a reader holds it), the pages stay noted as
-        moving and the next settle covers them.
+        ``move_wal`` returns whether all of it was moved, and so does this; if not (a reader holds it), the
+        pages stay noted as moving and the next settle covers them.
         """
         moving = self._moving | self._wal_pages()
         if not moving:
-            return
+            return True
         self._save(moving)
         done = move_wal()
         if done:
             self._record(moving)
             self._save(frozenset())
+        return done
 
     def record_all(self) -> None:
         """Record the sums of every page as it is now (a file just made and verified)."""
@@ -111,7 +112,10 @@ class PageSums:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
     def _wal_pages(self) -> frozenset[int]:
-        """The pages with a frame in the current WAL (SQLite file format, section 4: frame header)."""
+        """The pages with a frame in the current WAL (SQLite file format, section 4: frame header).
+
+        Frames beyond, left from before the WAL started over, carry another salt.
+        """
         path = self._path.with_name(self._path.name + "-wal")
         if not self._storage.exists(path):
             return frozenset()
