@@ -7,6 +7,7 @@ from typing import Any
 from paytables.errors import DefinitionError
 from paytables.reels.bonus import Hold, Pick, Prop, Wheel
 from paytables.reels.chain import Memory
+from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.reelbuild import ReelBuilder, awards_of
 from paytables.reels.run import Stage, given_of
 from paytables.reels.schema import (
@@ -19,7 +20,7 @@ from paytables.reels.schema import (
     ReelsStage,
     WheelStage,
 )
-from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.spin import Spin
 from paytables.reels.symbols import Symbols
 
 

@@ -12,9 +12,10 @@ from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
+from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Given
 from paytables.reels.schema import ReelsDefinition
-from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.spin import Spin
 from paytables.reels.totals import SIZE, Tops, Totals
 
 ZERO = Fraction(0)

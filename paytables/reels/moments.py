@@ -9,9 +9,9 @@ the histogram of their letters together: two for a covariance, the award-giving 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import Final
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
@@ -167,6 +167,10 @@ def second_moment(reels: Reels) -> Fraction:
     return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
 
 
+#: The only step of a component that is done.
+_DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
+
+
 class _Histograms:
     """The letter histograms of tuples of components, one a reel; equal ones have the same number."""
 
@@ -181,11 +185,24 @@ class _Histograms:
             self._lanes.append([known.index(lane) for lane in lanes])
         self._made: dict[tuple[int, ...], int] = {}
         self._numbers: dict[Histogram, int] = {}
-        self.histograms: list[Histogram] = []
+        self._sums: list[dict[Letters, int]] = []
+        self._counts: list[dict[tuple[int, ...], int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
         """Return the number of each reel's histogram."""
         return tuple(self._one(x, tuple(lanes[c] for c in components)) for x, lanes in enumerate(self._lanes))
+
+    def count(self, number: int, steps: tuple[Option, ...]) -> int:
+        """Return how many of a reel's cases take these steps, times their factors."""
+        known = self._counts[number]
+        key = tuple(id(step) for step in steps)  # the graph keeps its options: an id is one for good
+        if key not in known:
+            sums = self._sums[number]
+            known[key] = prod(step[1] for step in steps) * sum(
+                prod(sign for sign, _ in terms) * sums.get(tuple(letter for _, letter in terms), 0)
+                for terms in product(*(step[2] for step in steps))
+            )
+        return known[key]
 
     def _one(self, x: int, lanes: tuple[int, ...]) -> int:
         if (x, *lanes) not in self._made:
@@ -195,10 +212,20 @@ class _Histograms:
                 counts[letters] += weight
             histogram = tuple(sorted(counts.items()))
             if histogram not in self._numbers:
-                self._numbers[histogram] = len(self.histograms)
-                self.histograms.append(histogram)
+                self._numbers[histogram] = len(self._sums)
+                self._sums.append(_with_any(histogram))
+                self._counts.append({})
             self._made[x, *lanes] = self._numbers[histogram]
         return self._made[x, *lanes]
+
+
+def _with_any(histogram: Histogram) -> dict[Letters, int]:
+    """Return the histogram with its marginals: ANY_LETTER where a component's letter does not matter."""
+    sums: dict[Letters, int] = defaultdict(int)
+    for letters, count in histogram:
+        for known in product(*((letter, ANY_LETTER) for letter in letters)):
+            sums[known] += count
+    return dict(sums)
 
 
 def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
@@ -217,47 +244,28 @@ def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[
             numbers = min(numbers, tables.of(components[::-1]))
         key = (start, numbers)
         if key not in known:
-            ends = _walk_winning(reels.graph, start, [tables.histograms[n] for n in numbers])
+            ends = _walk_winning(reels.graph, start, tables, numbers)
             known[key] = sum(n * prod(value[node] for node in nodes) for nodes, n in ends.items())
         yield known[key]
 
 
-def _walk_winning(g: Graph, start: Nodes, counts: Sequence[Histogram]) -> dict[Nodes, int]:
+def _walk_winning(g: Graph, start: Nodes, tables: _Histograms, numbers: Sequence[int]) -> dict[Nodes, int]:
     """Walk components together over their letters, weighted, along the steps on which all can still win.
 
     Those are few after the first reel, and letters that lead to the same place are taken together, so hardly
-    any
-    letters are looked at. A component that is done lets any letter pass.
+    any letters are looked at. A component that is done lets any letter pass.
     """
     here: dict[Nodes, int] = {start: 1}
-    done: list[Option] = [(END, 1, [(1, ANY_LETTER)])]
-    for histogram in counts:
-        sums = _with_any(histogram)
+    for number in numbers:
         there: dict[Nodes, int] = defaultdict(int)
         for nodes, amount in here.items():
-            for steps in product(*(g.live(n) if g.row[n] >= 0 else done for n in nodes)):
-                count = 0
-                for terms in product(*(step[2] for step in steps)):
-                    found = sums.get(tuple(letter for _, letter in terms))
-                    if found:
-                        count += found * prod(sign for sign, _ in terms)
+            for steps in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
+                count = tables.count(number, steps)
                 if count:
-                    target = tuple(
-                        n if step[0] == END else step[0] for n, step in zip(nodes, steps, strict=True)
-                    )
-                    there[target] += amount * count * prod(step[1] for step in steps)
+                    target = tuple(n if s[0] == END else s[0] for n, s in zip(nodes, steps, strict=True))
+                    there[target] += amount * count
         here = there
     return dict(here)
-
-
-@lru_cache(maxsize=4096)
-def _with_any(histogram: Histogram) -> dict[Letters, int]:
-    """Return the histogram with its marginals: ANY_LETTER where a component's letter does not matter."""
-    sums: dict[Letters, int] = defaultdict(int)
-    for letters, count in histogram:
-        for known in product(*((letter, ANY_LETTER) for letter in letters)):
-            sums[known] += count
-    return dict(sums)
 
 
 def prize_rates(reels: Reels) -> list[PrizeRate]:

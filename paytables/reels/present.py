@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from paytables.contract import Json
 from paytables.reels.bonus import Hold, Pick, Prop, Wheel
 from paytables.reels.build import ModeStages
+from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Stage
 from paytables.reels.schema import ReelsDefinition
-from paytables.reels.spin import Falls, Holds, Spin
+from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import paytables_brute as brute
 import pytest
+from paytables_trees import TEXT, definition, every_outcome, moments_match
 
 from paytables import (
     Choice,
-    Depth,
     RecordingDraw,
     ReplayDraw,
     analyse,
@@ -21,91 +21,6 @@ from paytables import (
 )
 from paytables.reels.automaton import Award
 from paytables.reels.totals import ONE, Totals
-
-TEXT = {"en": "x", "fr": "x"}
-
-
-def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **more):
-    return {
-        "game": {
-            "id": "t",
-            "family": "reels",
-            "version": "1.0.0",
-            "date": "2026-11-21",
-            "title": TEXT,
-            "help": TEXT,
-            "denominations_cents": [1],
-        },
-        "bets": {"mode": [{"id": "m", "cost": cost}]},
-        "symbol": [
-            {"id": s, "name": TEXT, **({"substitutes": ["*"], "not_for": ["s"]} if s == "w" else {})}
-            for s in symbols
-        ],
-        "stage": stages,
-        **more,
-    }
-
-
-class MoreDrawsError(Exception):
-    """The game asks for a draw the prefix does not have."""
-
-
-class PrefixDraw:
-    """Known answers, then the bound of the next question as an exception."""
-
-    def __init__(self, values):
-        self.values = list(values)
-
-    def below(self, bound, purpose):
-        del purpose
-        if self.values:
-            return self.values.pop(0)
-        raise MoreDrawsError(bound)
-
-
-def every_outcome(game, credits_):
-    """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
-
-    Decisions take their first option (the games walked here have none that matter).
-    """
-    law = Counter()
-    todo = [((), Fraction(1))]
-    wager = game.wager(credits_)
-    while todo:
-        prefix, p = todo.pop()
-        play = game.play(wager, PrefixDraw(prefix))
-        try:
-            decision = next(play)
-            while True:
-                decision = play.send(Choice(decision.options[0]))
-        except StopIteration as end:
-            law[end.value.win_credits] += p
-        except MoreDrawsError as more:
-            (bound,) = more.args
-            todo += [((*prefix, v), p / bound) for v in range(bound)]
-    assert sum(law.values()) == 1
-    return law
-
-
-def moments_match(data, *, cost=1):
-    game = game_from(data, "test")
-    law = every_outcome(game, cost)
-    mean, variance = brute.moments(law)
-    (bet,) = analyse(game, Depth.FULL).bets
-    assert bet.rtp == mean / cost
-    assert bet.variance == variance
-    assert sum(p.rtp for p in bet.prizes) == bet.rtp
-    assert bet.max_win_credits == max(law)
-    assert bet.max_win_probability == law[max(law)]
-    assert bet.law is not None
-    for (
-        win,
-        p,
-    ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
-        count = Fraction(bet.law.counts.get(win, 0), bet.law.total)
-        assert p - bet.law.tail <= count <= p
-    return bet
-
 
 REELS = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b s", "a b s"]}
 PAYS = [{"of": "a", "pays": {2: 4, 1: 1}}, {"of": "b", "pays": {2: 2}}]
@@ -123,6 +38,22 @@ def test_a_capped_series_with_a_rising_multiplier_that_retriggers():
     free = {**REELS, "pay": [*PAYS, FREE], "multipliers": [1, 2, 5], "most_runs": 3}
     bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
     assert bet.features[0].longest_runs == 3
+
+
+def test_no_series_is_longer_than_its_cap_in_play():
+    always = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "free", "times": 2}]}
+    sure = {"heights": [1, 1], "strips": ["s", "s"], "pay": [always]}
+    free = {**sure, "multipliers": [1, 2, 5], "most_runs": 4}
+    game = game_from(definition({"base": sure, "free": free}, cost=1), "test")
+    outcome = play_through(
+        game,
+        game.wager(1),
+        ReplayDraw([(1, 0, f"{s}.reel{x}") for s in ("base", *["free"] * 4) for x in (1, 2)]),
+    )
+    assert [s["stage"] for s in outcome.display["steps"]] == ["base", *["free"] * 4]
+    assert [s["multiplier"] for s in outcome.display["steps"]] == [1, 1, 2, 5, 5]
+    assert [s["left"] for s in outcome.display["steps"]] == [0, 3, 2, 1, 0]
+    assert outcome.win_credits == 1 + 1 + 2 + 5 + 5
 
 
 def test_a_multiplier_that_moves_with_a_symbol():

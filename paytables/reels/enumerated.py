@@ -1,0 +1,311 @@
+"""Runs of a reel stage that are more than one window: falls (cascades), and reels the player may hold.
+
+They draw the same stops and read the same tables as a plain spin; their exact figures come from going through
+every window of their distinct columns.
+"""
+
+import itertools
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from paytables.contract import Decision, Draw
+from paytables.errors import AnalysisError, BeyondReach
+from paytables.reels.automaton import Award
+from paytables.reels.components import Column
+from paytables.reels.run import Given, Paid, PrizeRate, Run, Running, Table, given_of, table_of
+from paytables.reels.spin import OnReels, awards_of, cells_of
+from paytables.reels.stage import Hit
+
+#: Windows a stage is enumerated over at most, where nothing cleverer is known.
+ENUMERATED_MAX = 400_000
+
+
+@dataclass(frozen=True)
+class _Enumerated(OnReels, ABC):
+    """A run whose figures come from going through every window of its distinct columns."""
+
+    def _check_size(self) -> None:
+        windows = 1
+        for at in self.reels.column_at:
+            windows *= len(at)
+        if windows > ENUMERATED_MAX:
+            raise BeyondReach(
+                f"stage {self.name}: {windows:,} windows to go through, at most {ENUMERATED_MAX:,} are; "
+                "simulate it, or give it fewer stops"
+            )
+
+    @abstractmethod
+    def _enumerate(self) -> "_Whole":
+        """Go through every window."""
+
+    @cached_property
+    def _whole(self) -> "_Whole":
+        self._check_size()
+        return self._enumerate()
+
+    def law(self) -> Mapping[tuple[int, Given], Fraction]:
+        """Return the exact distribution of a run."""
+        return self._whole.law
+
+    @cached_property
+    def _table(self) -> Table:
+        return table_of(self._whole.law)
+
+    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+        """Return the exact table of a run."""
+        return self._table
+
+    def prizes(self) -> list[PrizeRate]:
+        """Return how often each prize is won over the cycle."""
+        return self._whole.prizes
+
+    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+        """Return the levels and merchandise a run gives on average."""
+        return self._whole.extras
+
+
+@dataclass(slots=True)
+class _Whole:
+    """Everything an enumeration adds up."""
+
+    law: dict[tuple[int, Given], Fraction]
+    prizes: list[PrizeRate]
+    extras: dict[tuple[str, str], Fraction]
+
+
+class _Adder:
+    """Adds windows up, each with its number of equally likely cases of ``cycle``."""
+
+    def __init__(self, cycle: int) -> None:
+        self.cycle = cycle
+        self.cases: dict[tuple[int, Given], int] = defaultdict(int)
+        self.hits: dict[str, list[int]] = {}
+        self.extras: dict[tuple[str, str], int] = defaultdict(int)
+
+    def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
+        self.cases[sum(c for _, c in paid), given_of(awards)] += cases
+        for name, credits_ in paid:
+            row = self.hits.setdefault(name, [credits_, 0, 0])
+            row[0] = min(row[0], credits_)
+            row[1] += cases
+            row[2] += cases * credits_
+        for award in awards:
+            self.extras[award.kind, award.name] += cases
+
+    def whole(self) -> _Whole:
+        return _Whole(
+            law={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
+            prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
+            extras={
+                key: Fraction(n, self.cycle)
+                for key, n in self.extras.items()
+                if key[0] in {"progressive", "merchandise"}
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Falls(_Enumerated):
+    """Cascades: winning symbols go, what is above falls, the strip fills up; each fall has its multiplier.
+
+    Scatters are counted once, in the last window, so a scatter that stays is not paid at every fall.
+    """
+
+    factors: tuple[int, ...]
+
+    def falls(self, stops: Sequence[int]) -> list[tuple[list[Column], list[Hit], int]]:
+        """Return every window from those stops on, with the prizes it pays and their multiplier."""
+        strips, heights = self.reels.strips, self.reels.heights
+        window = [list(c) for c in self.reels.shown(stops)]
+        tops = list(stops)
+        found: list[tuple[list[Column], list[Hit], int]] = []
+        while True:
+            columns = [tuple(c) for c in window]
+            _, hits = self.reels.evaluate(columns)
+            falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
+            factor = self.factors[min(len(found), len(self.factors) - 1)]
+            if not falling:
+                found.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
+                return found
+            found.append((columns, falling, factor))
+            gone = {cell for hit in falling for cell in cells_of(columns, hit)}
+            for x, strip in enumerate(strips):
+                kept = [s for row, s in enumerate(window[x]) if (x, row) not in gone]
+                new = heights[x] - len(kept)
+                window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + kept
+                tops[x] -= new
+            if len(found) > FALLS_MAX:
+                raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
+
+    def run(self, draw: Draw) -> Running:
+        """Draw the stops once; the strips say all that falls after."""
+        yield from ()
+        stops = self.reels.spin(draw)
+        falls = self.falls(stops)
+        paid: list[Paid] = []
+        steps = []
+        for columns, hits, factor in falls:
+            these = [self.paid(columns, hit, factor) for hit in hits if hit.credits]
+            paid += these
+            wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in these]
+            steps.append({"window": self.names(columns), "multiplier": factor, "wins": wins})
+        awards = tuple(award for _, hits, _ in falls for award in awards_of(hits))
+        display = {**self.display(stops, self.reels.shown(stops)), "falls": steps}
+        return Run(tuple(paid), awards, display)
+
+    def _enumerate(self) -> _Whole:
+        adder = _Adder(self.reels.cycle)
+        for stops in itertools.product(*(range(len(s)) for s in self.reels.strips)):
+            cases = 1
+            for weights, stop in zip(self.reels.weights, stops, strict=True):
+                cases *= weights[stop]
+            if not cases:
+                continue
+            total, hits = self.reels.evaluate_stops(stops)
+            if not total and not hits:
+                adder.add((), (), cases)
+                continue
+            paid = []
+            awards: list[Award] = []
+            for _, these, factor in self.falls(stops):
+                paid += [
+                    (h.end.prize.name, h.credits * factor * self.reels.multiplier)
+                    for h in these
+                    if h.end.prize is not None and h.credits
+                ]
+                awards += awards_of(these)
+            adder.add(paid, awards, cases)
+        return adder.whole()
+
+
+#: No strip refills a window this often: it would be a circle of winning windows.
+FALLS_MAX = 200
+
+
+@dataclass(frozen=True)
+class Holds(_Enumerated):
+    """The player holds any reels of a first spin; the others spin once more, and that window pays."""
+
+    def run(self, draw: Draw) -> Running:
+        """Spin, ask what to hold (a mask, reel 1 the lowest bit), spin the rest."""
+        stops = list(self.reels.spin(draw))
+        count = len(stops)
+        prompt = {
+            "stage": self.name,
+            **self.display(stops, self.reels.window(stops)),
+            "advice": self.advice(stops),
+        }
+        decision = Decision("hold", tuple(range(1 << count)), prompt)
+        held = decision.check((yield decision))
+        first = list(stops)
+        again = self.reels.spin_some(draw, [x for x in range(count) if not held >> x & 1])
+        for x, stop in again.items():
+            stops[x] = stop
+        _, hits = self.reels.evaluate_stops(stops)
+        window = self.reels.window(stops)
+        paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
+        return Run(paid, awards_of(hits), {**self.display(stops, window), "first_stops": first, "held": held})
+
+    def advice(self, stops: Sequence[int]) -> int:
+        """Return the mask the best strategy holds at those stops."""
+        return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
+
+    @cached_property
+    def _classes(self) -> list[list[int]]:
+        """Number the columns of each reel that read alike to every component as one class."""
+        found = []
+        for rows in self.reels.letters:
+            numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
+            found.append([numbers[row] for row in rows])
+        return found
+
+    @cached_property
+    def _weights(self) -> list[list[int]]:
+        found = []
+        for classes, weights in zip(self._classes, self.reels.column_weights, strict=True):
+            counts = [0] * (max(classes) + 1)
+            for n, weight in zip(classes, weights, strict=True):
+                counts[n] += weight
+            found.append(counts)
+        return found
+
+    @cached_property
+    def _windows(self) -> dict[tuple[int, ...], tuple[int, list[Hit]]]:
+        reels = self.reels
+        examples = [
+            [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
+            for x, classes in enumerate(self._classes)
+        ]
+        return {
+            key: reels.evaluate([examples[x][n] for x, n in enumerate(key)])
+            for key in itertools.product(*(range(len(e)) for e in examples))
+        }
+
+    @cached_property
+    def _totals(self) -> list[dict[tuple[int, ...], int]]:
+        """For every mask: what the windows with these held classes pay together, weights counted."""
+        count = len(self._classes)
+        totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
+        for key, (credits_, _) in self._windows.items():
+            if not credits_:
+                continue
+            for mask in range(1 << count):
+                cases = 1
+                for x in range(count):
+                    if not mask >> x & 1:
+                        cases *= self._weights[x][key[x]]
+                totals[mask][_held(key, mask)] += credits_ * cases
+        return totals
+
+    @cached_property
+    def strategy(self) -> dict[tuple[int, ...], int]:
+        """The mask to hold for every class of first window: highest expectation, then fewest reels held."""
+        self._check_size()
+        count = len(self._classes)
+        spins = [1] * (1 << count)
+        for mask in range(1 << count):
+            for x in range(count):
+                if not mask >> x & 1:
+                    spins[mask] *= self.reels.totals[x]
+
+        def worth(key: tuple[int, ...], mask: int) -> tuple[Fraction, int]:
+            return Fraction(self._totals[mask].get(_held(key, mask), 0), spins[mask]), -mask.bit_count()
+
+        return {key: max(range(1 << count), key=lambda m: worth(key, m)) for key in self._windows}
+
+    def _enumerate(self) -> _Whole:
+        count = len(self._classes)
+        adder = _Adder(self.reels.cycle**2)
+        chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
+        for key, mask in self.strategy.items():
+            cases = 1
+            for x in range(count):
+                cases *= self._weights[x][key[x]]
+                if mask >> x & 1:
+                    cases *= self.reels.totals[x]  # a held reel's second spin does not matter
+            chosen[mask, _held(key, mask)] += cases
+        for key, (_, hits) in self._windows.items():
+            paid = [
+                (h.end.prize.name, h.credits * self.reels.multiplier)
+                for h in hits
+                if h.end.prize is not None and h.credits
+            ]
+            awards = awards_of(hits)
+            cases = 0
+            for mask in range(1 << count):
+                first = chosen.get((mask, _held(key, mask)), 0)
+                if first:
+                    for x in range(count):
+                        if not mask >> x & 1:
+                            first *= self._weights[x][key[x]]
+                    cases += first
+            adder.add(paid, awards, cases)
+        return adder.whole()
+
+
+def _held(key: tuple[int, ...], mask: int) -> tuple[int, ...]:
+    return tuple(n for x, n in enumerate(key) if mask >> x & 1)

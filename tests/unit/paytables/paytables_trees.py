@@ -1,0 +1,92 @@
+"""Small definitions, and the whole tree of a game's draws: the reference the feature tests are held against."""
+
+from collections import Counter
+from fractions import Fraction
+
+import paytables_brute as brute
+
+from paytables import Choice, Depth, analyse, game_from
+
+TEXT = {"en": "x", "fr": "x"}
+
+
+def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **more):
+    return {
+        "game": {
+            "id": "t",
+            "family": "reels",
+            "version": "1.0.0",
+            "date": "2026-11-21",
+            "title": TEXT,
+            "help": TEXT,
+            "denominations_cents": [1],
+        },
+        "bets": {"mode": [{"id": "m", "cost": cost}]},
+        "symbol": [
+            {"id": s, "name": TEXT, **({"substitutes": ["*"], "not_for": ["s"]} if s == "w" else {})}
+            for s in symbols
+        ],
+        "stage": stages,
+        **more,
+    }
+
+
+class MoreDrawsError(Exception):
+    """The game asks for a draw the prefix does not have."""
+
+
+class PrefixDraw:
+    """Known answers, then the bound of the next question as an exception."""
+
+    def __init__(self, values):
+        self.values = list(values)
+
+    def below(self, bound, purpose):
+        del purpose
+        if self.values:
+            return self.values.pop(0)
+        raise MoreDrawsError(bound)
+
+
+def every_outcome(game, credits_):
+    """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
+
+    Decisions take their first option (the games walked here have none that matter).
+    """
+    law = Counter()
+    todo = [((), Fraction(1))]
+    wager = game.wager(credits_)
+    while todo:
+        prefix, p = todo.pop()
+        play = game.play(wager, PrefixDraw(prefix))
+        try:
+            decision = next(play)
+            while True:
+                decision = play.send(Choice(decision.options[0]))
+        except StopIteration as end:
+            law[end.value.win_credits] += p
+        except MoreDrawsError as more:
+            (bound,) = more.args
+            todo += [((*prefix, v), p / bound) for v in range(bound)]
+    assert sum(law.values()) == 1
+    return law
+
+
+def moments_match(data, *, cost=1):
+    game = game_from(data, "test")
+    law = every_outcome(game, cost)
+    mean, variance = brute.moments(law)
+    (bet,) = analyse(game, Depth.FULL).bets
+    assert bet.rtp == mean / cost
+    assert bet.variance == variance
+    assert sum(p.rtp for p in bet.prizes) == bet.rtp
+    assert bet.max_win_credits == max(law)
+    assert bet.max_win_probability == law[max(law)]
+    assert bet.law is not None
+    for (
+        win,
+        p,
+    ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
+        count = Fraction(bet.law.counts.get(win, 0), bet.law.total)
+        assert p - bet.law.tail <= count <= p
+    return bet
