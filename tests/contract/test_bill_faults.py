@@ -17,6 +17,9 @@ from egm.devices.interface import (
     FaultCode,
     LineError,
     Note,
+    Returned,
+    ReturnReason,
+    Stacked,
 )
 
 
@@ -175,6 +178,105 @@ class TestFaults:
             await rig.until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
+            rig.close()
+
+        jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-05", "G-06")
+class TestInsideTheStacker:
+    def test_a_note_that_jams_on_its_way_to_the_box_is_not_credited(self, protocol):
+        """A technician takes it out by hand: no credit, and an attendant is told."""
+
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.insert()
+            await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+            rig.hand("jam")
+            await rig.until(lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(Fault)))
+            assert rig.ledger.pending() is not None
+            rig.hand("clear")
+            await rig.until(rig.quiet)
+            await rig.until(lambda: rig.of(Disputed, Returned))
+            await rig.insert(5_00)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.ledger.credited == [Note(5_00)]
+            assert rig.twin.describe()["returned_cents"] == 20_00
+            rig.close()
+
+        jump(scene())
+
+    def test_the_note_that_fills_the_box_is_credited(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.insert()
+            await rig.until(lambda: rig.of(Escrowed))
+            rig.hand("full")
+            await rig.until(lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(Fault)))
+            assert rig.credited_cents == rig.box_cents() == 20_00
+            rig.hand("clear")
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert len(rig.ledger.credited) == 1
+            rig.close()
+
+        jump(scene())
+
+    def test_a_box_pulled_while_stacking(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.insert()
+            await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+            await asyncio.sleep(0.5)  # past the point of no return
+            rig.hand("box", present=False)
+            await rig.until(
+                lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(Fault))
+            )
+            await asyncio.sleep(5)
+            rig.hand("box", present=True)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.credited_cents == rig.box_cents() == 20_00
+            rig.close()
+
+        jump(scene())
+
+    def test_something_no_table_names_is_given_back(self, protocol):
+        """A note the acceptor knows and the cabinet does not."""
+
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
+            rig.twin._enabled = lambda _: True  # an acceptor that ignores what it was told
+            rig.hand("insert", amount_cents=20_00)
+            await rig.until(lambda: rig.of(Returned))
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.of(Returned)[0].content is None
+            assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
+            assert rig.twin.describe()["returned_cents"] == 20_00
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize("what", ["note", "ticket"])
+    def test_an_acceptor_that_ignores_its_inhibits_keeps_nothing(self, protocol, what):
+        async def scene():
+            rig = BillRig(protocol)
+            await rig.idle()
+            rig.driver.disable()
+            rig.twin._enabled = lambda _: True
+            if what == "note":
+                rig.hand("insert", amount_cents=20_00)
+            else:
+                rig.hand("insert_ticket", barcode="004724978028378429")
+            await rig.until(lambda: rig.of(Returned))
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert not rig.of(Escrowed, Stacked)
+            assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
             rig.close()
 
         jump(scene())

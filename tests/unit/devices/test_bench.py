@@ -339,6 +339,8 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
 
 
 def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
+    with Hand(tmp_path / "run") as hand:
+        assert hand.do("io", "door", name="main", open=True).ok
     process.kill()
     process.wait(timeout=10)
     assert (tmp_path / "run/bench.sock").exists()
@@ -346,6 +348,7 @@ def test_a_bench_that_was_killed_is_replaced(tmp_path, process):
     async def scene():
         bench = Bench(tmp_path, PAIR)
         await bench.start()
+        assert bench.twins["io"].describe()["doors_open"] == ["main"]
         await bench.stop()
 
     run(scene())
