@@ -1,6 +1,15 @@
 """Money: the journal, accounts, meters, recall and audit, in storage that survives a power cut.
 
 Every amount is an ``int`` of minor units whose name carries the unit (``amount_cents``).
+
+From the outside in: :mod:`~meters.journal` appends transactions (:mod:`~meters.transaction`) and
+:mod:`~meters.view` reads them back; :mod:`~meters.ledger` is what they add up to, over the chart of accounts
+(:mod:`~meters.chart`); :mod:`~meters.table`, :mod:`~meters.reading` and :mod:`~meters.names` make meters of
+it; :mod:`~meters.recall` and :mod:`~meters.events` make logs. Below, :mod:`~meters.copies` keeps every entry
+(:mod:`~meters.entry`) twice, in SQLite (:mod:`~meters.database`, :mod:`~meters.sums`) and in a log
+(:mod:`~meters.log`), sealed and signed (:mod:`~meters.keys`, :mod:`~meters.checkpoint`,
+:mod:`~meters.anchor`), on a medium reached only through :mod:`~meters.storage`. :mod:`~meters.export` writes
+the whole for an auditor; :mod:`~meters.clear` is the way back when both copies are damaged.
 """
 
 from meters.entry import StoredEntry

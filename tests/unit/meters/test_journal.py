@@ -1,6 +1,7 @@
 """The journal records whole transactions, refuses bad ones, and is rebuilt exactly."""
 
 import os
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from meters import (
     IdConflict,
     InvalidTransaction,
     Journal,
+    JournalDamaged,
     JournalLocked,
     JournalUnwritable,
     Overdrawn,
@@ -178,6 +180,23 @@ def test_a_second_machine_is_refused_by_name(tmp_path):
         )
         assert "JournalLocked" in other.stderr
     Journal.open(tmp_path, now=clock).close()
+
+
+@pytest.mark.requirement("A-02")
+def test_the_second_copy_lies_where_it_is_told_and_belongs_to_one_machine(tmp_path):
+    second = tmp_path / "other-medium"
+    with Journal.open(tmp_path / "a", now=clock, second_dir=second) as journal:
+        journal.append(bill("b1"))
+        assert list(second.glob("*.log"))
+        assert not (tmp_path / "a" / "second").exists()
+        with pytest.raises(JournalLocked, match="other-medium"):
+            Journal.open(tmp_path / "b", now=clock, second_dir=second)
+    with pytest.raises(JournalDamaged):
+        Journal.open(tmp_path / "c", now=clock, second_dir=second)
+    shutil.rmtree(second)
+    with Journal.open(tmp_path / "a", now=clock, second_dir=second) as journal:
+        assert journal.balance_cents(CREDIT) == 2000
+        assert [e.record["code"] for e in journal.entries("event")] == ["memory.repaired"]
 
 
 def test_an_absent_medium_is_named(tmp_path):
