@@ -139,6 +139,7 @@ class PrinterDriver(LineDriver[M]):
             case PrintState.BARCODE_DONE:
                 if not status.busy and not status.ticket_in_path:
                     self._move(record, PrintState.TAKEN)
+                    await self._ready_again()  # so that the next ticket need not wait for it
             case PrintState.TAKEN | PrintState.FAILED:
                 pass
 
@@ -152,7 +153,10 @@ class PrinterDriver(LineDriver[M]):
             await self._ready_again()
         else:
             self._move(record, PrintState.PRINTING)
-            self._line.write(self._print_command(record.job))
+            command = self._print_command(record.job)
+            self._line.write(command)
+            # A question behind a ticket still on the wire would be answered too late.
+            await asyncio.sleep(len(command) * self._line.settings.character_seconds)
 
     async def _printing(self, record: PrintRecord, status: PrinterStatus) -> None:
         waited = self._waited()

@@ -243,7 +243,7 @@ def figures() -> Iterator[Figure]:
             baseline_name="stacking, stack and status on the wire, two durable writes",
             baseline=1000 * (STACK_SECONDS / _SPEED + line + 2 * write),
             better="lower",
-            aim="below one poll of 100 ms more",
+            aim="about one poll of 100 ms more",
         )
         poll = ebds.Poll(ack=0, stack=True).encode()
         answer = ebds.Status(ack=0, bits=ebds.Bits.STACKED).encode()
@@ -266,7 +266,7 @@ def figures() -> Iterator[Figure]:
             baseline=1000
             * (BARCODE_SECONDS / _SPEED + 4 * _wire("tcl", said) + _wire("tcl", ticket) + 3 * write),
             better="lower",
-            aim="below two polls of 50 ms more",
+            aim="below three polls of 50 ms more",
         )
         edge = ioboard.Status(boot=1, levels=0, lost=False, edges=(ioboard.Edge(1, 12, level=True),)).encode()
         yield Figure(
