@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from egm.errors import OperatorError
+from egm.tickets.model import House
 
 _DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
 
@@ -25,8 +26,21 @@ class Machine(_Table):
 
     serial: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
     operator_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
-    site: str
     profile: str
+    site: str
+    address: str = ""
+    licence_holder: str = ""
+    time_zone: str = "UTC"
+
+    @property
+    def house(self) -> House:
+        """Whose machine it is, as tickets say it. Raises InvalidTicket for an unknown time zone."""
+        return House(
+            site=self.site,
+            address=self.address,
+            licence_holder=self.licence_holder,
+            time_zone=self.time_zone,
+        )
 
 
 class GameSlot(_Table):

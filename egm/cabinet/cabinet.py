@@ -16,6 +16,7 @@ from egm.errors import InvariantError
 from egm.link.messages import Decision, Notice, Play
 from egm.profiles import Profile
 from egm.tickets.desk import TicketDesk
+from egm.tickets.model import House
 from egm.tickets.redemption import Redemption
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
@@ -65,11 +66,11 @@ class Instead(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who this machine is: manufacturer's serial, operator's number and site (Monaco art. 19.1)."""
+    """Who this machine is, and whose: serial, operator's number, the house (Monaco art. 19.1)."""
 
     serial: str
     operator_number: str
-    site: str
+    house: House
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Any, Final
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
 from egm.cabinet.faults import fault
 from egm.cabinet.states import Event
-from egm.cabinet.ticket_paper import job_of
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from egm.tickets.model import Ticket
 from egm.tickets.redemption import Refusal
+from egm.tickets.templates import load_template
 from meters import Phase, Transfer
 from rng import RngError
 
@@ -111,7 +111,7 @@ def print_ticket(cabinet: Cabinet) -> None:
         return
     if cabinet.printer is None:
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
-    job = job_of(pay_out["id"], _ticket(cabinet, pay_out["id"]), pay_out["language"])
+    job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
         cabinet.printer.print_ticket(job)
     except ValueError as error:
@@ -123,7 +123,11 @@ def open_job(cabinet: Cabinet) -> TicketJob | None:
     printing = cabinet.recall(Key.PRINT)
     if printing is None:
         return None
-    return job_of(printing["id"], _ticket(cabinet, printing["id"]), printing["language"])
+    return _job(cabinet, printing["id"], printing["language"])
+
+
+def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
+    return load_template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
 
 
 def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:

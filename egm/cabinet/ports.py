@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.cabinet.ledgers import Ledgers
-from egm.cabinet.ticket_paper import ITHACA_LAYOUTS, TCL_TEMPLATES
 from egm.config import CabinetFile, StateFolder
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.bill import CctalkBillDriver
@@ -25,10 +24,19 @@ from egm.devices.interface import (
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import SerialLine
-from egm.devices.tcl.driver import TclDriver
+from egm.devices.tcl.driver import TclDriver, Template
 from egm.errors import OperatorError
+from egm.tickets.templates import available, load_template
 
 Make = Callable[[str, SerialLine, EventSink, Ledgers], Device]
+
+
+def _resident() -> dict[str, Template]:
+    """What a printer with templates of its own must have: one a place, its lines and its bar code."""
+    return {
+        place: Template(str(number), (*load_template(place).names, "barcode"))
+        for number, place in enumerate(available())
+    }
 
 
 #: Protocol (as in cabinet files) -> how its driver is made.
@@ -38,9 +46,13 @@ DRIVERS: Final[Mapping[str, Make]] = {
     "cctalk_bill": lambda name, line, sink, ledgers: CctalkBillDriver(name, line, sink, ledgers.paper),
     "cctalk_coin": lambda name, line, sink, ledgers: CctalkCoinDriver(name, line, sink, ledgers.coins),
     "cctalk_hopper": lambda name, line, sink, ledgers: CctalkHopperDriver(name, line, sink, ledgers.payouts),
-    "tcl": lambda name, line, sink, ledgers: TclDriver(name, line, sink, ledgers.printing, TCL_TEMPLATES),
+    "tcl": lambda name, line, sink, ledgers: TclDriver(name, line, sink, ledgers.printing, _resident()),
     "ithaca": lambda name, line, sink, ledgers: IthacaDriver(
-        name, line, sink, ledgers.printing, ITHACA_LAYOUTS
+        name,
+        line,
+        sink,
+        ledgers.printing,
+        {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()},
     ),
     "ioboard": lambda name, line, sink, ledgers: IoBoardDriver(name, line, sink),  # noqa: ARG005
 }

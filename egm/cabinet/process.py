@@ -90,7 +90,7 @@ class Machine:
     def _assemble(self, journal: Journal, store: TicketStore) -> None:
         machine = self._file.machine
         self._cabinet = Cabinet(
-            identity=Identity(machine.serial, machine.operator_number, machine.site),
+            identity=Identity(machine.serial, machine.operator_number, machine.house),
             journal=journal,
             profile=self._profile,
             games={game_id: resident.game for game_id, resident in self._residents.items()},

@@ -73,13 +73,53 @@ def _examine(slot: GameSlot, profile: Profile) -> Resident:
             f"{game.id}: returns {float(least.rtp):.4%} at bet {least.bet}; "
             f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
         )
-    denominations = slot.denominations_cents or game.denominations_cents
-    foreign = sorted(set(denominations) - set(game.denominations_cents))
+    return Resident(game, _denominations(game, slot, profile), least.rtp)
+
+
+def _denominations(game: Game, slot: GameSlot, profile: Profile) -> tuple[int, ...]:
+    """The denominations the cabinet file asks for and the profile allows; OperatorError without any."""
+    asked = slot.denominations_cents or game.denominations_cents
+    foreign = sorted(set(asked) - set(game.denominations_cents))
     if foreign:
         raise OperatorError(f"{game.id}: the definition does not offer denominations {foreign} (minor units)")
-    smallest_bet = min(game.bet_options) * min(denominations)
-    if smallest_bet > profile.play.bet_limit_cents:
+    rules = profile.play
+    offered = [
+        cents for cents in sorted(asked) if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
+    ]
+    offered = [cents for cents in offered if min(game.bet_options) * cents <= rules.bet_limit_cents]
+    if not offered:
         raise OperatorError(
-            f"{game.id}: its smallest bet, {smallest_bet} minor units, is over the profile's limit"
+            f"{game.id}: its smallest bet, {min(game.bet_options)} credits at {sorted(asked)} minor units, "
+            f"is over the limits of the profile {profile.id}"
         )
-    return Resident(game, tuple(sorted(denominations)), least.rtp)
+    cap_cents = rules.win_limit_cents
+    if cap_cents is None:
+        return tuple(offered)
+    within = [cents for cents in offered if _largest_win(game, cents, rules.bet_limit_cents) <= cap_cents]
+    if not within:
+        largest = _largest_win(game, offered[0], rules.bet_limit_cents)
+        raise OperatorError(
+            f"{game.id}: it can win {largest} minor units in one game at {offered[0]} a credit; "
+            f"the profile {profile.id} allows {cap_cents}"
+        )
+    return tuple(within)
+
+
+def _largest_win(game: Game, denomination_cents: int, bet_limit_cents: int) -> int:
+    """The most one game can win at this denomination, within the bet limit, in minor units."""
+    try:
+        bets = analyse(game, Depth.FULL).bets
+    except ImportError as error:
+        raise OperatorError(
+            f"{game.id}: its largest prize must be known here, which takes the laboratory packages: {error}"
+        ) from None
+    affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
+    wins = [bet.max_win_credits for bet in bets]
+    if None in wins:
+        raise OperatorError(
+            f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
+        )
+    return max(
+        (win or 0) * max(affordable // bet.cost_credits, 1) * denomination_cents
+        for win, bet in zip(wins, bets, strict=True)
+    )

@@ -11,7 +11,6 @@ from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.profiles import Profile
 from egm.tickets.desk import Machine, TicketDesk, TicketRules, stand_alone_numbers
-from egm.tickets.model import House
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
 from rng import RandomService
@@ -38,7 +37,7 @@ def open_desk(
         Machine(
             serial=identity.serial,
             operator_number=identity.operator_number,
-            house=House(site=identity.site),
+            house=identity.house,
         ),
         TicketRules(
             currency=profile.currency,

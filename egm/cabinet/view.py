@@ -22,7 +22,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         journal_sequence=cabinet.journal.sequence,
         state=engine.state.value,
         time_utc=cabinet.clock.now().isoformat(timespec="seconds"),
-        site=cabinet.identity.site,
+        site=cabinet.identity.house.site,
         serial=cabinet.identity.serial,
         operator_number=cabinet.identity.operator_number,
         currency=cabinet.profile.currency,

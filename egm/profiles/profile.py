@@ -70,6 +70,8 @@ class Play(_Table):
     bet_limit_cents: Cents
     win_limit_cents: Cents | None = None
     """A win the rules cap (Québec VLT); None where there is no cap."""
+    credit_limit_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """The dearest credit (Québec VLT: $0.25); dearer denominations are not offered."""
     game_time_ms: Annotated[int, Field(ge=0, strict=True)]
     """The least time from button to button."""
 

@@ -15,6 +15,7 @@ from egm.clock import SystemClock
 from egm.config import GameSlot
 from egm.link.messages import Decision, Play
 from egm.profiles import load_profile
+from egm.tickets.model import House
 from meters import Journal, Transaction, Transfer
 from rng import Personalization, RandomService
 from tools.bench import Figure
@@ -35,7 +36,7 @@ def _engine(journal: Journal) -> Engine:
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=profile.chance)
     cabinet = Cabinet(
-        identity=Identity("BENCH", "1", "bench"),
+        identity=Identity("BENCH", "1", House(site="bench")),
         journal=journal,
         profile=profile,
         games={game_id: resident.game for game_id, resident in residents.items()},

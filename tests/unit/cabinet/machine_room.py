@@ -14,6 +14,7 @@ from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
 from egm.profiles import load_profile
+from egm.tickets.model import House
 from egm.tickets.store import TicketStore
 from meters import Journal
 from rng import KernelSource, OutOfService, Personalization, RandomService, ReseedNotAllowed
@@ -140,7 +141,7 @@ class Room:
         self.open = True
         self.restarts: list = []
         self.cabinet = Cabinet(
-            identity=Identity("TEST-1", "7", "test"),
+            identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
             journal=self.journal,
             profile=self.profile,
             games={game_id: resident.game for game_id, resident in residents.items()},

@@ -85,6 +85,30 @@ def test_games_that_cannot_live_here():
     assert "already resident" in reasons[2]
 
 
+@pytest.mark.requirement("F-11", "N-07")
+def test_quebec_video_lottery_limits_credits_bets_and_prizes():
+    vlt = load_profile("quebec-vlt")
+    slots = tuple(GameSlot(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
+    residents, refused = admit(slots, vlt)
+    assert residents["maple-classic"].denominations_cents == (5, 25)  # 3 x 500 x $0.25 = $375; no $1 credit
+    assert residents["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
+    for resident in residents.values():
+        assert max(resident.denominations_cents) <= 25
+    assert {refusal.game for refusal in refused} <= {"aurora-twenty"}
+    assert vlt.pay_out.automatic_cents == 100000
+    assert vlt.value_in.credit_limit_cents == 100000
+
+
+@pytest.mark.requirement("F-11")
+def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
+    text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
+    path = tmp_path / "low.toml"
+    path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
+    residents, refused = admit((GameSlot(game="maple-classic"),), load_profile(path))
+    assert residents == {}
+    assert "it can win 7500 minor units in one game at 5 a credit" in refused[0].reason
+
+
 CABINET = """
 [machine]
 serial = "EGM-1"
