@@ -182,7 +182,7 @@ class TicketDesk:
 
     # ------------------------------------------------------------------ in
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
-        """Lock the ticket of these digits to this machine, durably, or say why not (nothing is changed then).
+        """Lock the ticket of these digits to this machine, durably, or say why not.
 
         The same id and digits give the same answer again while the redemption is open or committed. The lock
         has no end by itself: this machine may have the paper in its box.

@@ -39,8 +39,12 @@ class TicketStore:
         self._run = copies.run
 
     @classmethod
-    def open(cls, folder: Path, *, storage: Storage | None = None, make: bool = True) -> Self:
+    def open(
+        cls, folder: Path, *, storage: Storage | None = None, make: bool = True, prove: bool = True
+    ) -> Self:
         """Open the ledger in ``folder``, making it there unless ``make`` is False.
+
+        Every move of both copies is proved unless ``prove`` is False, as beside a machine that does so.
 
         Raises :class:`OperatorError` when it is absent and not to be made, or of a later format;
         :class:`TicketLedgerUnwritable` when the medium refuses; :class:`TicketLedgerDamaged` when neither
@@ -49,7 +53,7 @@ class TicketStore:
         storage = storage or DiskStorage()
         if not make and not storage.exists(folder / FILE_NAME):
             raise OperatorError(f"{folder}: no ticket ledger here ({FILE_NAME})")
-        return cls(Copies(folder, storage))
+        return cls(Copies(folder, storage, prove=prove))
 
     @property
     def mended(self) -> str:

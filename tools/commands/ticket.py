@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -18,9 +19,11 @@ from egm.clock import Clock, SystemClock
 from egm.config import default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
+from egm.tickets.audit import compare
 from egm.tickets.cage import Cage, Payee, expire_due, reads, register
 from egm.tickets.render import pdf, png, render
 from egm.tickets.templates import Template, load_template
+from meters import JournalError, open_view
 
 #: What the cashier reads when a ticket is refused.
 _WORDS: Final = {
@@ -64,14 +67,14 @@ def _told() -> Iterator[None]:
     """End in one line whatever can be refused."""
     try:
         yield
-    except (OperatorError, LocalError, OSError) as why:
+    except (OperatorError, LocalError, JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
 
 
 @contextmanager
 def _ledger(state: Path | None) -> Iterator[tuple[TicketStore, Clock]]:
     """Open the ledger there is, with what has expired marked."""
-    with _told(), TicketStore.open(state or default_state_dir(), make=False) as store:
+    with _told(), TicketStore.open(state or default_state_dir(), make=False, prove=False) as store:
         if store.mended:
             click.echo(f"note: {store.mended}", err=True)
         clock = SystemClock()
@@ -177,27 +180,41 @@ def list_(state: Path | None, only: tuple[str, ...], last: int, as_json: bool) -
 
 @command.command("report")
 @_state
+@click.option("--serial", help="The machine, where several share the ledger.")
 @_json
-def report(state: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Count and value by state and kind, what is owed; checks every digest of the ledger."""
+def report(state: Path | None, serial: str | None, as_json: bool) -> None:  # noqa: FBT001
+    """Count and value by state and kind, what is owed; proves both copies, and compares the meters.
+
+    Ends with 1 where the machine's meters and the ledger differ.
+    """
+    folder = state or default_state_dir()
     with _ledger(state) as (store, _):
         moves = store.verify()
         sums = store.sums()
+        with open_view(folder) as view:
+            compared = compare(store, view.balance_cents, serial)
     owed: dict[str, int] = {}
     for line in sums:
         owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents
     if as_json:
         fields = ("state", "kind", "currency", "tickets", "amount_cents")
         lines = [{field: getattr(line, field) for field in fields} for line in sums]
-        _data({"sums": lines, "owed_cents": owed, "moves_verified": moves})
-        return
-    _print(
-        ("state", "kind", "tickets", "amount"),
-        ((x.state, x.kind, str(x.tickets), _money(x.amount_cents, x.currency)) for x in sums),
-    )
-    for currency, amount_cents in owed.items():
-        click.echo(f"outstanding: {_money(amount_cents, currency)}")
-    click.echo(f"{moves} moves, every digest holds")
+        meters = [asdict(pair) for pair in compared]
+        _data({"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters})
+    else:
+        _print(
+            ("state", "kind", "tickets", "amount"),
+            ((x.state, x.kind, str(x.tickets), _money(x.amount_cents, x.currency)) for x in sums),
+        )
+        for currency, amount_cents in owed.items():
+            click.echo(f"outstanding: {_money(amount_cents, currency)}")
+        click.echo(f"{moves} moves, every digest holds in both copies")
+        for pair in compared:
+            if not pair.agrees:
+                said = f"the meters say {pair.journal_cents}, the tickets {pair.ledger_cents} cents"
+                click.echo(f"{pair.account}: {said}")
+    if not all(pair.agrees for pair in compared):
+        raise click.exceptions.Exit(1)
 
 
 @command.command("register")

@@ -1,6 +1,7 @@
 """The cage: every act by a person, once, with its reason; the commands around it."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,8 +12,10 @@ from ticket_office import RULES, Office, StandingClock
 from egm.errors import OperatorError
 from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
 from egm.tickets.cage import Cage, Payee, expire_due, register
+from meters import Journal, Transaction, Transfer
 from tools.cli import main
 
+CREDIT = "credit:1:cashable"
 PAYEE = Payee("Anne Tremblay", "5, rue Racine, Chicoutimi")
 
 
@@ -153,20 +156,57 @@ def test_list_masks_what_is_owed(office, egm):
         ("redeemed", paid),
         ("issued", "•" * 14 + owed[-4:]),
     ]
-    for output in (egm("list"), egm("list", "--only", "issued"), egm("list", "--json"), egm("report")):
+    for output in (egm("list"), egm("list", "--only", "issued"), egm("list", "--json")):
         assert owed not in output
     assert json.loads(egm("list", "--only", "void", "--json")) == []
 
 
-@pytest.mark.requirement("H-15")
-def test_report_and_register(office, egm):
+def journal_of(folder, out_cents, in_cents=0):
+    """The machine's journal: bills in, then what went out and came in by ticket."""
+    flows = (
+        ("world:bill", CREDIT, 100_000),
+        (CREDIT, "out:voucher:cashable", out_cents),
+        ("world:voucher_in:cashable", CREDIT, in_cents),
+    )
+    with closing(Journal.open(folder, now=StandingClock().now)) as journal:
+        for source, target, cents in flows:
+            if cents:
+                transfers = (Transfer(source, target, cents),)
+                journal.append(Transaction(id=source, kind="test", transfers=transfers))
+
+
+@pytest.mark.requirement("H-15", "D-23")
+def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
     office.issued("a", 1000)
-    paid = office.issued("b", 500).number
-    egm("pay", paid, "--person", "Luc", "--name", "Anne", "--address", "Chicoutimi")
+    taken = office.issued("b", 500).number
+    office.desk.redeem_begin("r", taken)
+    office.desk.redeem_commit("r")
+    office.desk.prepare("c", 700, denomination_cents=1)  # on its way: not money yet
+    assert "journal" in egm("report", status=1)  # there is none
+    journal_of(tmp_path, out_cents=1500, in_cents=500)
     told = json.loads(egm("report", "--json"))
     assert told["owed_cents"] == {"CAD": 1000}
-    assert told["moves_verified"] == 6
+    assert told["moves_verified"] == 7
+    assert {line["account"]: line["journal_cents"] for line in told["meters"] if line["journal_cents"]} == {
+        "out:voucher:cashable": 1500,
+        "world:voucher_in:cashable": 500,
+    }
     assert "outstanding: $10.00" in egm("report")
+
+
+@pytest.mark.requirement("H-15")
+def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
+    office.issued("a", 1000)
+    journal_of(tmp_path, out_cents=900)
+    assert "out:voucher:cashable: the meters say 900, the tickets 1000 cents" in egm("report", status=1)
+    Office(tmp_path, serial="EGM-2").issued("b", 300)
+    assert "which machine of EGM-0000001, EGM-2?" in egm("report", status=1)
+    assert "the meters say 900, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+
+
+def test_register(office, egm):
+    paid = office.issued("b", 500).number
+    egm("pay", paid, "--person", "Luc", "--name", "Anne", "--address", "Chicoutimi")
     (line,) = json.loads(egm("register", "--json"))
     assert (line["name"], line["address"], line["ticket"]["number"]) == ("Anne", "Chicoutimi", paid)
     assert "Chicoutimi" in egm("register")

@@ -312,6 +312,17 @@ def test_two_stories_are_not_reconciled(tmp_path):
         TicketStore.open(one)
 
 
+def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
+    records = lived(tmp_path)
+    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    with TicketStore.open(tmp_path, prove=False) as store:
+        with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+            store.get(records[-1].ticket.number)
+        with pytest.raises(TicketLedgerDamaged, match="move 1 is not what was written"):
+            store.verify()
+    assert reopened(tmp_path)[1] == records
+
+
 def test_the_database_is_not_replaced_under_another_process(tmp_path):
     office = Office(tmp_path)
     number = office.issued().number

@@ -127,10 +127,10 @@ def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
         )
         boxes = dict(inked(template, ticket, language))
         for name, (left, top, right, bottom) in boxes.items():
-            assert left >= 4, name
-            assert top >= 4, name
-            assert right <= 1248 - 4, name
-            assert bottom <= 520 - 4, name
+            assert left >= 8, name
+            assert top >= 8, name
+            assert right <= 1248 - 8, name
+            assert bottom <= 520 - 8, name
         for (one, a), (other, b) in itertools.combinations(boxes.items(), 2):
             assert not overlap(a, b), f"{one} {a} touches {other} {b}: {kind}, {amount}"
 
