@@ -14,6 +14,7 @@ from egm.screen.scenes.deck import draw_deck, draw_meters
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys
+from egm.screen.scenes.keno import touches
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.stage import Stage, bulbs, chrome
@@ -102,6 +103,8 @@ class Picture:
             found += [Touch(rect, action) for rect, action in choices(view, self.layout)]
         if view.scene is Scene.GAME:
             found += [Touch(rect, action) for rect, action in answers(view, self.layout)]
+            if view.page is Page.NONE and not playing(view, self.theme):
+                found += [Touch(rect, action) for rect, action in touches(view, self.layout)]
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 

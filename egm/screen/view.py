@@ -21,6 +21,7 @@ from egm.link.messages import (
     Play,
     Snapshot,
 )
+from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, OutcomeError, Result, read_field, stages_of
 from egm.screen.steps import HoldStep, KenoStep, PickStep, Step, WheelStep, read_steps
@@ -126,6 +127,7 @@ class View:
     volume: int = 2
     reduced_motion: bool = False
     picks: frozenset[int] = frozenset()
+    marked_at: float = -10.0
 
     @property
     def game(self) -> GameView | None:
@@ -305,6 +307,8 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
         changed = replace(changed, rest=_rest(view, snapshot))
+    if old is None or old.game_id != snapshot.game_id:
+        changed = replace(changed, picks=marks.marks_of(snapshot.bet_wager), marked_at=-10.0)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     if old is not None and old.credit_cents != snapshot.credit_cents:
@@ -338,8 +342,10 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, tuple[Intent, ..
 
 # ---------------------------------------------------------------------- what a person did
 def bets(view: View) -> tuple[int, ...]:
-    """The bets the game offers, in credits."""
-    return view.game.bet_options if view.game else ()
+    """The bets the game offers, in credits: for a marked Keno card its stakes."""
+    if view.game is None:
+        return ()
+    return marks.stakes(view.game) if view.picks and marks.is_keno(view.game) else view.game.bet_options
 
 
 def _bet(view: View, step: int) -> tuple[Intent, ...]:
@@ -349,6 +355,8 @@ def _bet(view: View, step: int) -> tuple[Intent, ...]:
     current = view.snapshot.bet_credits
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
+    if view.game is not None and view.picks:
+        return marks.bet(view.game, view.picks, options[index])
     return (Intent(name="bet", value=options[index]),)
 
 
@@ -360,17 +368,41 @@ def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Inten
         line = times(view, theme)
         if line is not None and view.now - view.show.began >= line.spun:
             return replace(view, show=replace(view.show, skipped=view.now)), ()
-    if name == "bench":
-        return view, tuple(action.value)
-    if name == "hold" and isinstance(action.value, int):
-        return replace(view, held=view.held ^ (1 << action.value)), ()
-    if name == "play" and view.decision is not None and view.decision.kind == "hold":
-        return view, (Intent(name="choose", value=view.held),)
+    own = _answered(view, action)
+    if own is not None:
+        return own
     wishes = _wishes(view, action)
     if wishes is None:
         return _local(view, name), ()
     stays = name in {"language", "denomination"}
     return view if stays else replace(view, page=Page.NONE), wishes
+
+
+def _answered(view: View, action: Action) -> tuple[View, tuple[Intent | BenchCommand, ...]] | None:
+    """What touches of the field and the drawer do; None for everything else."""
+    name, value = action.name, action.value
+    unfinished = view.picks and view.game is not None and not marks.is_card(view.game, view.picks)
+    if name == "bench":
+        return view, tuple(value)
+    if name in {"mark", "quick_pick"}:
+        return _mark(view, value if name == "mark" else None)
+    if name == "hold" and isinstance(value, int):
+        return replace(view, held=view.held ^ (1 << value)), ()
+    if name == "play" and view.decision is not None and view.decision.kind == "hold":
+        return view, (Intent(name="choose", value=view.held),)
+    if name == "play" and unfinished:
+        return view, ()  # the status line says how many numbers a card has
+    return None
+
+
+def _mark(view: View, number: Any) -> tuple[View, tuple[Intent, ...]]:
+    """Mark a number, or without one leave the numbers to the machine again (a quick pick)."""
+    game, snapshot = view.game, view.snapshot
+    if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
+        return view, ()
+    picks = frozenset() if number is None else marks.toggled(game, view.picks, int(number))
+    wishes = marks.bet(game, picks, marks.stake_of(snapshot, game))
+    return replace(view, picks=picks, marked_at=view.now), wishes
 
 
 def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:

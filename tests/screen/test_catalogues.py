@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from egm.cabinet.faults import FAULTS
 from egm.cabinet.states import TABLE, State
 from egm.devices.ioboard.codec import DOORS
+from egm.screen.scenes.lockup import fault_words
 from egm.screen.text import CATALOGUES, CatalogueError, Texts, flatten, placeholders, read_catalogue
+from meters.events import EVENTS
 
 SOURCES = Path(CATALOGUES).parent
 NBSP = "\u00a0"
@@ -65,7 +66,12 @@ def test_every_text_that_the_source_asks_for_exists():
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_code_of_the_machine_has_words(language):
     texts = Texts(language)
-    codes = [f"tilt.text.{code}" for code in FAULTS]
+    faults = [
+        event.pattern.removeprefix("fault.raised:")
+        for event in EVENTS
+        if event.pattern.startswith("fault.raised:")
+    ]
+    codes = [f"tilt.text.{code}" for code in faults if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
     codes += [f"notice.refused.{guard}" for row in TABLE for guard in row.guards]
     codes += [f"door.{door}" for door in DOORS]
@@ -114,3 +120,8 @@ def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(CatalogueError, match=r"en\.toml"):
         read_catalogue("en", tmp_path)
     assert flatten({"a": {"b": "c"}}) == {"a.b": "c"}
+
+
+def test_a_fault_nobody_has_worded_says_whose_it_is():
+    assert fault_words(Texts("en"), "hopper.strange") == "Hopper failure"
+    assert fault_words(Texts("en"), "strange") == "Fault"

@@ -6,9 +6,8 @@ from egm.screen.motion import clamp
 from egm.screen.outcome import Field, OutcomeError, read_result
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
-from egm.screen.scenes.help import draw_button
 from egm.screen.scenes.reels import Grid, draw_running, draw_still
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item
 from egm.screen.view import Action, StepTime, View, standing
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from egm.link.messages import BenchCommand
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.help import draw_button
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.text import Texts
 from egm.screen.theme import mix
 from egm.screen.view import View, drawer_share

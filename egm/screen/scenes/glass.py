@@ -3,9 +3,11 @@
 from typing import Final
 
 from egm.link.messages import GameView, Notice, Snapshot
+from egm.screen.marks import is_card, spots
 from egm.screen.outcome import Field, Prize, WinView, bet_level
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
+from egm.screen.scenes.lockup import fault_words
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
@@ -208,8 +210,7 @@ def notice_words(stage: Stage, notice: Notice) -> str:
             return texts.say(key, **{"amount": "", **values})
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    fault = code.removeprefix("fault.")
-    return texts.say(f"tilt.text.{fault}" if texts.has(f"tilt.text.{fault}") else "tilt.text.other")
+    return fault_words(texts, code.removeprefix("fault."))
 
 
 def status(stage: Stage) -> tuple[str, str]:
@@ -240,6 +241,9 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
         return say("status.win_total", amount=stage.money(snapshot.win_cents)), "win"
+    game = stage.view.game
+    if game is not None and stage.view.picks and not is_card(game, stage.view.picks):
+        return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
     return say("status.insert" if snapshot.credit_cents == 0 else "status.choose"), "text"
 
 

@@ -14,7 +14,7 @@ from egm.screen.outcome import Field, Prize, bet_level
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
-from egm.screen.scenes.stage import Stage, caption, rim_panel, stage_name
+from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
 
 #: In a prize table: nothing is paid for this.
@@ -95,20 +95,6 @@ def page_keys(rect: Rect) -> dict[str, Rect]:
         "close": (x + w / 2 - 120, y + h - 88, 240, 66),
         "next": (x + w - 280, y + h - 88, 240, 66),
     }
-
-
-def draw_button(stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False) -> None:
-    """A flat button with words, as pages and the drawer have; ``lit`` where what it names is so."""
-    p = stage.painter
-    fill = (150, 88, 20, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
-    edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
-    p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
-    p.text(
-        words,
-        (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
-        Style("strong", "small", "text" if on else "text_dim"),
-        width=rect[2] - 20,
-    )
 
 
 def _rules(stage: Stage, rect: Rect) -> None:

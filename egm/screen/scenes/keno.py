@@ -7,13 +7,15 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
+from egm.screen.layout import Layout, grown
+from egm.screen.marks import is_keno
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
-from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import StepTime
+from egm.screen.view import Action, StepTime, View
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
@@ -22,26 +24,67 @@ _TRAY: Final = 0.27
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
-    """The board with the balls that have come so far; without a time, the whole of the last draw."""
+    """The board with the balls that have come so far; without a time, the last draw or the player's marks."""
     board_back(stage)
-    game = stage.view.game
+    view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
-    count = (
-        0
-        if keno is None
-        else len(keno.balls)
-        if time is None
-        else sum(1 for stop in time.stops if since >= stop)
-    )
-    balls = keno.balls[:count] if keno else ()
-    card = best_card(keno) if keno else None
+    if time is None and (keno is None or marked_since(view)):
+        marked = view.picks
+        _board(stage, (numbers, columns), (), marked, 1.0)
+        _tray(stage, (), marked, int(data.get("drawn", 20)))
+        _marking(stage)
+        return
+    assert keno is not None
+    count = len(keno.balls) if time is None else sum(1 for stop in time.stops if since >= stop)
+    balls = keno.balls[:count]
+    card = best_card(keno)
+    marked = frozenset(card.numbers) if card else frozenset()
     fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
-    _board(stage, numbers, columns, balls, card, fresh)
-    _tray(stage, balls, set(card.numbers) if card else set(), int(data.get("drawn", 20)))
-    if keno is not None:
-        _cards(stage, keno, balls)
+    _board(stage, (numbers, columns), balls, marked, fresh)
+    _tray(stage, balls, marked, int(data.get("drawn", 20)))
+    _cards(stage, keno, balls)
+    if time is None:
+        _marking(stage)
+
+
+def marked_since(view: View) -> bool:
+    """Whether the player has touched the marks since the last game: the board then shows the marks."""
+    return view.marked_at > (view.show.began if view.show is not None else -9.0)
+
+
+def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """The numbers that can be marked and the quick-pick key, while the machine takes bets."""
+    game = view.game
+    if not is_keno(game) or game is None or not view.accepts("bet"):
+        return []
+    size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
+    board = _split(layout)[0]
+    found = [(_place(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
+    return [(_quick_pick(layout), Action("quick_pick")), *found]
+
+
+def _quick_pick(layout: Layout) -> Rect:
+    x, y, w, h = _split(layout)[1]
+    return (x + 12, y + h - 130, w - 24, 62) if not layout.portrait else (x + w - 330, y + h - 74, 318, 62)
+
+
+def _marking(stage: Stage) -> None:
+    """The key that leaves the numbers to the machine, and how many are marked."""
+    view, game = stage.view, stage.view.game
+    if not touches(view, stage.layout) or game is None:
+        return
+    draw_button(stage, _quick_pick(stage.layout), stage.texts.say("keno.quick_pick"), lit=not view.picks)
+
+
+def _place(board: Rect, size: tuple[int, int], number: int) -> Rect:
+    """Where a number stands on the board."""
+    x, y, w, h = board
+    numbers, columns = size
+    wide, tall = w / columns, h / -(-numbers // columns)
+    column, row = (number - 1) % columns, (number - 1) // columns
+    return (x + column * wide + 2.5, y + row * tall + 2.5, wide - 5, tall - 5)
 
 
 def best_card(step: KenoStep) -> Card | None:
@@ -49,33 +92,22 @@ def best_card(step: KenoStep) -> Card | None:
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
-def _split(stage: Stage) -> tuple[Rect, Rect]:
+def _split(layout: Layout) -> tuple[Rect, Rect]:
     """The board and, beside it (or below, upright), the tray."""
-    x, y, w, h = stage.layout.field
-    if stage.layout.portrait:
+    x, y, w, h = layout.field
+    if layout.portrait:
         return (x + 16, y + 16, w - 32, h * 0.6), (x + 16, y + h * 0.6 + 24, w - 32, h * 0.4 - 40)
-    return (x + 16, y + 16, w * (1 - _TRAY) - 24, h - 32), (
-        x + w * (1 - _TRAY) + 4,
-        y + 16,
-        w * _TRAY - 20,
-        h - 32,
-    )
+    left = w * (1 - _TRAY)
+    return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY - 20, h - 32)
 
 
 def _board(
-    stage: Stage, numbers: int, columns: int, balls: tuple[int, ...], card: Card | None, fresh: float
+    stage: Stage, size: tuple[int, int], balls: tuple[int, ...], marked: frozenset[int], fresh: float
 ) -> None:
-    (x, y, w, h), p = _split(stage)[0], stage.painter
-    rows = -(-numbers // columns)
-    wide, tall = w / columns, h / rows
-    marked, drawn = set(card.numbers) if card else set(), set(balls)
-    for number in range(1, numbers + 1):
-        cell: Rect = (
-            x + ((number - 1) % columns) * wide + 2.5,
-            y + ((number - 1) // columns) * tall + 2.5,
-            wide - 5,
-            tall - 5,
-        )
+    board, p = _split(stage.layout)[0], stage.painter
+    drawn = set(balls)
+    for number in range(1, size[0] + 1):
+        cell = _place(board, size, number)
         state = (
             ("hit" if number in marked else "drawn")
             if number in drawn
@@ -83,7 +115,7 @@ def _board(
             if number in marked
             else ""
         )
-        p.art(("keno cell", state, stage.look.name), cell, lambda size, s=state: _cell(stage, size, s))  # type: ignore[misc]
+        p.art(("keno cell", state, stage.look.name), cell, partial(_cell, stage, state=state))
         ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
         )
@@ -95,13 +127,7 @@ def _board(
         )
         if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(fresh))
-            p.panel(
-                (cell[0] - grow, cell[1] - grow, cell[2] + 2 * grow, cell[3] + 2 * grow),
-                radius=12,
-                fill=(255, 255, 255, 60),
-                edge=WHITE,
-                line=3,
-            )
+            p.panel(grown(cell, grow), radius=12, fill=(255, 255, 255, 60), edge=WHITE, line=3)
 
 
 def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
@@ -130,16 +156,16 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
     return ink.finish()
 
 
-def _tray(stage: Stage, balls: tuple[int, ...], marked: set[int], drawn: int) -> None:
+def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int) -> None:
     """The balls in the order they came."""
-    (x, y, w, h), p = _split(stage)[1], stage.painter
+    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
     head = 44.0
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     p.text(words, (x + w / 2, y + 26), Style("strong", "caption", stage.look.accent), width=w - 20)
     columns = 4 if not stage.layout.portrait else 10
     rows = -(-drawn // columns)
-    step = min((w - 16) / columns, (h - head - 60) / rows)
+    step = min((w - 16) / columns, (h - head - (136 if not stage.layout.portrait else 84)) / rows)
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
         bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
@@ -167,22 +193,18 @@ def _ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 
 
 def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """How many cards there are and what they have caught, below the tray's balls."""
-    (x, y, w, h), p = _split(stage)[1], stage.painter
+    """How many cards there are and what they have caught, at the tray's foot."""
+    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
     drawn = set(balls)
     caught = [len(drawn & set(card.numbers)) for card in step.cards]
-    done = len(balls) == len(step.balls)
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    p.text(words, (x + w / 2, y + h - 42), Style("text", "caption", "text"), width=w - 16)
-    if done and step.credits:
-        p.text(
-            stage.texts.say("keno.pays", credits=stage.texts.number(step.credits)),
-            (x + w / 2, y + h - 18),
-            Style("heavy", "caption", "win"),
-            width=w - 16,
-        )
+    wide = w if not stage.layout.portrait else w - 340
+    p.text(words, (x + wide / 2, y + h - 42), Style("text", "caption", "text"), width=wide - 16)
+    if len(balls) == len(step.balls) and step.credits:
+        words = stage.texts.say("keno.pays", credits=stage.texts.number(step.credits))
+        p.text(words, (x + wide / 2, y + h - 18), Style("heavy", "caption", "win"), width=wide - 16)
 
 
 def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:

@@ -15,6 +15,7 @@ from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, Stage
+from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene
 
@@ -88,9 +89,15 @@ def _door(stage: Stage, door: str) -> str:
     return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
 
 
+def fault_words(texts: Texts, code: str) -> str:
+    """A fault in words: its own, else that its device has failed, else that something has."""
+    device = code.partition(".")[0]
+    keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
+    return texts.say(next(key for key in keys if texts.has(key)))
+
+
 def _tilt(stage: Stage, tilt: Tilt) -> Words:
-    say, key = stage.texts.say, f"tilt.text.{tilt.code}"
-    name = say(key) if stage.texts.has(key) else say("tilt.text.other")
+    say, name = stage.texts.say, fault_words(stage.texts, tilt.code)
     facts = f"{say('tilt.code', code=tilt.code)}  ·  {say('tilt.since', time=stage.texts.moment(tilt.since))}"
     return Words(say("tilt.title"), name, (say("tilt.say"), facts), say(f"tilt.cleared_{tilt.cleared_by}"))
 

@@ -12,9 +12,8 @@ from egm.screen.layout import Layout
 from egm.screen.outcome import Field
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.glass import percent
-from egm.screen.scenes.help import draw_button
 from egm.screen.scenes.keno import draw_ball
-from egm.screen.scenes.stage import BLACK, Stage, metal, rim_panel
+from egm.screen.scenes.stage import BLACK, Stage, draw_button, metal, rim_panel
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 

@@ -342,3 +342,17 @@ def stage_name(stage: Stage, name: str) -> str:
     game = stage.view.game
     told = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
     return stage.texts.local(told) if isinstance(told, dict) else ""
+
+
+def draw_button(stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False) -> None:
+    """A flat button with words, as pages and the drawer have; ``lit`` where what it names is so."""
+    p = stage.painter
+    fill = (150, 88, 20, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
+    edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
+    p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
+    p.text(
+        words,
+        (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
+        Style("strong", "small", "text" if on else "text_dim"),
+        width=rect[2] - 20,
+    )

@@ -1,0 +1,94 @@
+"""Marking Keno numbers: what the player touches becomes the bet the machine accepts."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.screen import marks
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.picture import Picture
+from egm.screen.view import Action, pressed
+from tools.gallery import at_rest, snapshot
+
+
+@pytest.fixture
+def keno(published):
+    return next(game for game in published if game.id == "archipelago-keno")
+
+
+@pytest.fixture
+def source(games):
+    return next(game for game in games if game.id == "archipelago-keno")
+
+
+def marked(view, theme, *numbers):
+    wishes = ()
+    for number in numbers:
+        view, wishes = pressed(view, Action("mark", number), theme)
+    return view, wishes
+
+
+@pytest.mark.requirement("M-03", "M-05")
+def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
+    view, wishes = marked(at_rest(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
+    (wish,) = wishes
+    assert (wish.name, wish.value) == ("bet", 2)
+    wager = source.wager(wish.value, **wish.options)
+    assert wager.credits == 2
+    assert marks.marks_of(wager.options) == {7, 18, 33} == view.picks
+
+
+def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
+    view, wishes = marked(at_rest(published, keno, "en"), theme, 7)
+    assert wishes == ()
+    assert pressed(view, Action("play"), theme)[1] == ()
+
+
+def test_no_more_marks_than_the_largest_card(published, keno, theme):
+    view, _ = marked(at_rest(published, keno, "en"), theme, *range(1, 30))
+    assert len(view.picks) == max(marks.spots(keno))
+    view, _ = marked(view, theme, 1)
+    assert 1 not in view.picks, "a second touch takes the mark away"
+
+
+def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
+    view, _ = marked(at_rest(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
+    wish = pressed(view, Action("bet_more"), theme)[1][0]
+    assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
+    assert pressed(view, Action("bet_max"), theme)[1][0].value == max(marks.stakes(keno))
+
+
+@pytest.mark.requirement("M-18")
+def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
+    view, _ = marked(at_rest(published, keno, "en"), theme, 1, 2, 3)
+    view, (wish,) = pressed(view, Action("quick_pick"), theme)
+    assert view.picks == frozenset()
+    assert wish.options is None
+    assert source.wager(wish.value).credits == wish.value
+
+
+def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
+    busy = at_rest(published, keno, "en", state="playing", accepts=())
+    assert marked(busy, theme, 1)[0].picks == frozenset()
+    reels = next(game for game in published if game.id == "maple-classic")
+    assert marked(at_rest(published, reels, "en"), theme, 1)[0].picks == frozenset()
+
+
+def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
+    options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
+    view = at_rest(published, keno, "en", bet_credits=1, bet_wager=dict(options))
+    assert view.picks == {4, 5, 6}
+    assert marks.marks_of(dict(source.wager(1).options)) == frozenset(), "a quick pick has no marks yet"
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
+    picture = Picture(theme, layout=layout)
+    view = at_rest(published, keno, "en")
+    numbers = [touch for touch in picture.touches(view) if touch.action.name == "mark"]
+    assert [touch.action.value for touch in numbers] == list(range(1, 81))
+    for touch in numbers:
+        x, y, w, h = touch.rect
+        assert picture.touched(view, x + w / 2, y + h / 2) == touch.action
+    other = replace(view, snapshot=snapshot(keno, "en", accepts=("language",)))
+    assert not [touch for touch in picture.touches(other) if touch.action.name == "mark"]
