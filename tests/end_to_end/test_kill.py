@@ -18,6 +18,8 @@ from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
 
 CREDIT = "credit:1:cashable"
+#: Three hundred lives of half a second on a quiet machine; a loaded one takes its time, which proves nothing less.
+pytestmark = pytest.mark.timeout(1800)
 
 
 @pytest.fixture(scope="module")
