@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import pygame
 import pytest
 
 from egm.screen import marks
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.view import Action, pressed
-from tools.gallery import at_rest, snapshot
+from egm.screen.scenes.keno import marked_since
+from egm.screen.view import Action, heard, pressed, times
+from tools.gallery import at_rest, shown, snapshot
 
 
 @pytest.fixture
@@ -92,3 +94,23 @@ def test_every_number_answers_where_it_is_drawn(published, keno, theme, layout):
         assert picture.touched(view, x + w / 2, y + h / 2) == touch.action
     other = replace(view, snapshot=snapshot(keno, "en", accepts=("language",)))
     assert not [touch for touch in picture.touches(other) if touch.action.name == "mark"]
+
+
+def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, source, theme, outcomes):
+    """And the quick-pick key is drawn wherever it can be touched."""
+    picture = Picture(theme, scale=0.5)
+    surface = pygame.Surface(picture.pixels)
+    rest = at_rest(published, keno, "en")
+    view = shown(rest, keno, outcomes[keno.id].little)
+    line = times(view, theme)
+    over = heard(replace(view, now=100 + line.done), snapshot(keno, "en"))
+    assert not marked_since(over)
+    key = next(touch.rect for touch in picture.touches(over) if touch.action.name == "quick_pick")
+    place = pygame.Rect(*(round(length / 2) for length in key))
+    picture.draw(surface, over)
+    with_key = surface.subsurface(place).copy()
+    picture.draw(surface, replace(over, snapshot=snapshot(keno, "en", accepts=())))
+    assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
+    again, _ = pressed(over, Action("mark", 5), theme)
+    assert marked_since(again)
+    assert again.picks == {5}

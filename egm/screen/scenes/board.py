@@ -1,5 +1,6 @@
 """What stands in the frame at this moment: a step of the game shown, a question, or the last result."""
 
+from egm.screen.marks import is_keno
 from egm.screen.outcome import Result, Window, WinView
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
@@ -10,7 +11,7 @@ from egm.screen.scenes.stage import Stage, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
 from egm.screen.scenes.wins import draw_wins
 from egm.screen.steps import HoldStep, PickStep, Step, WheelStep
-from egm.screen.view import Show, StepTime, last_step, standing, step_stage, times
+from egm.screen.view import Show, StepTime, last_step, playing, standing, step_stage, times
 
 
 def draw_board(stage: Stage) -> None:
@@ -26,6 +27,9 @@ def draw_board(stage: Stage) -> None:
         _at_rest(stage)
         return
     since = view.now - show.began
+    if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
+        draw_keno(stage, show.steps[-1], None, 0.0)  # over: the next card may be marked
+        return
     index = next((i for i, step in enumerate(line.steps) if since < step.end), len(line.steps) - 1)
     _step(stage, show, index, line.steps[index], since)
 

@@ -286,7 +286,7 @@ def draw_status(stage: Stage) -> None:
     if snapshot is None:
         return
     clock = stage.texts.clock(view.time_utc)
-    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1334)
+    where = (layout.size[0] - 30, 52) if not layout.portrait else (layout.size[0] - 24, 1318)
     p.text(
         clock,
         where,
@@ -295,7 +295,7 @@ def draw_status(stage: Stage) -> None:
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    place = (30, 40) if not layout.portrait else (24, 1334)
+    place = (30, 40) if not layout.portrait else (24, 1318)
     p.text(
         identity,
         place,
