@@ -27,7 +27,7 @@ from egm.tickets.model import mask
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, MoveLog, Row, end_of, follows
 from meters import JournalUnwritable
-from meters.storage import MediumError, Rows, Storage
+from meters.storage import Database, MediumError, Rows, Storage
 
 FILE_NAME: Final = "tickets.sqlite"
 LOCK_NAME: Final = "tickets.lock"
@@ -108,7 +108,7 @@ class Copies:
                 fcntl.flock(self._lock, fcntl.LOCK_SH)
                 self._log = MoveLog(storage.open_file(folder / LOG_NAME, write=True))
                 opened.callback(self._log.close)
-                self._database = storage.connect(self.path, read_only=False)
+                self._database = self._connect()
                 opened.callback(self._close_database)
             except (JournalUnwritable, OSError) as why:
                 raise TicketLedgerUnwritable(f"{folder}: {why}") from None
@@ -123,6 +123,12 @@ class Copies:
             self.close = opened.pop_all().close
 
     # ------------------------------------------------------------------ opening and mending
+    def _connect(self) -> Database:
+        """SQLite's copy, made for its owner only: a number in the wrong hands is money."""
+        if not self._storage.exists(self.path):
+            self._storage.open_file(self.path, write=True).close()
+        return self._storage.connect(self.path, read_only=False)
+
     def _close_database(self) -> None:
         self._database.close()
 
@@ -163,7 +169,7 @@ class Copies:
                     folder / (FILE_NAME + suffix), folder / f"{FILE_NAME}.damaged-{kept}{suffix}"
                 )
                 self._storage.sync_folder(folder)
-        self._database = self._storage.connect(self.path, read_only=False)
+        self._database = self._connect()
         self._prove = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 from babel.numbers import format_currency
@@ -97,7 +97,8 @@ def _when(at: datetime) -> str:
 def _print(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(show_edge=False)
     for column in columns:
-        table.add_column(column, justify="right" if column in {"amount", "tickets"} else "left")
+        side: Literal["left", "right"] = "right" if column in {"amount", "tickets"} else "left"
+        table.add_column(column, justify=side, overflow="fold")
     for row in rows:
         table.add_row(*row)
     Console().print(table)

@@ -343,6 +343,14 @@ def test_the_ledger_only_grows(tmp_path, table):
             with_hands_on(tmp_path, statement)
 
 
+def test_only_its_owner_reads_the_ledger(tmp_path):
+    office = Office(tmp_path)
+    office.issued()
+    names = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert set(names) >= {FILE_NAME, f"{FILE_NAME}-wal", LOG_NAME}
+    assert set(names.values()) == {0o600}
+
+
 def test_a_file_that_is_no_ledger_is_refused(tmp_path):
     (tmp_path / FILE_NAME).write_bytes(b"not a database at all, but long enough to be looked at" * 30)
     with pytest.raises(TicketLedgerDamaged, match=r"tickets.log is empty"):
