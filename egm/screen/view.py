@@ -307,8 +307,10 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
         changed = replace(changed, rest=_rest(view, snapshot))
-    if old is None or old.game_id != snapshot.game_id:
-        changed = replace(changed, picks=marks.marks_of(snapshot.bet_wager), marked_at=-10.0)
+    bet = marks.marks_of(snapshot.bet_wager)
+    let_go = old is not None and not bet and marks.marks_of(old.bet_wager)
+    if old is None or old.game_id != snapshot.game_id or let_go:
+        changed = replace(changed, picks=bet, marked_at=-10.0)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     if old is not None and old.credit_cents != snapshot.credit_cents:
@@ -381,7 +383,8 @@ def pressed(view: View, action: Action, theme: Theme) -> tuple[View, tuple[Inten
 def _answered(view: View, action: Action) -> tuple[View, tuple[Intent | BenchCommand, ...]] | None:
     """What touches of the field and the drawer do; None for everything else."""
     name, value = action.name, action.value
-    unfinished = view.picks and view.game is not None and not marks.is_card(view.game, view.picks)
+    held = marks.marks_of(view.snapshot.bet_wager) if view.snapshot is not None else frozenset()
+    unfinished = view.picks and view.picks != held  # the machine's bet is not what the player sees marked
     if name == "bench":
         return view, tuple(value)
     if name in {"mark", "quick_pick"}:

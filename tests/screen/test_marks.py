@@ -114,3 +114,15 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     again, _ = pressed(over, Action("mark", 5), theme)
     assert marked_since(again)
     assert again.picks == {5}
+
+
+def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno, theme):
+    """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
+    view, (*_, wish) = marked(at_rest(published, keno, "en"), theme, 7, 18, 33)
+    assert pressed(view, Action("play"), theme)[1] == ()
+    taken = view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": wish.options})
+    view = heard(view, taken)
+    assert [w.name for w in pressed(view, Action("play"), theme)[1]] == ["play"]
+    let_go = heard(view, view.snapshot.model_copy(update={"bet_wager": {}}))
+    assert let_go.picks == frozenset()
+    assert [w.name for w in pressed(let_go, Action("play"), theme)[1]] == ["play"]
