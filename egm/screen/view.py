@@ -316,7 +316,8 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     if old is not None and old.credit_cents != snapshot.credit_cents:
         changed = replace(changed, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
     news = old is None or old.notices != snapshot.notices
-    if snapshot.notices and (news or view.now - view.pressed_at < ANSWER_SECONDS):
+    answered = view.now - view.pressed_at < ANSWER_SECONDS and snapshot.notices[:1]
+    if snapshot.notices and (news or (answered and answered[0].code.startswith("refused"))):
         changed = replace(changed, notices_at=view.now)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)

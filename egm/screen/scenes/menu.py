@@ -39,7 +39,7 @@ def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     columns = _columns(layout)
     rows = max(1, min(2 if not layout.portrait else 4, -(-len(games) // columns)))
     wide = (w - 96 - 24 * (columns - 1)) / columns
-    tall = min(300.0, (h - 108 - 190 - 24 * (rows - 1)) / rows)
+    tall = min(300.0, (h - 108 - 232 - 24 * (rows - 1)) / rows)
     return [
         ((x + 48 + (i % columns) * (wide + 24), y + 108 + (i // columns) * (tall + 24), wide, tall), game)
         for i, game in enumerate(games)
