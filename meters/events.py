@@ -86,7 +86,6 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:coin_acceptor.*", _OFF, _SELF, 0x21),
         ("fault.raised:hopper.hopper_empty", _PAY, _SELF, 0x23),
         ("fault.raised:hopper.hopper_runaway", _STOP, _ATT, 0x24),
-        ("fault.raised:hopper.hopper_lid_open", _STOP, _SELF, 0x22),
         ("fault.raised:hopper.disputed", _STOP, _ATT, 0x22),
         ("fault.raised:hopper.jam", _STOP, _ATT, 0x22),
         ("fault.raised:hopper.*", _PAY, _SELF, 0x22),

@@ -117,6 +117,8 @@ class Cabinet:
     desk: TicketDesk | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
+    #: The game last told to the journal or read from it; see :mod:`egm.cabinet.games`.
+    told_game: dict[str, Any] | None = None
     #: The payout the hopper's driver was given since this machine started.
     hopper_asked: str = ""
     #: The ticket in escrow, locked in the ledger and not yet ordered into the box.

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
 from egm.cabinet.faults import fault
+from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark, Transfer
@@ -145,18 +146,18 @@ def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def _void_defective_game(cabinet: Cabinet) -> None:
     """A wager on a machine that failed gives no prize; the stake goes back (Québec s.95), never both."""
-    open_game: dict[str, Any] | None = cabinet.recall(Key.GAME)
-    if open_game is None:
+    game = open_game(cabinet)
+    if game is None:
         return
     refund = cabinet.profile.pay_out.defect == "refund"
-    stake_cents = int(open_game["bet_credits"]) * int(open_game["denomination_cents"])
+    stake_cents = int(game["bet_credits"]) * int(game["denomination_cents"])
     cabinet.record(
         "game.void",
-        transaction_id=f"{open_game['play_id']}.void",
+        transaction_id=f"{game['play_id']}.void",
         transfers=(Transfer("house:refund_defect", CREDIT, stake_cents),) if refund else (),
         counts={"games_void": 1},
         state={Key.GAME: None},
-        story={"play_id": open_game["play_id"], "refund_cents": stake_cents if refund else 0},
+        story={"play_id": game["play_id"], "refund_cents": stake_cents if refund else 0},
     )
     cabinet.conversation = None
 

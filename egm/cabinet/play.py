@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.errors import LocalError
 from egm.link import messages
@@ -99,17 +100,15 @@ def choice_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """The animation that ended is that of the open game, and the game is decided."""
-    open_game = cabinet.recall(Key.GAME)
+    game = open_game(cabinet)
     return (
-        open_game is not None
-        and open_game["outcome"] is not None
-        and occurrence.values.get("value") == open_game["play_id"]
+        game is not None and game["outcome"] is not None and occurrence.values.get("value") == game["play_id"]
     )
 
 
 def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
     """The win is at or above the profile's large win."""
-    return _win_cents(cabinet.recall(Key.GAME)) >= cabinet.profile.pay_out.large_win_cents
+    return _win_cents(_the_game(cabinet)) >= cabinet.profile.pay_out.large_win_cents
 
 
 def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
@@ -152,15 +151,16 @@ def select_denomination(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
+    cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
     selection = cabinet.selection
-    game = cabinet.games[selection.game_id]
-    wager = game.wager(selection.bet_credits, **selection.options)
-    conversation = Conversation(game, wager)
+    rules = cabinet.games[selection.game_id]
+    wager = rules.wager(selection.bet_credits, **selection.options)
+    conversation = Conversation(rules, wager)
     draws = _advance(cabinet, conversation, None)
     play_id = f"play-{cabinet.journal.sequence + 1}"
-    open_game: dict[str, Any] = {
+    game: dict[str, Any] = {
         "play_id": play_id,
-        "game": {"id": game.id, "version": game.version, "digest": game.digest},
+        "game": {"id": rules.id, "version": rules.version, "digest": rules.digest},
         "denomination_cents": selection.denomination_cents,
         "bet_credits": selection.bet_credits,
         "wager": wager.to_json(),
@@ -173,70 +173,65 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         "game.start",
         transaction_id=f"{play_id}.start",
         transfers=(Transfer(CREDIT, "house:wager", selection.bet_cents),),
-        dims=_dims(open_game),
+        dims=_dims(game),
         counts={"games_played": 1},
-        state={Key.GAME: open_game},
-        story=open_game,
+        state={Key.GAME: {"play_id": play_id}},
+        story=game,
     )
-    cabinet.conversation = conversation
+    cabinet.conversation, cabinet.told_game = conversation, game
     _show(cabinet, resumed=False)
 
 
 def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Journal the player's choice with the draws it led to; then show what follows."""
     choice = occurrence.values["value"]
-    open_game = dict(cabinet.recall(Key.GAME))
+    game = _the_game(cabinet)
     draws = _advance(cabinet, cabinet.conversation, choice)
-    open_game["steps"] = [*open_game["steps"], {"choice": choice, "draws": draws}]
-    open_game["outcome"] = _outcome_json(cabinet.conversation)
+    taken = {"choice": choice, "draws": draws}
+    outcome = _outcome_json(cabinet.conversation)
     cabinet.record(
         "game.choice",
-        transaction_id=f"{open_game['play_id']}.choice-{len(open_game['steps']) - 1}",
-        state={Key.GAME: open_game},
-        story={
-            "play_id": open_game["play_id"],
-            "choice": choice,
-            "draws": draws,
-            "outcome": open_game["outcome"],
-        },
+        transaction_id=f"{game['play_id']}.choice-{len(game['steps'])}",
+        story={"play_id": game["play_id"], **taken, "outcome": outcome},
     )
+    cabinet.told_game = {**game, "steps": [*game["steps"], taken], "outcome": outcome}
     _show(cabinet, resumed=False)
 
 
 def end_game(cabinet: Cabinet, _: Occurrence) -> None:
     """Journal the win into the credits and close the game."""
-    open_game = cabinet.recall(Key.GAME)
-    win_cents = _win_cents(open_game)
+    game = _the_game(cabinet)
+    win_cents = _win_cents(game)
     cabinet.record(
         "game.end",
-        transaction_id=f"{open_game['play_id']}.end",
+        transaction_id=f"{game['play_id']}.end",
         transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
-        dims=_dims(open_game),
+        dims=_dims(game),
         counts={"games_won" if win_cents else "games_lost": 1},
-        state={Key.GAME: None, Key.LAST: _last(open_game, win_cents)},
-        story={"play_id": open_game["play_id"], "win_cents": win_cents},
+        state={Key.GAME: None, Key.LAST: {"play_id": game["play_id"], "win_cents": win_cents}},
+        story={"play_id": game["play_id"], "win_cents": win_cents},
     )
     cabinet.conversation = None
 
 
 def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
-    open_game = cabinet.recall(Key.GAME)
-    win_cents = _win_cents(open_game)
-    reservation = f"{open_game['play_id']}.end"
+    game = _the_game(cabinet)
+    win_cents = _win_cents(game)
+    reservation = f"{game['play_id']}.end"
     cabinet.record(
         "game.end",
         transaction_id=reservation,
         phase=Phase.RESERVE,
         transfers=(Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),),
-        dims=_dims(open_game),
+        dims=_dims(game),
         counts={"games_won": 1},
         state={
             Key.GAME: None,
-            Key.LAST: _last(open_game, win_cents),
+            Key.LAST: {"play_id": game["play_id"], "win_cents": win_cents},
             Key.HANDPAY: {"id": reservation, "kind": "jackpot", "amount_cents": win_cents},
         },
-        story={"play_id": open_game["play_id"], "win_cents": win_cents},
+        story={"play_id": game["play_id"], "win_cents": win_cents},
     )
     cabinet.conversation = None
 
@@ -248,9 +243,8 @@ def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
     A game that does not come out as recorded is defective: the machine tilts, and the profile says what
     becomes of the stake. It is never drawn again.
     """
-    open_game = cabinet.recall(Key.GAME)
     try:
-        cabinet.conversation = _replay(cabinet.games, open_game)
+        cabinet.conversation = _replay(cabinet.games, _the_game(cabinet))
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
@@ -290,18 +284,18 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any) -> list[
 
 def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
-    open_game = cabinet.recall(Key.GAME)
+    game = open_game(cabinet)
     conversation: Conversation | None = cabinet.conversation
-    if open_game is None or conversation is None:
+    if game is None or conversation is None:
         return None
-    outcome = open_game["outcome"]
+    outcome = game["outcome"]
     if outcome is not None:
         return messages.Play(
-            play_id=open_game["play_id"],
-            game_id=open_game["game"]["id"],
-            bet_credits=open_game["bet_credits"],
+            play_id=game["play_id"],
+            game_id=game["game"]["id"],
+            bet_credits=game["bet_credits"],
             win_credits=outcome["win_credits"],
-            win_cents=_win_cents(open_game),
+            win_cents=_win_cents(game),
             display=outcome["display"],
             resumed=resumed,
         )
@@ -309,7 +303,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     if decision is None:
         return None
     return messages.Decision(
-        play_id=open_game["play_id"],
+        play_id=game["play_id"],
         kind=decision.kind,
         options=tuple(decision.options),
         display=dict(decision.prompt),
@@ -320,6 +314,13 @@ def _show(cabinet: Cabinet, *, resumed: bool) -> None:
     told = message(cabinet, resumed=resumed)
     if told is not None:
         cabinet.outbox.show(told)
+
+
+def _the_game(cabinet: Cabinet) -> dict[str, Any]:
+    game = open_game(cabinet)
+    if game is None:
+        raise GameDefectiveError("there is no game in progress")
+    return game
 
 
 def _outcome_json(conversation: Conversation) -> Any:
@@ -336,16 +337,6 @@ def _dims(open_game: dict[str, Any]) -> dict[str, str | int]:
         "paytable": f"{open_game['game']['id']}@{open_game['game']['version']}",
         "denomination_cents": open_game["denomination_cents"],
         "wager_level": open_game["bet_credits"],
-    }
-
-
-def _last(open_game: dict[str, Any], win_cents: int) -> dict[str, Any]:
-    return {
-        "play_id": open_game["play_id"],
-        "game_id": open_game["game"]["id"],
-        "bet_credits": open_game["bet_credits"],
-        "win_cents": win_cents,
-        "display": open_game["outcome"]["display"],
     }
 
 

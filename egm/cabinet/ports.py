@@ -86,6 +86,7 @@ def build_ports(cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink,
     """Make the drivers. Raises OperatorError for an unknown protocol or a second device of a kind."""
     kinds: dict[str, str] = {}
     places: dict[str, Any] = {}
+    lines: dict[str, SerialLine] = {}
     for name, device in cabinet_file.devices.items():
         entry = PROTOCOLS.get(device.protocol)
         if entry is None:
@@ -95,6 +96,7 @@ def build_ports(cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink,
         if place in places:
             raise OperatorError(f"device {name!r}: the cabinet already has a {entry.kind}")
         kinds[name] = entry.kind
-        line = SerialLine(str(folder.port(name, device)), entry.line)
+        path = str(folder.port(name, device))
+        line = lines.setdefault(path, SerialLine(path, entry.line))  # ccTalk devices may share one
         places[place] = DRIVERS[device.protocol](name, line, sink, ledgers)
     return Ports(drivers=tuple(places.values()), kinds=kinds, **places)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.engine import Engine
+from egm.cabinet.games import last_game
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
 from egm.link.messages import GameView, Handpay, Notice, Snapshot, Tilt
@@ -16,7 +17,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
     """The whole of it, as of the journal's last transaction."""
     cabinet = engine.cabinet
     selection = cabinet.selection
-    last = cabinet.recall(Key.LAST)
+    last = last_game(cabinet)
     handpay = cabinet.recall(Key.HANDPAY)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
@@ -34,7 +35,9 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         bet_wager=dict(selection.options),
         credit_cents=cabinet.credit_cents,
         win_cents=0 if last is None else last["win_cents"],
-        last_display=None if last is None or last["game_id"] != selection.game_id else last["display"],
+        last_display=None
+        if last is None or last["game"]["id"] != selection.game_id
+        else last["outcome"]["display"],
         accepts=_accepts(engine),
         notices=_notices(cabinet),
         tilts=tuple(

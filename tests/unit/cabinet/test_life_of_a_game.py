@@ -194,3 +194,27 @@ def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
     assert room.credit_cents == 0
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
     room.close()
+
+
+@pytest.mark.requirement("A-03", "A-02")
+def test_damage_between_two_games_is_found_and_mended_before_the_next(room, tmp_path):
+    room.play()
+    room.shown()
+    (log,) = (tmp_path / "second").glob("*.log")
+    data = bytearray(log.read_bytes())
+    written = len(data.rstrip(b"\0"))
+    data[written - 40] ^= 0x01
+    log.write_bytes(data)
+    sequence = room.journal.sequence
+    room.play()
+    told = [entry for entry in room.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)]
+    assert told, "the damage was played over"
+    starts = list(room.journal.entries("game.start", since=sequence))
+    assert told[0].sequence < starts[0].sequence
+    assert room.state is State.PLAYING
+
+
+def test_a_game_is_told_once(room):
+    room.play()
+    start = next(iter(room.journal.entries("game.start")))
+    assert room.journal.state("game") == {"play_id": start.record["play_id"]}

@@ -1,0 +1,43 @@
+"""The open game and the last one, as the journal tells them.
+
+Each is told once, where it happened: the entries ``game.start`` and ``game.choice`` hold wager, draws,
+choices and outcome. The machine's state only points at them by play id; what is held here besides is a copy in memory
+of what was just written or read.
+"""
+
+from typing import Any
+
+from egm.cabinet.cabinet import Cabinet, Key
+
+
+def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
+    """The game in progress, or None."""
+    pointer = cabinet.recall(Key.GAME)
+    return None if pointer is None else _game(cabinet, pointer["play_id"])
+
+
+def last_game(cabinet: Cabinet) -> dict[str, Any] | None:
+    """The last finished game, with ``win_cents``, or None."""
+    pointer = cabinet.recall(Key.LAST)
+    return None if pointer is None else {**_game(cabinet, pointer["play_id"]), **pointer}
+
+
+def _game(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+    told = cabinet.told_game
+    if told is None or told["play_id"] != play_id:
+        told = cabinet.told_game = _read(cabinet, play_id)
+    return told
+
+
+def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+    """Put a game together from its entries."""
+    start = cabinet.journal.get(f"{play_id}.start")
+    if start is None:
+        raise KeyError(f"{play_id} has no beginning in the journal")
+    game: dict[str, Any] = dict(start.record)  # type: ignore[arg-type]  # a game.start is an object
+    for entry in cabinet.journal.entries("game.choice", since=start.sequence):
+        step: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # and so is a game.choice
+        if step["play_id"] == play_id:
+            taken = {"choice": step["choice"], "draws": step["draws"]}
+            game = {**game, "steps": [*game["steps"], taken], "outcome": step["outcome"]}
+    return game
