@@ -1,8 +1,8 @@
 """The open game and the last one, as the journal tells them.
 
 Each is told once, where it happened: the entries ``game.start`` and ``game.choice`` hold wager, draws,
-choices and outcome. The machine's state only points at them by play id; what is held here besides is a copy in memory
-of what was just written or read.
+choices and outcome. The machine's state only points at them by play id; what is held here besides is a copy
+in memory of what was just written or read.
 """
 
 from typing import Any
