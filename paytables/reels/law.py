@@ -11,10 +11,10 @@ This is a laboratory computation: numpy is imported where it is used.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import BeyondReach
-from paytables.reels.automaton import Award, Graph
+from paytables.reels.automaton import NOTHING, Award, Graph
 from paytables.reels.moments import award_components
 from paytables.reels.run import Given, given_of
 from paytables.reels.stage import Reels
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.signedinteger[Any]]
 
+#: Kinds of windows told apart at most.
+CASES_MAX = 250_000
 #: Counts and credits are int64.
 CYCLE_MAX = 1 << 62
 
@@ -32,35 +34,48 @@ CYCLE_MAX = 1 << 62
 def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
     """Return how many windows of the cycle pay how many credits (at level 1) and give what.
 
-    Raises :class:`BeyondReach` when the cycle does not fit 64 bits.
+    Raises :class:`BeyondReach` when the cycle does not fit 64 bits, or too many kinds of windows stand apart.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     if reels.cycle > CYCLE_MAX:
         raise BeyondReach(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _Tables(reels)
-    nodes = np.array([reels.starts], dtype=np.int32)
-    weights = np.ones((1, len(tables.weighted)), dtype=np.int64)
-    credits_ = np.zeros(1, dtype=np.int64)
-    given = np.zeros(1, dtype=np.int64)
-    counts = np.ones(1, dtype=np.int64)
-    for letters, cases in zip(reels.letters, reels.column_weights, strict=True):
-        parts: list[_Part] = []
-        for row, case in _merge_letters(letters, cases):
-            moved, grown = tables.step(nodes, weights, np.array(row, dtype=np.int32))
-            moved, grown, won, code = tables.settle(moved, grown)
-            parts.append((moved, grown, credits_ + won, given + code, counts * case))
-            if len(parts) == _CHUNK:
-                parts = [_merge(parts)]
-        nodes, weights, credits_, given, counts = _merge(parts)
+    count = len(reels.components)
+    cases = _Cases(
+        nodes=np.array(reels.starts, dtype=np.int32).reshape(count, 1),
+        weights=np.ones((len(tables.weighted), 1), dtype=np.int64),
+        credits=np.zeros(1, dtype=np.int64),
+        given=np.zeros(1, dtype=np.int64),
+        counts=np.ones(1, dtype=np.int64),
+    )
+    for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
+        parts: list[_Cases] = []
+        for row, weight in _merge_letters(letters, weights):
+            parts.append(tables.step(cases, row, weight))
+            if sum(len(part.counts) for part in parts) > ROWS_MERGED:
+                parts = [_merge(reels, parts)]
+        cases = _merge(reels, parts)
     law: dict[tuple[int, Given], int] = defaultdict(int)
-    for paid, awards, count in zip(credits_.tolist(), given.tolist(), counts.tolist(), strict=True):
-        law[paid * reels.multiplier, tables.given(awards)] += count
+    for paid, code, n in zip(
+        cases.credits.tolist(), cases.given.tolist(), cases.counts.tolist(), strict=True
+    ):
+        law[paid * reels.multiplier, tables.given(code)] += n
     return dict(law)
 
 
-#: Columns whose results are merged at a time: bounds the memory.
-_CHUNK = 16
+#: Rows collected before equal ones are merged: bounds the memory.
+ROWS_MERGED = 400_000
+
+
+class _Cases(NamedTuple):
+    """Windows so far, those that stand alike together: a column a case, a row a component."""
+
+    nodes: "Ints"
+    weights: "Ints"
+    credits: "Ints"
+    given: "Ints"
+    counts: "Ints"
 
 
 def _merge_letters(
@@ -73,58 +88,61 @@ def _merge_letters(
 
 
 class _Tables:
-    """The stage's graph as arrays. Awards are one integer, with a digit for each component that gives."""
+    """The stage's graph as arrays. Awards are one integer, with a digit for each component that gives.
+
+    A final node is left for the dead one as soon as it is reached, because its win is then sure; the dead
+    node leads to itself by every letter.
+    """
 
     def __init__(self, reels: Reels) -> None:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         g: Graph = reels.graph
-        self.row = np.array(g.row, dtype=np.int32)
-        self.delta = np.array(g.delta, dtype=np.int32)
-        self.gain = np.array(g.gain, dtype=np.int64)
-        self.value = np.array(g.value, dtype=np.int64)
+        self.dead = g.final(NOTHING)
+        widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
+        loop = [self.dead] * (widest + 1)
+        final = np.array([r < 0 for r in g.row])
+        self.row = np.array([len(g.delta) if r < 0 else r for r in g.row], dtype=np.int32)
+        self.delta = np.array(g.delta + loop, dtype=np.int32)
+        self.gain = np.array(g.gain + [1] * len(loop), dtype=np.int64)
+        self.final = final
+        self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
+        self.rest = np.where(final, self.dead, np.arange(len(g.row))).astype(np.int32)
         self.weighted = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
-        self.plain = [c for c, component in enumerate(reels.components) if component.kind != "ways"]
-        kinds = sorted({given_of(e.prize.awards) for e in g.ends if e.prize is not None} - {()}, key=repr)
-        base = len(kinds) + 1
-        givers = award_components(reels)
-        if base ** len(givers) > CYCLE_MAX:
-            raise BeyondReach(
-                f"stage {reels.name}: {len(givers)} components giving {len(kinds)} kinds are too many"
-            )
-        self.kinds: list[Given] = [(), *kinds]
-        self.base = base
-        digit = {kind: i for i, kind in enumerate(self.kinds)}
         given = [given_of(e.prize.awards) if e.prize is not None else () for e in g.ends]
-        self.digit = np.array([digit[kind] for kind in given], dtype=np.int64)
-        place = [base ** givers.index(c) if c in givers else 0 for c in range(len(reels.components))]
-        self.place = np.array(place, dtype=np.int64)
-        self.dead = next((n for n, r in enumerate(g.row) if r < 0 and not g.ends[n].prize), -1)
+        self.kinds: list[Given] = [(), *sorted(set(given) - {()}, key=repr)]
+        self.base = len(self.kinds)
+        givers = award_components(reels)
+        if self.base ** len(givers) > CYCLE_MAX:
+            raise BeyondReach(
+                f"stage {reels.name}: {len(givers)} components giving {self.base - 1} kinds are too many"
+            )
+        self.place = {c: self.base**i for i, c in enumerate(givers)}
+        digit = {kind: i for i, kind in enumerate(self.kinds)}
+        self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
 
-    def step(self, nodes: "Ints", weights: "Ints", letters: "Ints") -> tuple["Ints", "Ints"]:
-        """Move every component of every case by one reel; only ways have weights that grow."""
+    def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
+        """Read one column of a reel: every component of every case moves on."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
-        row = self.row[nodes]
-        alive = row >= 0
-        k = np.where(alive, row + letters, 0)
-        if self.weighted:
-            part = self.weighted
-            weights = np.where(alive[:, part], weights * self.gain[k[:, part]], weights)
-        return np.where(alive, self.delta[k], nodes), weights
-
-    def settle(self, nodes: "Ints", weights: "Ints") -> tuple["Ints", "Ints", "Ints", "Ints"]:
-        """Take what is final out of the cases: its credits and awards are sure."""
-        import numpy as np  # noqa: PLC0415 (laboratory package)
-
-        final = self.row[nodes] < 0
-        value = np.where(final, self.value[nodes], 0)
-        won = value[:, self.plain].sum(axis=1)
-        if self.weighted:
-            won = won + (value[:, self.weighted] * weights).sum(axis=1)
-            weights = np.where(final[:, self.weighted], 1, weights)
-        code = np.where(final, self.digit[nodes] * self.place, 0).sum(axis=1)
-        return np.where(final, self.dead, nodes), weights, won, code
+        nodes = np.empty_like(cases.nodes)
+        weights = cases.weights.copy()
+        credits_ = cases.credits.copy()
+        given = cases.given.copy()
+        for c, letter in enumerate(letters):
+            k = self.row[cases.nodes[c]] + letter
+            target = self.delta[k]
+            nodes[c] = self.rest[target]
+            if c in self.weighted:
+                w = self.weighted.index(c)
+                grown = weights[w] * self.gain[k]
+                credits_ += self.value[target] * grown
+                weights[w] = np.where(self.final[target], 1, grown)
+            else:
+                credits_ += self.value[target]
+            if c in self.place:
+                given += self.digit[target] * self.place[c]
+        return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
     def given(self, code: int) -> Given:
         """Return the awards of a code."""
@@ -135,22 +153,26 @@ class _Tables:
         return given_of(awards)
 
 
-_Part = tuple[Any, Any, Any, Any, Any]
-
-
-def _merge(parts: Sequence[_Part]) -> _Part:
+def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
     """Add up the cases that stand alike: a 64-bit hash groups them, and equality is then checked."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    nodes, weights, credits_, given, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    whole = np.column_stack([nodes, weights, credits_, given])
-    factors = np.cumprod(np.full(whole.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64)) | np.uint64(1)
-    mixed = whole.astype(np.uint64) * factors
-    mixed ^= mixed >> np.uint64(29)
-    keys = (mixed * np.uint64(0xBF58476D1CE4E5B9)).sum(axis=1, dtype=np.uint64)
+    whole = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    rows = [*whole.nodes, *whole.weights, whole.credits, whole.given]
+    keys = np.zeros(len(whole.counts), dtype=np.uint64)
+    for row in rows:
+        keys = (keys ^ row.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if not (whole == whole[first][inverse]).all():
-        _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
-    totals = np.zeros(len(first), dtype=np.int64)
-    np.add.at(totals, inverse.reshape(-1), counts)
-    return nodes[first], weights[first], credits_[first], given[first], totals
+    if not all((row == row[first][inverse]).all() for row in rows):
+        _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
+    if len(first) > CASES_MAX:
+        raise BeyondReach(
+            f"stage {reels.name}: more than {CASES_MAX:,} kinds of windows stand apart; its distribution is "
+            "beyond exact reach, its return and variance are not"
+        )
+    counts = np.zeros(len(first), dtype=np.int64)
+    np.add.at(counts, inverse.reshape(-1), whole.counts)
+    return _Cases(
+        whole.nodes[:, first], whole.weights[:, first], whole.credits[first], whole.given[first], counts
+    )

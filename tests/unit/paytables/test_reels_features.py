@@ -10,6 +10,7 @@ from paytables_trees import TEXT, definition, every_outcome, moments_match
 
 from paytables import (
     Choice,
+    Depth,
     RecordingDraw,
     ReplayDraw,
     analyse,
@@ -309,6 +310,20 @@ def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     assert abs(bet.variance - bet.law.variance()) < Fraction(1, 100)
     dist = Totals(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
     assert sum(dist) <= ONE
+
+
+def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypatch):
+    game = load_game("orchard-picnic")
+    exact = analyse(game, Depth.VOLATILITY).bets[0]
+    monkeypatch.setattr("paytables.reels.law.CASES_MAX", 100)
+    found = analyse(load_game("orchard-picnic")).bets[0]
+    assert (found.rtp, found.variance, found.law, found.hit_probability) == (
+        exact.rtp,
+        exact.variance,
+        None,
+        None,
+    )
+    assert "more than 100 kinds of windows stand apart" in found.notes[0]
 
 
 def test_award_rates_do_not_depend_on_the_order_of_stages():
