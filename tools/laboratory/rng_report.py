@@ -90,7 +90,6 @@ def gather(
     """The report as JSON data: everything measured, and what it means."""
     dieharder = read_dieharder()
     passed = all(verdict.passed for verdict in verdicts)
-    p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "statement": STATEMENT,
         "title": "Random number generator of open-egm: self-assessment",
@@ -135,28 +134,32 @@ def gather(
             for verdict in verdicts
         ],
         "calibration": json.loads(CALIBRATION.read_text(encoding="utf-8")),
-        "collective": {
-            "p_values": len(p_values),
-            "below_alpha": sum(p < alpha for p in p_values),
-            "below_alpha_expected": alpha * len(p_values),
-            "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
-            "retest_factor": RETEST_FACTOR,
-            "levels": [
-                {
-                    "level": level,
-                    "games_with_findings": [
-                        verdict.game
-                        for verdict in verdicts
-                        if not judge(verdict.runs[-1].results, level).passed
-                    ],
-                }
-                for level in LEVELS
-            ],
-        },
+        "collective": _collective(verdicts, alpha),
         "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
         "entropy": _entropy(),
         "limits": list(LIMITS),
         "command": command,
+    }
+
+
+def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
+    """All games judged together: p-values expected and found below the level, and each level's findings."""
+    p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
+    return {
+        "p_values": len(p_values),
+        "below_alpha": sum(p < alpha for p in p_values),
+        "below_alpha_expected": alpha * len(p_values),
+        "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
+        "retest_factor": RETEST_FACTOR,
+        "levels": [
+            {
+                "level": level,
+                "games_with_findings": [
+                    verdict.game for verdict in verdicts if not judge(verdict.runs[-1].results, level).passed
+                ],
+            }
+            for level in LEVELS
+        ],
     }
 
 

@@ -149,6 +149,17 @@ def test_no_play_without_the_credit_for_it(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("B-07")
+def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
+    numbers = len(room.cabinet.chance.values)
+    room.engine.handle(Event.BET, value=3)
+    room.engine.handle(Event.DENOMINATION, value=25)
+    room.engine.handle(Event.LANGUAGE, value="fr")
+    assert len(room.cabinet.chance.values) == numbers
+    room.play()
+    assert len(room.cabinet.chance.values) == numbers - 3
+
+
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("bet", [0, -1, 4, "2", None, 2.0])
 def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
