@@ -79,7 +79,8 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
         notes.append("no highest win: a feature that starts itself again has no last run")
     if law.tail:
         notes.append(
-            f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; one game in {int(1 / law.tail):,} left out"
+            f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
+            f"one game in {int(1 / law.tail):,} left out"
         )
     return {
         "hit_probability": pays,
