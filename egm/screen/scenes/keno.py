@@ -8,7 +8,7 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
-from egm.screen.marks import is_keno
+from egm.screen.marks import is_card, is_keno
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
@@ -127,7 +127,7 @@ def _board(
         )
         if balls and number == balls[-1] and fresh < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(fresh))
-            p.panel(grown(cell, grow), radius=12, fill=(255, 255, 255, 60), edge=WHITE, line=3)
+            p.shade(grown(cell, grow), (255, 255, 255, 80), 12)
 
 
 def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
@@ -212,9 +212,9 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
-    spots = 0
+    spots = len(stage.view.picks) if is_card(game, stage.view.picks) else 0
     last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
-    if isinstance(last, KenoStep) and last.cards:
+    if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)
     forms = game.presentation.get("forms", [])
     spots = spots or (int(forms[0]["spots"]) if forms else 0)
