@@ -1,11 +1,8 @@
 """``egm rng``: what a laboratory asks of the random number generator."""
 
 import json
-import os
 import sys
-import time
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,19 +14,7 @@ import rng
 from rng.collection import raw_bytes
 from rng.self_test import TESTS
 from tools.commands.rng_battery import battery, calibrate_tests
-
-
-def start_service() -> rng.RandomService:
-    """A generator as a cabinet has it, made this process's own by the time in place of a boot counter."""
-    return rng.RandomService.start(
-        personalization=rng.Personalization(
-            product="open-egm",
-            version=version("open-egm"),
-            machine_serial="laboratory",
-            instance=os.getpid(),
-            boot_counter=time.time_ns(),
-        )
-    )
+from tools.laboratory.service import start_service
 
 
 @click.group("rng")

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rng
+from tools.laboratory.service import start_service
 
 if TYPE_CHECKING:
     from rng.battery.run import Verdict
@@ -77,7 +78,6 @@ def battery(
     from rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
     from rng.battery.run import GAMES, honest, run_game  # noqa: PLC0415
     from rng.collection import raw_reader  # noqa: PLC0415
-    from tools.commands.rng import start_service  # noqa: PLC0415 (the group imports this module)
 
     def fresh() -> Callable[[int], bytes]:
         return raw_reader(start_service())
