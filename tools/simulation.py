@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from paytables import Choice, Decision, Draw, Game, load_game
-from tools.commands.rng import start_service
+from tools.laboratory.service import start_service
 
 #: Games a worker plays before it reports.
 BATCH = 20_000

@@ -16,7 +16,7 @@ from paytables.definition import find
 from tools.certification import bundle
 from tools.certification.rules import Case, Finding, Status, hold
 from tools.commands.par import load
-from tools.commands.rng import start_service
+from tools.laboratory.service import start_service
 from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
 

@@ -1,6 +1,7 @@
 """``egm rng``: what a laboratory asks of the random number generator."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
