@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from egm.link.messages import BenchCommand, BenchReply, Hello, Notice, Tilt
+from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
 from egm.screen.layout import LANDSCAPE
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
@@ -25,7 +25,7 @@ from egm.screen.view import (
     ticked,
     times,
 )
-from tools.gallery import UNIT_CENTS, at_rest, played, shown, snapshot
+from tools.gallery import UNIT_CENTS, Walk, at_rest, played, shown, snapshot
 
 
 @pytest.fixture
@@ -254,3 +254,21 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         ]
         assert figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
         assert figures(stage(final, theme)).credit_cents == 123450
+
+
+@pytest.mark.requirement("C-10")
+def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, games, theme):
+    """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
+    game = next(one for one in published if one.id == "hold-fast")
+    source = next(one for one in games if one.id == "hold-fast")
+    asked = next(source.play(source.wager(1), Walk("hold")))
+    rest = at_rest(published, game, "en", state="playing", accepts=("language",))
+    question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    view = heard(rest, question)
+    assert view.held == asked.prompt["advice"]
+    assert lit(stage(view, theme), "play")
+    changed, wishes = pressed(view, Action("hold", 2), theme)
+    assert (changed.held, wishes) == (view.held ^ 4, ())
+    (wish,) = pressed(changed, Action("play"), theme)[1]
+    assert (wish.name, wish.value) == ("choose", changed.held)
+    assert wish.value in asked.options

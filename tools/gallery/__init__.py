@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.residents import Resident
-from egm.link.messages import GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
+from egm.link.messages import Decision, GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, heard, lost, pressed, times
 from paytables import Choice, Depth, Game, Outcome, analyse
+from paytables import Decision as Asked
 
 UNIT_CENTS: Final = 25
 _NOON: Final = "2026-11-21T17:05:00+00:00"
@@ -50,6 +51,24 @@ class Kinds:
     little: Outcome | None
     much: Outcome | None
     feature: Outcome | None
+    asked: tuple[Asked, ...] = ()
+
+
+def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
+    """The first question of each kind that the game asks."""
+    found: dict[str, Asked] = {}
+    for number in range(tries):
+        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
+        try:
+            asked = next(play)
+            while asked.kind in found:
+                asked = play.send(Choice(asked.options[0]))
+        except StopIteration:
+            continue
+        finally:
+            play.close()
+        found[asked.kind] = asked
+    return tuple(found.values())
 
 
 def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
@@ -67,7 +86,9 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
             found.setdefault(kind, outcome)
         if len(found) == 4:
             break
-    return Kinds(found.get("loss"), found.get("little"), found.get("much"), found.get("feature"))
+    return Kinds(
+        found.get("loss"), found.get("little"), found.get("much"), found.get("feature"), questions(game)
+    )
 
 
 def game_view(game: Game) -> GameView:
@@ -148,6 +169,10 @@ def game_scenes(
         assert line is not None
         for i, step in enumerate(line.steps[:4]):
             yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+    for asked in found.asked:
+        told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+        waiting = heard(rest, snapshot(game, language, state="playing", accepts=("language", "service")))
+        yield f"asks-{asked.kind}", replace(heard(waiting, told), now=104.0)
     for sheet in range(6):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)

@@ -113,6 +113,8 @@ def lit(stage: Stage, name: str) -> bool:
         return view.snapshot is not None and not playing(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
+    if name == "play" and view.decision is not None:
+        return view.linked and view.decision.kind == "hold"
     if name == "play" and playing(view, stage.theme):
         line = times(view, stage.theme)
         return line is not None and view.show is not None and view.now - view.show.began >= line.spun

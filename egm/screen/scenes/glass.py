@@ -221,6 +221,9 @@ def status(stage: Stage) -> tuple[str, str]:
         return stage.texts.say("boot.link"), "text"
     if snapshot.notices and view.now - view.notices_at < _NOTICE_SECONDS:
         return _notice_status(stage, snapshot.notices[0])
+    if view.decision is not None:
+        key = f"decide.{view.decision.kind}"
+        return stage.texts.say(key if stage.texts.has(key) else "decide.other"), "amber"
     line = times(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _game_status(stage, view.show, line)
