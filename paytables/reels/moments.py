@@ -234,7 +234,6 @@ def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[
     Tuples that read the same letters in the same numbers have the same sum, and are walked once: on even
     strips all lines are one case, and all pairs of lines with the same shift from one to the other.
     """
-    value = reels.graph.value
     tables = _Histograms(reels)
     known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
     for components in tuples:
@@ -242,30 +241,34 @@ def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[
         numbers = tables.of(components)
         if len(set(start)) == 1:  # the same automaton: the pair may be read either way round
             numbers = min(numbers, tables.of(components[::-1]))
-        key = (start, numbers)
-        if key not in known:
-            ends = _walk_winning(reels.graph, start, tables, numbers)
-            known[key] = sum(n * prod(value[node] for node in nodes) for nodes, n in ends.items())
-        yield known[key]
+        yield _paid_from(reels.graph, start, tables, numbers, known)
 
 
-def _walk_winning(g: Graph, start: Nodes, tables: _Histograms, numbers: Sequence[int]) -> dict[Nodes, int]:
-    """Walk components together over their letters, weighted, along the steps on which all can still win.
+def _paid_from(
+    g: Graph,
+    nodes: Nodes,
+    tables: _Histograms,
+    numbers: tuple[int, ...],
+    known: dict[tuple[Nodes, tuple[int, ...]], int],
+) -> int:
+    """Return the sum of the product of the wins from ``nodes`` on, over all that is still to come.
 
-    Those are few after the first reel, and letters that lead to the same place are taken together, so hardly
-    any letters are looked at. A component that is done lets any letter pass.
+    Only steps on which all can still win are taken: few after the first reel, and letters that lead to the
+    same place are taken together. What has been worked out is ``known``: most pairs of lines end alike. A
+    component that is done lets any letter pass.
     """
-    here: dict[Nodes, int] = {start: 1}
-    for number in numbers:
-        there: dict[Nodes, int] = defaultdict(int)
-        for nodes, amount in here.items():
-            for steps in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
-                count = tables.count(number, steps)
-                if count:
-                    target = tuple(n if s[0] == END else s[0] for n, s in zip(nodes, steps, strict=True))
-                    there[target] += amount * count
-        here = there
-    return dict(here)
+    if not numbers:
+        return prod(g.value[n] for n in nodes)
+    key = (nodes, numbers)
+    if key not in known:
+        total = 0
+        for steps in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
+            count = tables.count(numbers[0], steps)
+            if count:
+                target = tuple(n if s[0] == END else s[0] for n, s in zip(nodes, steps, strict=True))
+                total += count * _paid_from(g, target, tables, numbers[1:], known)
+        known[key] = total
+    return known[key]
 
 
 def prize_rates(reels: Reels) -> list[PrizeRate]:
