@@ -1,6 +1,8 @@
 """Features: what stages give one another, exact against play trees walked by hand, and played for real."""
 
 import itertools
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
 
@@ -334,3 +336,18 @@ def test_award_rates_do_not_depend_on_the_order_of_stages():
     back = analyse(game_from(definition(dict(reversed(stages.items()))), "test")).bets[0]
     assert there == back
     assert defaultdict(Fraction, {f.feature: f.rate for f in there.features})["wheel"] == Fraction(1, 9)
+
+
+def test_the_cabinet_needs_no_laboratory_package():
+    code = (
+        "import sys\n"
+        "for name in ('numpy', 'numba', 'scipy', 'matplotlib', 'jinja2'): sys.modules[name] = None\n"
+        "import paytables as p\n"
+        "for name in p.library():\n"
+        "    game = p.load_game(name)\n"
+        "    game.presentation()\n"
+        "    assert p.analyse(game, p.Depth.RETURN).minimum_rtp > 0\n"
+        "print('done')\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr, found.returncode) == ("done\n", "", 0)
