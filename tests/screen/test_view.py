@@ -10,6 +10,7 @@ from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.scenes.deck import figures, lit
 from egm.screen.scenes.stage import Stage
+from egm.screen.show import LONGEST
 from egm.screen.sound import ALARM_FLOOR, LEVELS, SCORES, loudness, samples, sounds_between
 from egm.screen.text import Texts
 from egm.screen.view import (
@@ -272,3 +273,13 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     (wish,) = pressed(changed, Action("play"), theme)[1]
     assert (wish.name, wish.value) == ("choose", changed.held)
     assert wish.value in asked.options
+
+
+def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
+    """Twenty free games and more must end within the minute the machine allows a show."""
+    view = shown(rest, game, outcomes[game.id].loss)
+    long = replace(view.show, steps=view.show.steps * 30)
+    line = times(replace(view, show=long), theme)
+    assert 40 < line.spun <= LONGEST + 1e-6
+    assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
+    assert line.done < 60

@@ -10,8 +10,9 @@ from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
 from egm.screen.scenes.wins import draw_wins
+from egm.screen.show import Show, StepTime, step_stage
 from egm.screen.steps import HoldStep, PickStep, Step, WheelStep
-from egm.screen.view import Show, StepTime, last_step, playing, standing, step_stage, times
+from egm.screen.view import last_step, playing, standing, times
 
 
 def draw_board(stage: Stage) -> None:

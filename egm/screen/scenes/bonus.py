@@ -12,9 +12,9 @@ from egm.screen.art.symbols import draw_symbol
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.show import StepTime
 from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
-from egm.screen.view import StepTime
 
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 

@@ -8,8 +8,9 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
 from egm.screen.scenes.reels import Grid, draw_running, draw_still
 from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.show import StepTime
 from egm.screen.steps import Item
-from egm.screen.view import Action, StepTime, View, standing
+from egm.screen.view import Action, View, standing
 
 
 def _field(view: View) -> Field | None:

@@ -12,9 +12,10 @@ from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import shown_win
+from egm.screen.show import Show, Timeline, step_stage
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts
-from egm.screen.view import Show, Timeline, standing, step_stage, times
+from egm.screen.view import standing, times
 
 _NOTICE_SECONDS: Final = 5.0
 _TURN_SECONDS: Final = 3.0

@@ -13,9 +13,10 @@ from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, StepTime, View
+from egm.screen.view import Action, View
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")

@@ -14,8 +14,8 @@ from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import Field, Result, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
 from egm.screen.scenes.stage import Stage, metal
+from egm.screen.show import StepTime
 from egm.screen.theme import Colour, fade, mix, parse_colour
-from egm.screen.view import StepTime
 
 _GAP: Final = 10.0
 #: Room beside the outer reels for the tabs of the lines.
