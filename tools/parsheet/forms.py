@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
@@ -131,6 +132,7 @@ def to_html(game: Game, analysis: Analysis) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tools.parsheet"), autoescape=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["odds"] = lambda figure: one_in(Fraction(figure["exact"]))
     data = sheet(game, analysis)
     plots = [_plot(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
@@ -150,12 +152,11 @@ def _plot(bet: dict[str, Any]) -> str:
     left.set_yscale("log")
     left.set_title("probability of a win, in bets")
     left.tick_params(axis="x", rotation=45)
-    for row in bet["volatility"]:
+    for colour, row in zip(("#c77d2f", "#2f6f9f", "#6a4c93"), bet["volatility"], strict=True):
         games = [b["games"] for b in row["bands"]]
         for end in (0, 1):
-            right.plot(
-                games, [100 * b["band"][end] for b in row["bands"]], label=row["quantile"] if end else None
-            )
+            ends = [100 * b["band"][end] for b in row["bands"]]
+            right.plot(games, ends, color=colour, label=None if end else row["quantile"])
     right.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
     right.set_xscale("log")
     right.set_title("return after so many games, %")
