@@ -11,7 +11,7 @@ from fractions import Fraction
 from egm.config import GameSlot
 from egm.errors import OperatorError
 from egm.profiles import Profile
-from paytables import DefinitionError, Depth, Game, analyse, load_game
+from paytables import Depth, Game, PaytableError, analyse, load_game
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def admit(
     for slot in slots:
         try:
             resident = _examine(slot, profile)
-        except (DefinitionError, OperatorError) as error:
+        except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
         if resident.game.id in admitted:
