@@ -75,6 +75,7 @@ class BillDriver(LineDriver[M]):
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
+        self._in_escrow = b""  # what the device last said lies there
         self._offers = 0
         self._ready: bool | None = None
         self._contradicted = False
@@ -141,6 +142,7 @@ class BillDriver(LineDriver[M]):
 
     def _offered(self, content: Content | None, code: bytes) -> None:
         """The device holds ``content`` in escrow (None: something called ``code`` that our table has not)."""
+        self._in_escrow = code
         if self._offer is not None and self._offer.code == code:
             return
         if self._escrow.is_ordered() and not self._doubted:
@@ -165,9 +167,14 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _answer(self, mark: int = 0) -> Answer:
-        """What to tell the device about its escrow. STACK is returned only once the order is recorded."""
+        """What to tell the device about its escrow.
+
+        An order to stack names no paper: whatever lies in escrow when it arrives is taken. So the order is
+        recorded in one cycle, and given in a later one, right after the device has said once more that this
+        very paper is still there. However long the recording took, no other paper is taken in its place.
+        """
         offer = self._offer
-        if offer is None:
+        if offer is None or offer.code != self._in_escrow:
             return Answer.UNDECIDED
         late = asyncio.get_running_loop().time() - offer.since > ANSWER_SECONDS
         if offer.answer is Answer.UNDECIDED and late:
@@ -175,6 +182,8 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NO_ANSWER
         if offer.answer is Answer.STACK and offer.content is not None and not self._escrow.is_ordered():
             self._escrow.order(offer.content, mark)
+            self._wake.set()
+            return Answer.UNDECIDED
         return offer.answer
 
     def _box_has_it(self) -> None:

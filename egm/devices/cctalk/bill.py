@@ -167,9 +167,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     # ------------------------------------------------------------ what to tell it
     async def _route(self) -> None:
+        ordered = self._escrow.is_ordered()
         answer = self._answer(self._mark or 0)
         now = asyncio.get_running_loop().time()
-        if answer is Answer.STACK or self._escrow.is_ordered():
+        if answer is Answer.STACK or ordered:
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
