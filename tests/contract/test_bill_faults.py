@@ -8,6 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 from conftest import jump
 
+from egm.devices.bill_twin import Paper
 from egm.devices.interface import (
     CommLost,
     CommUp,
@@ -280,3 +281,31 @@ class TestInsideTheStacker:
             rig.close()
 
         jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-05")
+@pytest.mark.parametrize("protocol", ["id003", "ebds"])
+def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the_first(protocol):
+    """A slow disk: by the time the order is durable the acceptor has given up and another note is in escrow."""
+
+    async def scene():
+        rig = BillRig(protocol)
+        recorded, swapped = rig.ledger.stack_ordered, []
+
+        def slowly(content, mark):
+            recorded(content, mark)
+            if not swapped:
+                swapped.append(rig.twin._paper)
+                rig.twin.returned_cents += 5_00
+                rig.twin.inserted_cents += 20_00
+                rig.twin._paper = Paper(20_00)
+
+        rig.ledger.stack_ordered = slowly
+        await rig.insert(5_00)
+        await rig.until(rig.quiet, 60)
+        await rig.stop()
+        assert swapped
+        assert rig.credited_cents == rig.box_cents() == 20_00
+        rig.close()
+
+    jump(scene())
