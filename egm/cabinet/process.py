@@ -106,6 +106,8 @@ class Machine:
             store, self._cabinet.identity, self._profile, self._clock, lambda: self._cabinet.chance
         )
         recover(self._cabinet)
+        if store.mended:
+            self._cabinet.log("tickets.mended", {"what": str(store.mended)})
         self._engine = Engine(self._cabinet, self._changed)
         self._ports: Ports = build_ports(
             self._file, self._folder, self._on_device, ledgers_of(self._cabinet, self._engine.handle)
