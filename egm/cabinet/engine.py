@@ -84,10 +84,16 @@ class Engine:
             self.state = State(row.next)
 
     def _arrive(self) -> None:
-        """What follows from having come into a state."""
-        if self.state is State.PLAYING and self.cabinet.conversation is None:
+        """What follows from having come into a state.
+
+        A game that a door or a tilt interrupts is taken up again from the journal, as after a restart: it is
+        shown once more, for what the screen said of it meanwhile was not heard.
+        """
+        if self.state is not State.PLAYING:
+            self.cabinet.conversation = None
+        elif self.cabinet.conversation is None:
             play.resume(self.cabinet, self._queue)
-        elif self.state is State.PAYING and not self._queue:
+        if self.state is State.PAYING and not self._queue:
             try:
                 pay_out.resume(self.cabinet)
             except Instead as turn:

@@ -6,6 +6,7 @@ played nor paid a second time. A way that fails gives them back, and they are pa
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
@@ -16,7 +17,7 @@ from egm.errors import InvariantError
 from egm.link.messages import Notice
 from egm.tickets.model import Ticket
 from egm.tickets.redemption import Refusal
-from egm.tickets.templates import load_template
+from egm.tickets.templates import Template, load_template
 from meters import Phase, Transfer
 from rng import RngError
 
@@ -127,7 +128,13 @@ def open_job(cabinet: Cabinet) -> TicketJob | None:
 
 
 def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
-    return load_template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
+    return _template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
+
+
+@cache
+def _template(place: str) -> Template:
+    """A place's ticket, read once: the printer's driver asks for the open job at every poll."""
+    return load_template(place)
 
 
 def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:

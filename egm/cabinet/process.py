@@ -27,14 +27,15 @@ from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import DeviceEvent
 from egm.errors import LocalError
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
+from egm.link.private import make_token
 from egm.link.server import ScreenServer
-from egm.link.token import make_token
 from egm.metrics import Exporter, MachineCollector, Reading
 from egm.profiles import load_profile
 from egm.tickets.store import TicketStore
 from meters import Journal, Policy
 from rng import RandomService, RngError
 
+_VERSION: Final = version("open-egm")
 #: A screen that never says it has shown the outcome is not waited for longer than this.
 _SHOW_SECONDS_MAX: Final = 60.0
 #: How long an interrupted game waits for the screen to come back.
@@ -57,6 +58,7 @@ class Machine:
         self._collector = MachineCollector()
         self._shown: Snapshot | None = None
         self._show_timer: asyncio.TimerHandle | None = None
+        self._showing = ""
         self._show_began_ns = 0
         self._stopped: asyncio.Future[None] | None = None
         self._metrics_timer: asyncio.TimerHandle | None = None
@@ -122,7 +124,7 @@ class Machine:
             on_intent=self._on_intent,
             on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
         )
-        self._engine.handle(Event.MEMORY_READY, version=version("open-egm"), profile=self._profile.id)
+        self._engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
 
     def _self_test(self) -> None:
         """What must be right before a game is offered; the first thing wrong is the reason given."""
@@ -218,7 +220,7 @@ class Machine:
         """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
         self._server.send(message)
         if isinstance(message, Play):
-            self._show_began_ns = self._clock.monotonic_ns()
+            self._showing, self._show_began_ns = message.play_id, self._clock.monotonic_ns()
             self._show_for(self._patience_seconds(message), message.play_id)
 
     def _patience_seconds(self, message: Play) -> float:
@@ -229,6 +231,8 @@ class Machine:
         return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
 
     def _shown_by_screen(self, play_id: Any) -> None:
+        if play_id != self._showing:  # late news of an earlier game: this one is still being shown
+            return
         elapsed = (self._clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
 
@@ -265,7 +269,7 @@ class Machine:
         now = self._snapshot()
         self._collector.reading = Reading(
             serial=now.serial,
-            version=version("open-egm"),
+            version=_VERSION,
             profile=self._profile.id,
             currency=now.currency,
             state=now.state,

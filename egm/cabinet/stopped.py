@@ -11,8 +11,8 @@ from egm.cabinet.states import State
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.link.messages import Hello, Intent, Notice, Snapshot, Tilt
+from egm.link.private import make_token
 from egm.link.server import ScreenServer
-from egm.link.token import make_token
 from egm.profiles import load_profile
 
 CODE = "memory_damaged"

@@ -38,6 +38,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
+from egm.link.private import listen, make_token
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 
@@ -62,7 +63,7 @@ class Bench:
     def __init__(self, state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
         self._run = state / "run"
         self._memory = state / "bench"
-        self._token = os.urandom(24).hex()
+        self._token = ""  # made anew at each start
         self._server: asyncio.Server | None = None
         self._mine = False  # whether the folder's sockets, links and files are this bench's
         self.twins: dict[str, Twin[Any]] = {}
@@ -84,15 +85,8 @@ class Bench:
         for name, twin in self.twins.items():
             self._recall(name, twin)
             twin.port.plug()
-        _write_private(self._run / "bench.token", self._token)
-        self.socket_path.unlink(missing_ok=True)
-        umask = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(
-                self._serve, self.socket_path, limit=_LINE_BYTES_MAX
-            )
-        finally:
-            os.umask(umask)
+        self._token = make_token(self._run / "bench.token")
+        self._server = await listen(self.socket_path, self._serve, line_bytes_max=_LINE_BYTES_MAX)
         _write_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from egm.errors import PeerError
+
 T = TypeVar("T")
 
 
-class ProtocolError(Exception):
+class ProtocolError(PeerError):
     """Bytes that are no message of the protocol: says what was wrong and quotes the bytes.
 
     ``protocol`` names the codec, ``reason`` says why, ``data`` is what was refused.

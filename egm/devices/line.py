@@ -16,12 +16,14 @@ from typing import Literal, Protocol
 
 import serial
 
+from egm.errors import PeerError
+
 _READ_BYTES = 4096
 #: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
 _PTY_MAJORS = range(136, 144)
 
 
-class LineLostError(Exception):
+class LineLostError(PeerError):
     """The line cannot be used: which path, and why."""
 
     def __init__(self, path: str, why: str) -> None:

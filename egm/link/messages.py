@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from egm.errors import PeerError
 
-class MessageError(Exception):
+
+class MessageError(PeerError):
     """A line that is no message: says what was wrong and quotes its beginning."""
 
 

@@ -6,13 +6,12 @@ nothing else: a line that is no intent ends the connection.
 """
 
 import asyncio
-import contextlib
 import hmac
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Message, MessageError, decode, encode
+from egm.link.private import listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """A screen that does not read is dropped rather than buffered without end; it reconnects and is told all."""
@@ -40,13 +39,7 @@ class ScreenServer:
 
     async def start(self) -> None:
         """Listen. A socket left by a machine that was killed is replaced: the state folder's lock is ours."""
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
-        old_mask = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(self._serve, self._path, limit=LINE_BYTES_MAX)
-        finally:
-            os.umask(old_mask)
+        self._server = await listen(self._path, self._serve, line_bytes_max=LINE_BYTES_MAX)
 
     async def close(self) -> None:
         """Stop listening and let every screen go."""

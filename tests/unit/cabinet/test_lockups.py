@@ -24,8 +24,14 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     assert room.state is State.DOOR_OPEN
     room.shown()
     assert room.records("game.end") == []
+    shown = room.hands.told[-1]
     room.engine.handle(Event.DOOR_CLOSED, door="main")
     assert room.state is State.PLAYING
+    again = room.hands.told[
+        -1
+    ]  # what the screen said while the door was open was not heard: it is asked again
+    assert again is not shown
+    assert (again.play_id, again.display, again.resumed) == (shown.play_id, shown.display, True)
     room.shown()
     assert room.credit_cents == 2000 - 5 + 300
     room.close()

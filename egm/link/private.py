@@ -1,0 +1,31 @@
+"""Sockets and secrets in the state folder, for the machine's own user only."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+
+def make_token(path: Path) -> str:
+    """Write a new token to ``path`` (mode 0600), in the place of any old one, and return it."""
+    token = os.urandom(24).hex()
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(token)
+    return token
+
+
+async def listen(
+    path: Path,
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    *,
+    line_bytes_max: int,
+) -> asyncio.Server:
+    """Serve on a socket at ``path`` (mode 0600), in the place of one left by a process that was killed."""
+    path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
+    mask = os.umask(0o177)
+    try:
+        return await asyncio.start_unix_server(serve, path, limit=line_bytes_max)
+    finally:
+        os.umask(mask)
