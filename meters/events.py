@@ -147,6 +147,8 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("menu.left:operator", _LOG, _NO, 0x85),
         ("recall.shown", _LOG, _NO, 0x8A),
         ("game.void", _LOG, _NO, None),
+        ("service.disabled", _STOP, _SELF, None),
+        ("service.enabled", _LOG, _NO, None),
         ("tilt.cleared", _LOG, _NO, None),
         ("clock.changed", _LOG, _NO, None),
         ("intervention.*", _LOG, _NO, None),

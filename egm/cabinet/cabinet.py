@@ -42,6 +42,8 @@ class Key(StrEnum):
     """The bill or ticket on its way into the box."""
     SERVICE = "service_call"
     OUT_OF_SERVICE = "out_of_service"
+    DISABLED = "disabled:"
+    """Prefix; one key for each who has taken the machine out of service."""
     DOOR = "door:"
     """Prefix; one key an open door."""
     FAULT = "fault:"
@@ -185,6 +187,11 @@ class Cabinet:
         return {k.removeprefix(Key.FAULT): v for k, v in sorted(self.journal.states(Key.FAULT).items())}
 
     @property
+    def disabled(self) -> dict[str, Any]:
+        """Who has taken the machine out of service, and why: source -> its reason and since when."""
+        return {k.removeprefix(Key.DISABLED): v for k, v in sorted(self.journal.states(Key.DISABLED).items())}
+
+    @property
     def credit_cents(self) -> int:
         """What the player could cash out now, everything reserved taken off."""
         return self.journal.available_cents(CREDIT)
@@ -214,5 +221,5 @@ class Cabinet:
             handpay=self.recall(Key.HANDPAY) is not None,
             paying=self.recall(Key.PAY_OUT) is not None,
             playing=self.recall(Key.GAME) is not None,
-            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None,
+            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None or bool(self.disabled),
         )

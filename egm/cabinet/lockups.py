@@ -18,6 +18,11 @@ def language_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     return occurrence.values.get("value") in cabinet.profile.languages
 
 
+def has_failed(cabinet: Cabinet, _: Occurrence) -> bool:
+    """A self-test or the generator failed: not merely held out of service by somebody."""
+    return cabinet.recall(Key.OUT_OF_SERVICE) is not None
+
+
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Count the boot, and keep what is running."""
@@ -48,6 +53,30 @@ def take_out_of_service(cabinet: Cabinet, occurrence: Occurrence) -> None:
         "detail": occurrence.values.get("detail", ""),
     }
     cabinet.record(f"{entry['cause']}.failed", state={Key.OUT_OF_SERVICE: entry}, story=entry)
+
+
+def record_disabled(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A host, a link or an operator takes the machine out of service; credits can still be cashed out.
+
+    Each ``source`` holds the machine on its own account, so that one cannot release what another holds; it
+    stays held over a power cut. A repeat changes nothing.
+    """
+    source = str(occurrence.values["source"])
+    if source in cabinet.disabled:
+        return
+    held = {"reason": str(occurrence.values["reason"]), "since": cabinet.clock.now().isoformat()}
+    cabinet.record(
+        "service.disabled", state={f"{Key.DISABLED}{source}": held}, story={"source": source, **held}
+    )
+
+
+def record_enabled(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The same source gives the machine back."""
+    source = str(occurrence.values["source"])
+    if source in cabinet.disabled:
+        cabinet.record(
+            "service.enabled", state={f"{Key.DISABLED}{source}": None}, story=dict(occurrence.values)
+        )
 
 
 # ---------------------------------------------------------------------------------------------- doors
@@ -194,11 +223,13 @@ def restart_generator(cabinet: Cabinet, occurrence: Occurrence) -> None:
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (language_is_offered,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (language_is_offered, has_failed)
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     record_power_up,
     record_self_test,
     take_out_of_service,
+    record_disabled,
+    record_enabled,
     record_door_opened,
     record_door_closed,
     record_fault,

@@ -11,6 +11,8 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.cabinet import play
+from egm.cabinet.attached import attach
+from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.engine import Engine
@@ -29,7 +31,6 @@ from egm.errors import LocalError
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
-from egm.metrics import Exporter, MachineCollector, Reading
 from egm.profiles import load_profile
 from egm.tickets.store import TicketStore
 from meters import Journal, Policy
@@ -42,8 +43,6 @@ _SHOW_SECONDS_MAX: Final = 60.0
 _RETURN_SECONDS_MAX: Final = 10.0
 #: How often a generator that is not to be cycled is looked at again.
 _IDLE_SECONDS: Final = 5.0
-#: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
-_METRICS_SECONDS: Final = 0.5
 
 
 class Machine:
@@ -55,13 +54,12 @@ class Machine:
         self._clock = clock
         self._profile = load_profile(cabinet_file.machine.profile)
         self._residents, self._refused = admit(cabinet_file.games, self._profile)
-        self._collector = MachineCollector()
         self._shown: Snapshot | None = None
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._show_began_ns = 0
         self._stopped: asyncio.Future[None] | None = None
-        self._metrics_timer: asyncio.TimerHandle | None = None
+        self._attachments: tuple[Attachment, ...] = ()
 
     async def run(self) -> None:
         """Come up, and work until cancelled."""
@@ -69,7 +67,6 @@ class Machine:
             journal = cleanup.enter_context(self._open_journal())
             self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
             self._self_test()
-            self._open_metrics(cleanup)
             try:
                 await self._work()
             finally:
@@ -124,6 +121,9 @@ class Machine:
             on_intent=self._on_intent,
             on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
         )
+        self._attachments = attach(
+            Surroundings(self._engine, self._file, self._folder, self._clock, self._handle)
+        )
         self._engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
 
     def _self_test(self) -> None:
@@ -157,16 +157,6 @@ class Machine:
             on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
         )
 
-    def _open_metrics(self, cleanup: contextlib.ExitStack) -> None:
-        """A busy port costs the monitoring, not the player."""
-        try:
-            exporter = Exporter(self._collector, self._file.metrics.port)
-        except OSError as error:
-            self._cabinet.log("metrics.failed", {"port": self._file.metrics.port, "detail": str(error)})
-            return
-        cleanup.callback(exporter.close)
-        (self._folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
-
     # ------------------------------------------------------------------ working
     async def _work(self) -> None:
         self._stopped = asyncio.get_running_loop().create_future()
@@ -176,6 +166,8 @@ class Machine:
                 group.create_task(self._until_stopped(), name="stopped")
                 for driver in self._ports.drivers:
                     group.create_task(driver.run(), name=driver.name)
+                for attachment in self._attachments:
+                    group.create_task(attachment.run(), name=attachment.name)
                 group.create_task(self._cycle_chance(), name="chance")
         finally:
             await self._server.close()
@@ -259,26 +251,8 @@ class Machine:
         now = self._snapshot()
         self._server.send(now)
         self._settle_devices(now)
-        if self._metrics_timer is None:
-            self._metrics_timer = asyncio.get_running_loop().call_later(
-                _METRICS_SECONDS, self._refresh_metrics
-            )
-
-    def _refresh_metrics(self) -> None:
-        self._metrics_timer = None
-        now = self._snapshot()
-        self._collector.reading = Reading(
-            serial=now.serial,
-            version=_VERSION,
-            profile=self._profile.id,
-            currency=now.currency,
-            state=now.state,
-            journal_sequence=now.journal_sequence,
-            credit_cents=now.credit_cents,
-            meters=self._cabinet.journal.meters().values,
-            faults=tuple(self._cabinet.faults),
-            doors_open=now.doors_open,
-        )
+        for attachment in self._attachments:
+            attachment.changed(now)
 
     def _settle_devices(self, now: Snapshot) -> None:
         if self._ports.acceptor is not None:

@@ -66,6 +66,9 @@ class Event(StrEnum):
     KEY_TURNED = "key_turned"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
+    # who may take the machine out of service and give it back: a host, a link, an operator
+    DISABLED = "disabled"
+    ENABLED = "enabled"
 
 
 class Next(StrEnum):
@@ -103,6 +106,8 @@ _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
     (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
+    (Event.DISABLED, ("record_disabled",), Next.STANDING),
+    (Event.ENABLED, ("record_enabled",), Next.STANDING),
 )
 
 #: Where the attendant and the player can always be heard.
@@ -161,7 +166,8 @@ _OWN: Final[tuple[Row, ...]] = (
     Row(State.HANDPAY, Event.KEY_TURNED, (), ("settle_handpay",), Next.STANDING),
     # ------------------------------------------------------------------ locked up
     Row(State.TILT, Event.KEY_TURNED, (), ("clear_tilts",), Next.STANDING),
-    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, (), ("restart_generator",), Next.STANDING),
+    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, ("has_failed",), ("restart_generator",), Next.STANDING),
+    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
     Row(State.IDLE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
     *(

@@ -97,4 +97,8 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)
     if stopped is not None:
         notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
+    notices += [
+        Notice(code=f"disabled.{source.partition(':')[0]}", severity="warning", values={"source": source})
+        for source in cabinet.disabled
+    ]
     return tuple(notices)

@@ -104,7 +104,9 @@ def test_a_person_plays(tmp_path):
             await insistently("bill", "insert", amount_cents=500)
             await until(screen, snapshot(credit_cents=500))
             credit_cents = 500
-            while credit_cents % 100 == 0:  # chance is real here, and the end wants a rest too small for a coin
+            while (
+                credit_cents % 100 == 0
+            ):  # chance is real here, and the end wants a rest too small for a coin
                 wishes.write(encode(Intent(name="play")))
                 played = await until(screen, lambda m: isinstance(m, Play))
                 wishes.write(encode(Intent(name="shown", value=played.play_id)))

@@ -140,3 +140,28 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
     again.engine.handle(Event.CASH_OUT)
     assert again.notice == "refused.has_credit"
     again.close()
+
+
+def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
+    room = Room(tmp_path, devices=("printer",)).boot().insert(500)
+    room.engine.handle(Event.DISABLED, source="host:1", reason="end of day")
+    room.engine.handle(Event.DISABLED, source="operator", reason="cleaning")
+    room.engine.handle(Event.DISABLED, source="host:1", reason="again")
+    assert [record["source"] for record in room.records("service.disabled")] == ["host:1", "operator"]
+    room.engine.handle(
+        Event.KEY_TURNED, key="attendant"
+    )  # nothing has failed: there is nothing to start anew
+    assert room.state is State.OUT_OF_SERVICE
+    room.play()
+    assert room.notice == "refused.out_of_service"
+    room.engine.handle(Event.ENABLED, source="operator")
+    room.close()
+    again = Room(tmp_path, devices=("printer",)).boot()
+    assert (again.state, tuple(again.cabinet.disabled)) == (State.OUT_OF_SERVICE, ("host:1",))
+    again.cash_out_ticket()
+    assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
+    again.engine.handle(Event.ENABLED, source="host:1")
+    again.engine.handle(Event.ENABLED, source="host:1")
+    assert again.state is State.IDLE
+    assert len(again.records("service.enabled")) == 2
+    again.close()

@@ -33,6 +33,8 @@ VALUES = {
     Event.TICKET_FAILED: {"why": "test"},
     Event.NO_PAYOUT_DEVICE: {"why": "test"},
     Event.CHANCE_FAILED: {"detail": "test"},
+    Event.DISABLED: {"source": "host:test", "reason": "test"},
+    Event.ENABLED: {"source": "host:test"},
     Event.SELF_TEST_FAILED: {"detail": "test"},
 }
 

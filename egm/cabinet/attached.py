@@ -1,0 +1,14 @@
+"""Every kind of attachment there is: one line each."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from egm.cabinet.attachments import Attachment, Make, Surroundings
+from egm.cabinet.monitoring import monitoring
+
+MAKERS: Final[Sequence[Make]] = (monitoring,)
+
+
+def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:
+    """The attachments of one machine, as its cabinet file asks for them."""
+    return tuple(attachment for make in MAKERS for attachment in make(surroundings))

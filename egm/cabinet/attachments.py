@@ -1,0 +1,54 @@
+"""What works beside the devices: metrics, host lines, links, reminders; each an attachment of the machine.
+
+An attachment lives on the machine's event loop. It learns what happened from :meth:`Attachment.changed`,
+after the fact is durable, and asks for something to happen through :attr:`Surroundings.handle`, where the
+state table decides as it does for a person. A thread of its own (a serial line that waits for nothing) sees
+only immutable values handed to it, and speaks to its attachment through the loop: the journal is read by one
+thread only.
+
+The list of them all is :mod:`egm.cabinet.attached`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.engine import Engine
+from egm.clock import Clock
+from egm.config import CabinetFile, StateFolder
+from egm.link.messages import Snapshot
+
+
+class Attachment(Protocol):
+    """Something that works beside the devices for as long as the machine does."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in logs."""
+        ...
+
+    async def run(self) -> None:
+        """Work until cancelled. An exception that leaves it stops the machine, which starts again."""
+        ...
+
+    def changed(self, now: Snapshot) -> None:
+        """Something has happened and is durable. Called on the loop after each event; must not block."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an attachment may use of its machine."""
+
+    engine: Engine
+    """Its ``cabinet`` holds journal, profile, games and devices."""
+    file: CabinetFile
+    folder: StateFolder
+    clock: Clock
+    handle: Callable[[Occurrence], None]
+    """Let something happen: the state table decides. What it cannot record stops the machine."""
+
+
+Make = Callable[[Surroundings], Iterable[Attachment]]
+"""Makes the attachments the cabinet file asks for; none where it asks for none."""
