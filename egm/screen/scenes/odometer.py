@@ -1,0 +1,157 @@
+"""A progressive's value on turning drums, for the machine's field, its top screen and the sign on the floor.
+
+The value shown moves towards the value told and never past it (:func:`growing`); a drum turns while the ones
+to its right pass nine, as on any odometer. It needs a painter and words, nothing of a machine.
+"""
+
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import box
+from egm.screen.motion import ease_in_out
+from egm.screen.painter import Painter, Rect
+from egm.screen.theme import Colour, mix
+
+BLACK: Final[Colour] = (0, 0, 0, 255)
+WHITE: Final[Colour] = (255, 255, 255, 255)
+#: Seconds in which a value told comes to be shown.
+GROW_SECONDS: Final = 1.6
+_WIDE: Final = 0.62
+"""A drum's width by its height."""
+_NARROW: Final = 0.42
+"""The width of a sign between drums (separators, currency) by the height."""
+
+
+def growing(before_cents: int, now_cents: int, since: float) -> int:
+    """What a value that was ``before_cents`` shows ``since`` seconds after it became ``now_cents``.
+
+    In thousandths of a minor unit. A value that fell (it was won and begins again) is shown at once.
+    """
+    if now_cents <= before_cents or since >= GROW_SECONDS:
+        return now_cents * 1000
+    share = int(ease_in_out(max(0.0, since) / GROW_SECONDS) * 1000)
+    return before_cents * 1000 + (now_cents - before_cents) * share
+
+
+def turns(words: str, thousandths: int) -> tuple[float, ...]:
+    """How far each character's drum has turned to its next digit: 0 for a sign or a drum at rest."""
+    found = [0.0] * len(words)
+    carry = thousandths / 1000
+    for i in range(len(words) - 1, -1, -1):
+        if not words[i].isdigit():
+            continue
+        found[i] = carry
+        carry = carry if words[i] == "9" else 0.0
+    return tuple(found)
+
+
+def draw_odometer(
+    painter: Painter, words: str, rect: Rect, *, thousandths: int = 0, dim: bool = False
+) -> None:
+    """Draw an amount in words (``$1,234.56``) on drums, as large as ``rect`` allows, in its middle.
+
+    ``thousandths`` (0 to 999) of a minor unit have passed beyond the words: the last drum is that far on its
+    way. ``dim``: the value is not current; the drums are grey, and whoever calls says so in words.
+    """
+    x, y, w, h = rect
+    shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in words]
+    high = min(h, w / max(0.1, sum(shares)))
+    left, top = x + (w - high * sum(shares)) / 2, y + (h - high) / 2
+    for char, share, turn in zip(words, shares, turns(words, thousandths), strict=True):
+        cell: Rect = (left, top, share * high, high)
+        left += share * high
+        if char.isdigit():
+            _drum(painter, cell, int(char), turn, dim=dim)
+        elif char.strip("\u00a0\u202f "):
+            _sign(painter, cell, char, dim=dim)
+
+
+def _ink(*, dim: bool) -> Colour:
+    return (150, 146, 166, 255) if dim else (255, 232, 150, 255)
+
+
+def _digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.Surface:
+    pixels = painter.px(height * 0.86)
+    bright = _ink(dim=dim)
+
+    def make() -> pygame.Surface:
+        mask = painter.font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
+        paint = Linear(
+            ((0, mix(bright, WHITE, 0.7)), (0.55, bright), (1, mix(bright, (190, 90, 0, 255), 0.45)))
+        )
+        return _tinted(mask, paint)
+
+    return painter.kept(("odometer digit", digit, pixels, dim), make)
+
+
+def _tinted(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
+    ink = Ink(mask.get_size(), (100.0, 100.0), 1)
+    ink.fill(box(0, 0, 100, 100), paint)
+    colour = ink.finish()
+    mask.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+    return mask
+
+
+def _drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
+    x, y, w, h = cell
+    window: Rect = (x + w * 0.04, y, w * 0.92, h)
+    painter.art(("odometer drum",), window, _well)
+    area = painter.box(window)
+    clip = painter.surface.get_clip()
+    painter.surface.set_clip(area.clip(clip))
+    for shown, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
+        if abs(row) >= 1:
+            continue
+        art = _digit(painter, shown, h, dim=dim)
+        middle = area.top + area.height * (0.52 + row)
+        painter.put(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
+    painter.surface.set_clip(clip)
+    painter.art(("odometer glass",), window, _glass)
+
+
+def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
+    x, y, w, h = cell
+    low = char in ".,"
+    pixels = painter.px(h * 0.86)
+
+    def make() -> pygame.Surface:
+        letters = painter.font("numbers", pixels).render(char, True, _ink(dim=dim)).premul_alpha()
+        return letters.subsurface(letters.get_bounding_rect())
+
+    art = painter.kept(("odometer sign", char, pixels, dim), make)
+    top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
+    if not low:
+        top = y + h * 0.52 - art.get_height() / painter.scale / 2
+    painter.put(art, (painter.px(x + w / 2) - art.get_width() // 2, painter.px(top)))
+
+
+def _well(size: tuple[int, int]) -> pygame.Surface:
+    """A drum's window: dark, sunk into a gold rim."""
+    ink = Ink(size)
+    ink.fill(
+        box(0, 0, 100, 100, 9),
+        Linear(((0, (88, 58, 12, 255)), (0.5, (250, 206, 96, 255)), (1, (120, 78, 16, 255)))),
+    )
+    ink.fill(
+        box(5, 3, 90, 94, 7), Linear(((0, (6, 3, 12, 255)), (0.5, (58, 40, 30, 255)), (1, (6, 3, 12, 255))))
+    )
+    return ink.finish()
+
+
+def _glass(size: tuple[int, int]) -> pygame.Surface:
+    """The roundness of a drum behind glass."""
+    ink = Ink(size)
+    dark = Linear(
+        (
+            (0, (0, 0, 0, 215)),
+            (0.22, (0, 0, 0, 60)),
+            (0.5, (0, 0, 0, 0)),
+            (0.78, (0, 0, 0, 60)),
+            (1, (0, 0, 0, 215)),
+        )
+    )
+    ink.fill(box(5, 3, 90, 94, 7), dark)
+    ink.fill(box(12, 26, 76, 5, 2), (255, 255, 255, 26))
+    return ink.finish()
