@@ -47,6 +47,8 @@ class Event(StrEnum):
     LANGUAGE = "language"
     SERVICE = "service"
     SHOWN = "shown"
+    ACKNOWLEDGE = "acknowledge"
+    LIMIT = "limit"
     # the bill acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
@@ -199,6 +201,8 @@ WISHES: Final = frozenset(
         Event.CASH_OUT,
         Event.LANGUAGE,
         Event.SERVICE,
+        Event.ACKNOWLEDGE,
+        Event.LIMIT,
         Event.KEY_TURNED,
     }
 )

@@ -64,6 +64,42 @@ class Handpay(_Message):
     amount_cents: int
 
 
+class Reminder(_Message):
+    """What the place's rules, or the player's own limits, bring to mind between two games.
+
+    ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. ``time_limit`` and ``spend_limit``
+    pause the play until ``until_utc`` (ISO 8601; empty: until the session has ended). Cashing out is possible
+    all along, and takes a reminder away.
+    """
+
+    kind: Literal["time", "spend", "time_limit", "spend_limit"]
+    minutes: int
+    """Since the session began, whole minutes."""
+    spent_cents: int
+    """Wagers less wins since then; below zero the player is ahead."""
+    until_utc: str = ""
+
+
+class Session(_Message):
+    """One player's time at the machine, since credits were last zero. The limits are the player's own."""
+
+    since_utc: str
+    spent_cents: int
+    limit_minutes: int = 0
+    limit_cents: int = 0
+
+
+class Protection(_Message):
+    """What the place wants a player to see at all times."""
+
+    clock: bool = False
+    """The time of day is always in sight (VIC r.19)."""
+    limits: bool = False
+    """The player may set limits: an :class:`Intent` ``limit``."""
+    help_line: dict[str, str] = {}
+    """Where help is found, by language."""
+
+
 class Snapshot(_Message):
     """Everything a person can see of the machine, complete each time; the screen keeps nothing else."""
 
@@ -93,6 +129,10 @@ class Snapshot(_Message):
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""
     key_fingerprint: str = ""
+    reminder: Reminder | None = None
+    session: Session | None = None
+    """None while nobody plays, and where the place keeps no count."""
+    protection: Protection = Protection()
 
 
 class Hello(_Message):
@@ -133,12 +173,25 @@ class Intent(_Message):
     the family needs beside them, such as a Keno ticket's selections); ``game`` (value: id);
     ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
-    attendant). A wish the state table refuses comes back as a notice ``refused.<reason>`` in the next
-    snapshot, where the reason is the state or the guard that failed.
+    attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
+    options ``of``: ``minutes`` or ``cents``). A wish the state table refuses comes back as a notice
+    ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """
 
     type: Literal["intent"] = "intent"
-    name: Literal["play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"]
+    name: Literal[
+        "play",
+        "choose",
+        "bet",
+        "game",
+        "denomination",
+        "cash_out",
+        "language",
+        "shown",
+        "service",
+        "acknowledge",
+        "limit",
+    ]
     value: int | str | None = None
     options: dict[str, Any] | None = None
 
