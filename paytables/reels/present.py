@@ -7,7 +7,7 @@ from paytables.reels.bonus import Hold, Pick, Prop, Wheel
 from paytables.reels.build import ModeStages
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Stage
-from paytables.reels.schema import ReelsDefinition
+from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 
@@ -39,6 +39,7 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
             s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
+        "names": _names(definition),
         "stages": drawn,
         "bets": bets,
         "levels": list(definition.bets.levels),
@@ -52,6 +53,23 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
         ],
         "double_up": definition.double_up.model_dump() if definition.double_up else None,
     }
+
+
+def _names(definition: ReelsDefinition) -> dict[str, Json]:
+    """What prizes and items are called, by the word that stands for each in the wins of an outcome."""
+    named: dict[str, Json] = {}
+    for table in definition.stage.values():
+        if isinstance(table, ReelsStage):
+            for pay in table.pay:
+                word = pay.id or pay.of or " ".join(pay.pattern or ())
+                if pay.name is not None:
+                    named[word] = pay.name.model_dump()
+            continue
+        items = [*table.items, table.full] if isinstance(table, HoldStage) else table.items
+        for item in items:
+            if item is not None and item.name is not None:
+                named[item.id or item.name.en] = item.name.model_dump()
+    return named
 
 
 def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:

@@ -1,7 +1,7 @@
 """The rules of one reel game: its wagers, and how its stages start one another in play."""
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from paytables.analysis import Analysis, Depth
@@ -10,7 +10,7 @@ from paytables.errors import WagerError
 from paytables.reels import figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
-from paytables.reels.run import Run
+from paytables.reels.run import Run, Running
 from paytables.reels.schema import Mode, ReelsDefinition
 
 
@@ -51,6 +51,7 @@ class Tally:
             {
                 "stage": series.stage,
                 "multiplier": factor,
+                "level": self.level,
                 **run.display,
                 "wins": [win.to_json() for win in wins],
                 "credits": sum(win.credits for win in wins),
@@ -101,8 +102,9 @@ class ReelRules:
                 pending.pop()
                 continue
             memory = stages.memory[series.stage]
-            run = yield from stages.stage(series.stage, series.state.size).run(draw)
-            tally.add(series, run, memory.multipliers[series.state.place])
+            factor = memory.multipliers[series.state.place]
+            run = yield from _telling(stages.stage(series.stage, series.state.size).run(draw), tally, factor)
+            tally.add(series, run, factor)
             series.state, elsewhere = next_state(memory, series.stage, series.state, run.awards)
             tally.steps[-1]["left"] = series.state.left
             for award in elsewhere:
@@ -121,7 +123,12 @@ class ReelRules:
         table = self.definition.double_up
         rounds: list[dict[str, Json]] = []
         while table is not None and won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
-            prompt = {"credits": won, "to_win": 2 * won, "rounds": list(rounds)}
+            prompt = {
+                "credits": won,
+                "to_win": 2 * won,
+                "rounds": list(rounds),
+                "steps": list(tally.steps),
+            }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
             called = decision.check((yield decision))
             if called == "collect":
@@ -156,3 +163,15 @@ class ReelRules:
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every mode."""
         return figures.analyse(self.definition, self.stages, depth)
+
+
+def _telling(running: Running, tally: Tally, factor: int) -> Running:
+    """Ask what a run asks, and tell beside it what the game has come to: the screen shows that first."""
+    try:
+        decision = next(running)
+        while True:
+            told = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
+            decision = running.send((yield replace(decision, prompt={**decision.prompt, **told})))
+    except StopIteration as end:
+        run: Run = end.value
+        return run
