@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from meters.chart import matcher
+from meters.chart import CREDIT_KINDS, matcher
 
 Flows: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -91,6 +91,19 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
     Meter(
         "coin_in", "all wagers, intermediate winnings put at stake again apart", ((_CREDIT, "house:wager"),)
+    ),
+    *(
+        Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
+        for kind in CREDIT_KINDS
+    ),
+    *(
+        Meter(
+            f"credits.{kind}",
+            f"{kind} credit on the machine now",
+            (("*", f"credit:*:{kind}"),),
+            minus=((f"credit:*:{kind}", "*"),),
+        )
+        for kind in CREDIT_KINDS
     ),
     Meter("coin_out", "wins paid by the machine, progressive and bonus apart", (("house:win", _CREDIT),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from egm.cabinet.credits import MONEY, CreditKind, account
 from egm.cabinet.states import Event, State, standing
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
@@ -21,9 +22,6 @@ from egm.tickets.redemption import Redemption
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService
-
-CREDIT = "credit:1:cashable"
-"""The account of the player's cashable credits at position 1."""
 
 
 class Key(StrEnum):
@@ -191,10 +189,23 @@ class Cabinet:
         """Who has taken the machine out of service, and why: source -> its reason and since when."""
         return {k.removeprefix(Key.DISABLED): v for k, v in sorted(self.journal.states(Key.DISABLED).items())}
 
+    def credit(self, kind: CreditKind) -> str:
+        """The account of the player's credits of a kind."""
+        return account(kind)
+
+    def kind_cents(self, kind: CreditKind) -> int:
+        """The player's credits of one kind, everything reserved taken off."""
+        return self.journal.available_cents(account(kind))
+
     @property
     def credit_cents(self) -> int:
-        """What the player could cash out now, everything reserved taken off."""
-        return self.journal.available_cents(CREDIT)
+        """What the player could wager now, of every kind, everything reserved taken off."""
+        return sum(self.kind_cents(kind) for kind in CreditKind)
+
+    @property
+    def cash_cents(self) -> int:
+        """What the player could cash out now: everything but restricted credit."""
+        return sum(self.kind_cents(kind) for kind in MONEY)
 
     @property
     def selection(self) -> Selection:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Key
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.credits import CREDIT, CreditKind
 from egm.cabinet.pay_out import open_job
 from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
@@ -59,7 +60,8 @@ class PaperLedger:
                 raise InvariantError("a ticket ordered into the box that was not locked")
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
-            transfer = Transfer("world:voucher_in:cashable", CREDIT, amount_cents)
+            kind = CreditKind(redemption.ticket.kind.value)
+            transfer = Transfer(f"world:voucher_in:{kind}", self._cabinet.credit(kind), amount_cents)
         self._cabinet.redemption = None
         paper = {
             "id": paper_id,

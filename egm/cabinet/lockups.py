@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.credits import given_back
 from egm.cabinet.faults import fault
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
-from meters import Mark, Transfer
+from meters import Mark
 from rng import ReseedNotAllowed, RngError
 
 
@@ -179,14 +180,16 @@ def _void_defective_game(cabinet: Cabinet) -> None:
     if game is None:
         return
     refund = cabinet.profile.pay_out.defect == "refund"
-    stake_cents = int(game["bet_credits"]) * int(game["denomination_cents"])
+    start = cabinet.journal.get(f"{game['play_id']}.start")
+    stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
+    back = given_back(stake, "house:refund_defect") if refund else ()
     cabinet.record(
         "game.void",
         transaction_id=f"{game['play_id']}.void",
-        transfers=(Transfer("house:refund_defect", CREDIT, stake_cents),) if refund else (),
+        transfers=back,
         counts={"games_void": 1},
         state={Key.GAME: None},
-        story={"play_id": game["play_id"], "refund_cents": stake_cents if refund else 0},
+        story={"play_id": game["play_id"], "refund_cents": sum(part.amount_cents for part in back)},
     )
     cabinet.conversation = None
 

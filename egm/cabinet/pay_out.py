@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.credits import CREDIT, CreditKind, account
 from egm.cabinet.faults import fault
 from egm.cabinet.states import Event
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
-from egm.tickets.model import Ticket
+from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
 from egm.tickets.templates import Template, load_template
 from meters import Phase, Transfer
@@ -24,8 +25,18 @@ from rng import RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def has_credit(cabinet: Cabinet, _: Occurrence) -> bool:
-    """There is something to pay."""
-    return cabinet.credit_cents > 0
+    """There is something to pay: restricted credit is not."""
+    return cabinet.cash_cents > 0
+
+
+def restricted_may_leave(cabinet: Cabinet, _: Occurrence) -> bool:
+    """Nothing but restricted credit is left, and it may leave on a ticket of its kind."""
+    return (
+        cabinet.cash_cents == 0
+        and cabinet.kind_cents(CreditKind.RESTRICTED) > 0
+        and cabinet.profile.tickets.restricted_out
+        and _printer_is_open(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
+    )
 
 
 def ticket_comes_first(cabinet: Cabinet, _: Occurrence) -> bool:
@@ -45,14 +56,7 @@ def _way(cabinet: Cabinet) -> str:
 def _open(cabinet: Cabinet, way: str) -> bool:
     """Whether a way out could take what is on the credit meter now."""
     if way == "ticket":
-        return (
-            cabinet.desk is not None
-            and cabinet.printer is not None
-            and cabinet.recall(Key.PRINT) is None
-            and cabinet.recall(Key.OUT_OF_SERVICE) is None
-            and not _ails(cabinet, "ticket_printer")
-            and cabinet.credit_cents <= cabinet.profile.tickets.limit_cents
-        )
+        return _printer_is_open(cabinet, cabinet.cash_cents)
     if way == "coins":
         return (
             cabinet.hopper is not None
@@ -63,6 +67,18 @@ def _open(cabinet: Cabinet, way: str) -> bool:
     return False
 
 
+def _printer_is_open(cabinet: Cabinet, amount_cents: int) -> bool:
+    """Whether a ticket of so much could be printed now."""
+    return (
+        cabinet.desk is not None
+        and cabinet.printer is not None
+        and cabinet.recall(Key.PRINT) is None
+        and cabinet.recall(Key.OUT_OF_SERVICE) is None
+        and not _ails(cabinet, "ticket_printer")
+        and amount_cents <= cabinet.profile.tickets.limit_cents
+    )
+
+
 def _ails(cabinet: Cabinet, kind: str) -> bool:
     return any(code.startswith(f"{kind}.") and fault(code).hampers for code in cabinet.faults)
 
@@ -70,32 +86,47 @@ def _ails(cabinet: Cabinet, kind: str) -> bool:
 def _coins(cabinet: Cabinet) -> int:
     """Coins the hopper may pay of the credit; 0 where the profile's limit would be passed."""
     coin_cents, limit_coins = cabinet.profile.coins.hopper_cents, cabinet.profile.coins.payout_coins_max
-    coins = cabinet.credit_cents // coin_cents if coin_cents else 0
+    coins = cabinet.cash_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0
 
 
 # ---------------------------------------------------------------------------------------------- by ticket
 def reserve_ticket(cabinet: Cabinet, _: Occurrence) -> None:
     """Have a ticket numbered, set the whole balance aside for it, and print."""
+    _reserve(cabinet, CreditKind.CASHABLE, _into_money(cabinet))
+
+
+def reserve_restricted_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+    """The same with the restricted credit, on a ticket of its own kind."""
+    _reserve(cabinet, CreditKind.RESTRICTED, cabinet.kind_cents(CreditKind.RESTRICTED))
+
+
+def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
     pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
-    amount_cents = cabinet.credit_cents
     try:
         ticket = cabinet.the_desk.prepare(
-            pay_out_id, amount_cents, denomination_cents=cabinet.selection.denomination_cents
+            pay_out_id,
+            amount_cents,
+            TicketKind(kind.value),
+            denomination_cents=cabinet.selection.denomination_cents,
         )
     except RngError as error:
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
     if isinstance(ticket, Refusal):
+        if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
+            cabinet.notice = Notice(code="restricted_stays", severity="warning")
+            return
         raise Instead(Occurrence(Event.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
     cabinet.record(
         "voucher.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(CREDIT, "out:voucher:cashable", amount_cents),),
+        transfers=(Transfer(account(kind), f"out:voucher:{kind}", amount_cents),),
         state={
             Key.PAY_OUT: {
                 "id": pay_out_id,
                 "way": "ticket",
+                "kind": kind.value,
                 "amount_cents": amount_cents,
                 "number": ticket.masked,
                 "language": cabinet.selection.language,
@@ -164,12 +195,16 @@ def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
     pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values.get("why", ""))
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
     cabinet.the_desk.failed(_ticket(cabinet, pay_out["id"]).number, why)
-    open_cancelled_credit(cabinet, occurrence)
+    if pay_out.get("kind") == CreditKind.RESTRICTED:
+        cabinet.notice = Notice(code="restricted_stays", severity="warning")
+    else:
+        open_cancelled_credit(cabinet, occurrence)
 
 
 # ---------------------------------------------------------------------------------------------- by coins
 def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
     """Set aside what the hopper can pay in whole coins, and start it."""
+    _into_money(cabinet)
     coins = _coins(cabinet)
     amount_cents = coins * cabinet.profile.coins.hopper_cents
     pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
@@ -222,7 +257,7 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
             story={**pay_out, "paid_coins": paid},
         )
         _coins_left(cabinet, pay_out["id"], paid * coin_cents)
-    if cabinet.credit_cents:
+    if cabinet.cash_cents:
         open_cancelled_credit(cabinet, occurrence)
 
 
@@ -248,8 +283,8 @@ def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why:
 
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
-    """Set the whole balance aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
-    amount_cents = cabinet.credit_cents
+    """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
+    amount_cents = _into_money(cabinet)
     handpay_id = f"handpay-{cabinet.journal.sequence + 1}"
     cabinet.record(
         "handpay.pending",
@@ -276,10 +311,22 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in between
+def _into_money(cabinet: Cabinet) -> int:
+    """Make nonrestricted credit the player's own, and return all there is of it, in minor units.
+
+    What leaves the machine then leaves in one transfer, and is counted as one.
+    """
+    promotional_cents = cabinet.kind_cents(CreditKind.NONRESTRICTED)
+    if promotional_cents:
+        flow = Transfer(account(CreditKind.NONRESTRICTED), CREDIT, promotional_cents)
+        cabinet.record("credit.converted", transfers=(flow,))
+    return cabinet.kind_cents(CreditKind.CASHABLE)
+
+
 def is_due(cabinet: Cabinet) -> bool:
     """The profile pays the player of itself from this balance on (Québec VLT: a coupon at $1,000)."""
     limit_cents = cabinet.profile.pay_out.automatic_cents
-    return limit_cents is not None and cabinet.credit_cents >= limit_cents
+    return limit_cents is not None and cabinet.cash_cents >= limit_cents
 
 
 def resume(cabinet: Cabinet) -> None:
@@ -292,9 +339,11 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     has_credit,
     ticket_comes_first,
     coins_come_first,
+    restricted_may_leave,
 )
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     reserve_ticket,
+    reserve_restricted_ticket,
     settle_ticket,
     give_ticket_up,
     reserve_coins,

@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.credits import CREDIT, taken
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.errors import LocalError
@@ -172,7 +173,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.record(
         "game.start",
         transaction_id=f"{play_id}.start",
-        transfers=(Transfer(CREDIT, "house:wager", selection.bet_cents),),
+        transfers=taken(selection.bet_cents, "house:wager", cabinet.journal.available_cents),
         dims=_dims(game),
         counts={"games_played": 1},
         state={Key.GAME: {"play_id": play_id}},
@@ -199,7 +200,7 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 def end_game(cabinet: Cabinet, _: Occurrence) -> None:
-    """Journal the win into the credits and close the game."""
+    """Journal the win into the player's own credits, whatever was wagered, and close the game."""
     game = _the_game(cabinet)
     win_cents = _win_cents(game)
     cabinet.record(

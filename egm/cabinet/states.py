@@ -147,6 +147,13 @@ _OWN: Final[tuple[Row, ...]] = (
                 state, Event.CASH_OUT, ("has_credit", "ticket_comes_first"), ("reserve_ticket",), State.PAYING
             ),
             Row(state, Event.CASH_OUT, ("has_credit", "coins_come_first"), ("reserve_coins",), State.PAYING),
+            Row(
+                state,
+                Event.CASH_OUT,
+                ("restricted_may_leave",),
+                ("reserve_restricted_ticket",),
+                Next.STANDING,
+            ),
             Row(state, Event.CASH_OUT, ("has_credit",), ("open_cancelled_credit",), State.HANDPAY),
             Row(state, Event.NO_PAYOUT_DEVICE, ("has_credit",), ("open_cancelled_credit",), State.HANDPAY),
         )

@@ -11,7 +11,8 @@ A ticket is besides locked in the ticket ledger before it is stacked, and redeem
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.credits import CREDIT
 from egm.cabinet.states import State
 from egm.devices.interface import BillAcceptor
 from egm.devices.ledgers import EscrowPhase
@@ -136,7 +137,8 @@ def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
     escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
     ticket_id = f"ticket-{cabinet.journal.sequence + 1}"
     answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
-    if isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE:
+    promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
+    if promotional and not cabinet.profile.tickets.promotional:
         cabinet.the_desk.redeem_abort(ticket_id, "promotional credit is not taken here")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.games import last_game
 from egm.cabinet.residents import Resident
@@ -34,6 +35,8 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
         credit_cents=cabinet.credit_cents,
+        restricted_cents=cabinet.kind_cents(CreditKind.RESTRICTED),
+        nonrestricted_cents=cabinet.kind_cents(CreditKind.NONRESTRICTED),
         win_cents=0 if last is None else last["win_cents"],
         last_display=None
         if last is None or last["game"]["id"] != selection.game_id

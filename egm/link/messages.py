@@ -119,6 +119,11 @@ class Snapshot(_Message):
     bet_wager: dict[str, Any] = {}
     """The options of the bet in force, as :class:`Intent` ``bet`` set them."""
     credit_cents: int
+    """All the player may wager, promotional credit included."""
+    restricted_cents: int = 0
+    """Of it, what can only be played."""
+    nonrestricted_cents: int = 0
+    """Of it, promotional credit that may be cashed out."""
     win_cents: int
     last_display: dict[str, Any] | None
     accepts: tuple[str, ...]

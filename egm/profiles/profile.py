@@ -95,6 +95,10 @@ class Tickets(_Table):
 
     limit_cents: Cents
     valid_days: Annotated[int, Field(gt=0, strict=True)] | None
+    promotional: bool = False
+    """Whether restricted and nonrestricted tickets are taken in."""
+    restricted_out: bool = False
+    """Whether restricted credit may leave on a ticket; otherwise it stays until played or expired."""
 
 
 class Coins(_Table):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.cabinet import CREDIT, Cabinet, Identity, Key
+from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.credits import CREDIT
 from egm.cabinet.engine import Engine
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event
