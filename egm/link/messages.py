@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from egm.errors import PeerError
+from egm.link.pages import ServicePage
 
 
 class MessageError(PeerError):
@@ -138,6 +139,8 @@ class Snapshot(_Message):
     session: Session | None = None
     """None while nobody plays, and where the place keeps no count."""
     protection: Protection = Protection()
+    page: ServicePage | None = None
+    """The page of the service menu that is open; it covers everything else."""
 
 
 class Hello(_Message):
@@ -179,7 +182,8 @@ class Intent(_Message):
     ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
     attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
-    options ``of``: ``minutes`` or ``cents``). A wish the state table refuses comes back as a notice
+    options ``of``: ``minutes`` or ``cents``); ``menu`` (open the service menu); ``answer`` (to the page that
+    is open: see :mod:`egm.link.pages`). A wish the state table refuses comes back as a notice
     ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """
 
@@ -196,6 +200,8 @@ class Intent(_Message):
         "service",
         "acknowledge",
         "limit",
+        "menu",
+        "answer",
     ]
     value: int | str | None = None
     options: dict[str, Any] | None = None
