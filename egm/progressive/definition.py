@@ -1,0 +1,128 @@
+"""What a level is, apart from what it holds: names, kind, terms, and the wager and odds that win it.
+
+A controller reads its levels from a level file; a machine makes those of its own games from the games'
+definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`LevelDefinition`.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from egm.errors import OperatorError
+from egm.progressive.exact import Rational
+from egm.progressive.level import Terms, TermsError
+
+LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""A level's id: a word of an account name and of a topic."""
+
+
+class Kind(StrEnum):
+    """How far a level reaches."""
+
+    STAND_ALONE = "stand_alone"
+    """One machine's own."""
+    LINKED = "linked"
+    """Shared by the machines of one place."""
+    WIDE_AREA = "wide_area"
+    """Shared by machines of several places."""
+
+
+class LevelFileError(OperatorError):
+    """A level file that cannot be used: file, key and reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """What a machine must ask and offer to feed a level (Québec by-law, s.92).
+
+    ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of
+    one such wager.
+    """
+
+    stake_cents: int
+    odds: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelDefinition:
+    """One level: who it is, how far it reaches, its terms, and the chance every machine must offer."""
+
+    id: str
+    names: Mapping[str, str]
+    kind: Kind
+    terms: Terms
+    chance: Chance
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class _Entry(_Table):
+    """One ``[[level]]`` of a level file. ``odds``: the mean hits of one wager of ``stake_cents``."""
+
+    id: LevelId
+    name: dict[str, str]
+    kind: Kind = Kind.LINKED
+    stake_cents: Annotated[int, Field(gt=0, strict=True)]
+    odds: Rational
+    base_cents: Annotated[int, Field(gt=0, strict=True)]
+    increment: Rational
+    hidden: Rational = Fraction(0)
+    ceiling_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+
+
+class _LevelFile(_Table):
+    level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
+
+
+def read_levels(path: Path) -> tuple[LevelDefinition, ...]:
+    """Read a controller's level file (TOML). Raises :class:`LevelFileError` naming file, key and reason."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LevelFileError(f"level file {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LevelFileError(f"level file {path}: not TOML: {error}") from None
+    return levels_of(data, str(path))
+
+
+def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]:
+    """Make the levels of parsed TOML; ``file`` names it in refusals. Raises :class:`LevelFileError`."""
+    try:
+        entries = _LevelFile.model_validate(data).level
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "level"
+        raise LevelFileError(f"level file {file}: {where}: {first['msg']}") from None
+    found: dict[str, LevelDefinition] = {}
+    for n, entry in enumerate(entries):
+        where = f"level file {file}: level.{n} ({entry.id})"
+        if entry.id in found:
+            raise LevelFileError(f"{where}: this id stands twice")
+        if entry.kind is Kind.STAND_ALONE:
+            raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
+        if {"en", "fr"} - entry.name.keys():
+            raise LevelFileError(f"{where}: name: it needs a text in en and fr")
+        if entry.odds <= 0:
+            raise LevelFileError(f"{where}: odds: nobody could win it")
+        try:
+            terms = Terms(
+                base_cents=entry.base_cents,
+                increment=entry.increment,
+                hidden=entry.hidden,
+                ceiling_cents=entry.ceiling_cents,
+            )
+        except TermsError as error:
+            raise LevelFileError(f"{where}: {error}") from None
+        chance = Chance(stake_cents=entry.stake_cents, odds=entry.odds)
+        found[entry.id] = LevelDefinition(
+            id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
+        )
+    return tuple(found.values())

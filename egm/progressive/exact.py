@@ -1,0 +1,27 @@
+"""Exact amounts as text: what a definition, a message and a record hold instead of a float."""
+
+import re
+from fractions import Fraction
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+_RATIONAL: Final = re.compile(r"-?\d{1,40}(/[1-9]\d{0,39})?")
+
+
+def rational(text: object) -> Fraction:
+    """Read ``"7"`` or ``"7/200"``. Raises ValueError for anything else, a float above all."""
+    if isinstance(text, Fraction):
+        return text
+    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
+        raise ValueError(f'{text!r} is not an exact number: write a whole number or a fraction, "7/200"')
+    return Fraction(text)
+
+
+Rational = Annotated[
+    Fraction,
+    BeforeValidator(rational),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": r"^-?\d+(/[1-9]\d*)?$"}),
+]
+"""A fraction that travels as text."""

@@ -1,0 +1,246 @@
+"""The arithmetic of one progressive level, exact to the fraction of a minor unit, and nothing else.
+
+A level is a value: each step returns the next one. A stand-alone machine and the controller of a link keep
+their levels with this same code, and the audit derives them again with it. What always holds, and what
+:meth:`Level.check` proves (NZ 1.28.2(b); NZ03)::
+
+    contributed + seeded + received  =  paid + current + hidden + overflow + released
+
+Players are shown and paid whole minor units; the fraction stays in the pool it is in and is never lost.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+from typing import Any, Final
+
+from egm.errors import LocalError, OperatorError
+from egm.progressive.exact import rational
+
+_ZERO: Final = Fraction(0)
+
+
+class LevelDefectiveError(LocalError):
+    """A level whose pools do not add up, or a record of one that is none."""
+
+
+class TermsError(OperatorError):
+    """Parameters no level can have: which, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The parameters of a level, fixed while it is open (NY 5321.18(b)(4)).
+
+    ``base_cents``: what it shows after a reset (minor units). ``increment`` and ``hidden``: the shares of
+    every wager that go to the amount shown and to the hidden pool, which pays for the next reset.
+    ``ceiling_cents``: the most it shows; what comes in above goes to the overflow. ``mystery``: it must be
+    hit by its ceiling, at a secret amount.
+    """
+
+    base_cents: int
+    increment: Fraction
+    hidden: Fraction = _ZERO
+    ceiling_cents: int | None = None
+    mystery: bool = False
+
+    def __post_init__(self) -> None:
+        if self.base_cents <= 0:
+            raise TermsError(f"base_cents is {self.base_cents}: a level starts above zero")
+        if self.increment < 0 or self.hidden < 0 or self.increment + self.hidden >= 1:
+            raise TermsError(
+                f"increment {self.increment} and hidden {self.hidden}: shares of a wager, below 1"
+            )
+        if self.ceiling_cents is not None and self.ceiling_cents <= self.base_cents:
+            raise TermsError(f"ceiling_cents is {self.ceiling_cents}: not above the base, {self.base_cents}")
+        if self.mystery and (self.ceiling_cents is None or not self.increment):
+            raise TermsError("a mystery level needs a ceiling to be hit by and an increment to get there")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the terms as records keep them; :meth:`from_json` is the inverse."""
+        return {
+            "base_cents": self.base_cents,
+            "increment": str(self.increment),
+            "hidden": str(self.hidden),
+            "ceiling_cents": self.ceiling_cents,
+            "mystery": self.mystery,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Terms":
+        """Read terms back. Raises KeyError, ValueError or :class:`TermsError` when they are none."""
+        return cls(
+            base_cents=int(data["base_cents"]),
+            increment=rational(data["increment"]),
+            hidden=rational(data["hidden"]),
+            ceiling_cents=data["ceiling_cents"],
+            mystery=bool(data["mystery"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One level as it stands. Amounts are minor units, exact; ``paid`` and ``hits`` count since it opened."""
+
+    terms: Terms
+    current: Fraction
+    hidden: Fraction = _ZERO
+    overflow: Fraction = _ZERO
+    contributed: Fraction = _ZERO
+    seeded: int = 0
+    """What the house has put up at the opening and at resets."""
+    received: Fraction = _ZERO
+    """What came from other levels."""
+    released: Fraction = _ZERO
+    """What went to another level when this one was given up."""
+    paid: int = 0
+    hits: int = 0
+    next_terms: Terms | None = None
+    """Parameters that take effect once the amount now shown is won (I-06)."""
+
+    # ------------------------------------------------------------------ what it shows
+    @property
+    def shown_cents(self) -> int:
+        """The amount on the display, in whole minor units: what a hit now would pay."""
+        return self.current.numerator // self.current.denominator
+
+    def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
+        """Return (favourable, bound): this wager hits when a number drawn below ``bound`` is less.
+
+        The secret amount of a mystery prize is uniform between base and ceiling. Drawn wager by wager, as
+        the chance that it lies in the stretch this wager adds, given that it lies above what is shown, it has
+        the same law and there is no secret for anybody to read. None: no mystery, or the wager adds nothing.
+        """
+        ceiling_cents = self.terms.ceiling_cents
+        if not self.terms.mystery or ceiling_cents is None:
+            return None
+        room = ceiling_cents - self.current
+        step = min(wager_cents * self.terms.increment, room)
+        if room <= 0:  # it stands at its ceiling: only a correction puts it there
+            return 1, 1
+        if not step:
+            return None
+        unit = lcm(room.denominator, step.denominator)
+        return int(step * unit), int(room * unit)
+
+    # ------------------------------------------------------------------ what happens to it
+    @classmethod
+    def open(cls, terms: Terms) -> "Level":
+        """Return a new level: the house puts up its base."""
+        return cls(terms=terms, current=Fraction(terms.base_cents), seeded=terms.base_cents)
+
+    def contribute(self, wager_cents: int) -> "Level":
+        """Add a wager's exact shares. ``wager_cents``: the wager, minor units, above zero."""
+        if wager_cents <= 0:
+            raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
+        shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
+        grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
+        return _added(grown, shown)
+
+    def hit(self) -> tuple[int, "Level"]:
+        """Pay the amount shown: return it (minor units), and the level reset.
+
+        The hidden pool pays for the new base and the house for what is missing of it; the overflow comes
+        after, up to the ceiling. Fractions stay where they are.
+        """
+        amount_cents = self.shown_cents
+        terms = self.next_terms or self.terms
+        from_hidden = self.hidden.numerator // self.hidden.denominator
+        from_overflow = self.overflow.numerator // self.overflow.denominator
+        seed_cents = max(0, terms.base_cents - from_hidden)
+        reset = replace(
+            self,
+            terms=terms,
+            next_terms=None,
+            current=self.current - amount_cents,
+            hidden=self.hidden - from_hidden,
+            overflow=self.overflow - from_overflow,
+            seeded=self.seeded + seed_cents,
+            paid=self.paid + amount_cents,
+            hits=self.hits + 1,
+        )
+        return amount_cents, _added(reset, Fraction(from_hidden + seed_cents + from_overflow))
+
+    def give_back(self, amount_cents: int) -> "Level":
+        """Take a hit back whose game was void: its amount returns to the level, a recorded correction."""
+        if not 0 < amount_cents <= self.paid:
+            raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
+        returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
+        return _added(returned, Fraction(amount_cents))
+
+    def change(self, terms: Terms) -> "Level":
+        """Change the parameters: they take effect once the amount now shown is won (NY 5321.18(b)(4))."""
+        return replace(self, next_terms=None if terms == self.terms else terms)
+
+    def release(self) -> tuple[Fraction, "Level"]:
+        """Give the level up: return all it holds, and the level empty (I-12, I-13). Nothing is lost."""
+        amount = self.current + self.hidden + self.overflow
+        empty = replace(
+            self,
+            current=_ZERO,
+            hidden=_ZERO,
+            overflow=_ZERO,
+            released=self.released + amount,
+            next_terms=None,
+        )
+        return amount, empty
+
+    def receive(self, amount: Fraction) -> "Level":
+        """Take over what another level held."""
+        if amount < 0:
+            raise LevelDefectiveError(f"{amount} minor units received")
+        return _added(replace(self, received=self.received + amount), amount)
+
+    # ------------------------------------------------------------------ what must hold
+    def check(self) -> None:
+        """Prove conservation to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
+        came = self.contributed + self.seeded + self.received
+        went = self.paid + self.current + self.hidden + self.overflow + self.released
+        if came != went:
+            raise LevelDefectiveError(
+                f"contributed {self.contributed} + seeded {self.seeded} + received {self.received} = {came}, "
+                f"but paid {self.paid} + current {self.current} + hidden {self.hidden} + overflow "
+                f"{self.overflow} + released {self.released} = {went}"
+            )
+        if min(self.current, self.hidden, self.overflow) < 0:
+            raise LevelDefectiveError(
+                f"below zero: current {self.current}, hidden {self.hidden} or overflow {self.overflow}"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the level as records keep it; :meth:`from_json` is the inverse."""
+        return {
+            "terms": self.terms.to_json(),
+            "next_terms": None if self.next_terms is None else self.next_terms.to_json(),
+            "seeded": self.seeded,
+            "paid": self.paid,
+            "hits": self.hits,
+            **{name: str(getattr(self, name)) for name in _POOLS},
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Level":
+        """Read a level back and check it. Raises :class:`LevelDefectiveError` when it is none."""
+        try:
+            level = cls(
+                terms=Terms.from_json(data["terms"]),
+                next_terms=None if data["next_terms"] is None else Terms.from_json(data["next_terms"]),
+                seeded=int(data["seeded"]),
+                paid=int(data["paid"]),
+                hits=int(data["hits"]),
+                **{name: rational(data[name]) for name in _POOLS},
+            )
+        except (KeyError, TypeError, ValueError, OperatorError) as error:
+            raise LevelDefectiveError(f"no record of a level: {error!r}") from error
+        level.check()
+        return level
+
+
+_POOLS: Final = ("current", "hidden", "overflow", "contributed", "received", "released")
+
+
+def _added(level: Level, amount: Fraction) -> Level:
+    """Return ``level`` with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
+    ceiling_cents = level.terms.ceiling_cents
+    room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))
+    return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

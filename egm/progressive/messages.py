@@ -1,0 +1,229 @@
+"""What a machine and a progressive controller say to each other, whatever carries it.
+
+One JSON object a message. Amounts are minor units, exact: a whole number, or a fraction as text. Nothing
+here depends on arriving once or in order: a contribution is counted by (machine, level, sequence), a claim by
+its id, and the answer to a repeat is the first answer again. What does not parse is refused with a
+:class:`ProgressiveMessageError`.
+
+::
+
+    machine -> Join                     controller -> Joined, or Refused
+    machine -> Contribution             controller -> Counted (cumulative), or Refused: a gap
+    controller -> Value (on every change, and at least once a second)
+    machine -> Claim                    controller -> Award: the locked amount; the level is reset
+    machine -> Commit (it is paid)      controller -> Closed
+"""
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
+
+from egm.errors import PeerError
+from egm.progressive.definition import LevelId
+from egm.progressive.exact import Rational
+
+MESSAGE_BYTES_MAX: Final = 64 * 1024
+"""A longer message is refused unread."""
+
+MachineId = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
+ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
+Sequence = Annotated[StrictInt, Field(ge=0)]
+Cents = Annotated[StrictInt, Field(ge=0)]
+
+
+class ProgressiveMessageError(PeerError):
+    """A message that is none: says what was wrong and quotes its beginning."""
+
+
+class Reason(StrEnum):
+    """Why a controller refuses."""
+
+    UNKNOWN_MACHINE = "unknown_machine"
+    NOT_JOINED = "not_joined"
+    UNKNOWN_LEVEL = "unknown_level"
+    LEVEL_CLOSED = "level_closed"
+    OTHER_STAKE = "other_stake"
+    OTHER_ODDS = "other_odds"
+    OTHER_INCREMENT = "other_increment"
+    GAP = "gap"
+    """A contribution out of sequence: send again from ``next``."""
+    WRONG_AMOUNT = "wrong_amount"
+    """A contribution that is not its wager's share, or that differs from the one first counted."""
+    CLAIM_EARLY = "claim_early"
+    """A claim whose own wager's contribution has not been counted yet: send that first."""
+    CLAIM_DIFFERS = "claim_differs"
+    UNKNOWN_CLAIM = "unknown_claim"
+    CONTROLLER_FAULT = "controller_fault"
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Enrolment(_Message):
+    """One level a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92)."""
+
+    level: LevelId
+    stake_cents: Annotated[StrictInt, Field(gt=0)]
+    odds: Rational
+
+
+class Join(_Message):
+    """A machine enrols, after every connection; each level is answered by itself, with this ``nonce``."""
+
+    type: Literal["join"] = "join"
+    machine: MachineId
+    nonce: ClaimId
+    levels: Annotated[tuple[Enrolment, ...], Field(min_length=1, max_length=32)]
+
+
+class Joined(_Message):
+    """The machine is enrolled in ``level``; ``increment`` is the share of its wagers the level adds.
+
+    ``counted`` is the last contribution of this machine the controller has.
+    """
+
+    type: Literal["joined"] = "joined"
+    machine: MachineId
+    nonce: ClaimId
+    level: LevelId
+    increment: Rational
+    counted: Sequence
+
+
+class Value(_Message):
+    """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
+
+    ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
+    same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)).
+    """
+
+    type: Literal["value"] = "value"
+    level: LevelId
+    sequence: Sequence
+    time_utc: str
+    amount_cents: Cents
+    falls: Sequence = 0
+    fell_by: Literal["", "win", "ceiling", "correction"] = ""
+    names: dict[str, str] = {}
+
+
+class Contribution(_Message):
+    """One wager's share. ``sequence`` counts this machine's contributions to this level from 1, without gaps.
+
+    ``amount`` is the wager times the increment, exact; the controller counts it and its own hidden share.
+    """
+
+    type: Literal["contribution"] = "contribution"
+    machine: MachineId
+    level: LevelId
+    sequence: Annotated[StrictInt, Field(ge=1)]
+    wager_cents: Annotated[StrictInt, Field(gt=0)]
+    amount: Rational
+
+
+class Counted(_Message):
+    """Every contribution of this machine to this level up to ``sequence`` is durable at the controller."""
+
+    type: Literal["counted"] = "counted"
+    machine: MachineId
+    level: LevelId
+    sequence: Sequence
+
+
+class Claim(_Message):
+    """A hit, decided and durable on the machine. ``after`` is the contribution of the wager that made it.
+
+    ``shown_cents`` is what the machine showed. ``at_utc`` is the machine's time, for the record only.
+    """
+
+    type: Literal["claim"] = "claim"
+    machine: MachineId
+    level: LevelId
+    claim: ClaimId
+    after: Sequence
+    shown_cents: Cents
+    combination: Annotated[str, Field(max_length=200)] = ""
+    at_utc: str = ""
+
+
+class Award(_Message):
+    """The locked amount of a claim: it is paid, and only it. ``order`` numbers the hits of the level."""
+
+    type: Literal["award"] = "award"
+    machine: MachineId
+    level: LevelId
+    claim: ClaimId
+    amount_cents: Cents
+    order: Annotated[StrictInt, Field(ge=1)]
+    at_utc: str = ""
+
+
+class Commit(_Message):
+    """The machine has paid the award, durably. ``way``: to the credits or by an attendant's hand."""
+
+    type: Literal["commit"] = "commit"
+    machine: MachineId
+    level: LevelId
+    claim: ClaimId
+    amount_cents: Cents
+    way: Literal["credit", "hand"] = "credit"
+
+
+class Closed(_Message):
+    """The controller has recorded the commit: the claim is over, and the machine may forget it."""
+
+    type: Literal["closed"] = "closed"
+    machine: MachineId
+    claim: ClaimId
+
+
+class Refused(_Message):
+    """The controller will not: why, and of what. ``next``: the contribution it wants, for a gap."""
+
+    type: Literal["refused"] = "refused"
+    machine: MachineId
+    reason: Reason
+    of: Literal["join", "contribution", "claim", "commit"]
+    level: str = ""
+    claim: str = ""
+    nonce: str = ""
+    sequence: Sequence = 0
+    next: Sequence = 0
+    detail: Annotated[str, Field(max_length=500)] = ""
+
+
+FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
+FromController = Annotated[Joined | Value | Counted | Award | Closed | Refused, Field(discriminator="type")]
+_FROM_MACHINE: Final[TypeAdapter[FromMachine]] = TypeAdapter(FromMachine)
+_FROM_CONTROLLER: Final[TypeAdapter[FromController]] = TypeAdapter(FromController)
+
+
+M = TypeVar("M")
+
+
+def encode(message: FromMachine | FromController) -> bytes:
+    """The message as JSON."""
+    return message.model_dump_json().encode()
+
+
+def from_machine(data: bytes) -> FromMachine:
+    """Read what a machine sent. Raises :class:`ProgressiveMessageError`."""
+    return _read(_FROM_MACHINE, data)
+
+
+def from_controller(data: bytes) -> FromController:
+    """Read what a controller sent. Raises :class:`ProgressiveMessageError`."""
+    return _read(_FROM_CONTROLLER, data)
+
+
+def _read(adapter: TypeAdapter[M], data: bytes) -> M:
+    if len(data) > MESSAGE_BYTES_MAX:
+        raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
+    try:
+        return adapter.validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "message"
+        raise ProgressiveMessageError(f"{where}: {first['msg']} in {data[:80]!r}") from None

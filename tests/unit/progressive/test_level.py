@@ -1,0 +1,154 @@
+"""A level's arithmetic: exact, conserved to the fraction, never less than before except by a win or a limit."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
+
+TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
+
+shares = st.fractions(min_value=0, max_value=Fraction(1, 10), max_denominator=10_000)
+
+
+@st.composite
+def terms(draw):
+    base = draw(st.integers(1, 10_000))
+    ceiling = draw(st.none() | st.integers(base + 1, base + 20_000))
+    return Terms(base_cents=base, increment=draw(shares), hidden=draw(shares), ceiling_cents=ceiling)
+
+
+happenings = st.lists(
+    st.one_of(
+        st.tuples(st.just("wager"), st.integers(1, 50_000)),
+        st.tuples(st.just("hit"), st.none()),
+        st.tuples(st.just("void"), st.none()),
+        st.tuples(st.just("change"), terms()),
+        st.tuples(st.just("receive"), st.fractions(min_value=0, max_value=5000, max_denominator=977)),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.requirement("I-14", "I-11", "I-01")
+@given(terms(), happenings)
+def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first, happened):
+    level, paid, put_in = Level.open(first), [], Fraction(0)
+    for what, value in happened:
+        before = level
+        if what == "wager":
+            level = level.contribute(value)
+            put_in += value * (before.terms.increment + before.terms.hidden)
+        elif what == "hit":
+            amount, level = level.hit()
+            assert amount == before.shown_cents
+            assert level.terms == (before.next_terms or before.terms)
+            assert level.shown_cents >= level.terms.base_cents
+            paid.append(amount)
+        elif what == "void" and paid:
+            level = level.give_back(paid.pop())
+        elif what == "change":
+            level = level.change(value)
+            assert level.shown_cents == before.shown_cents
+        elif what == "receive":
+            level = level.receive(value)
+        level.check()
+        if what != "hit":
+            assert level.current >= before.current
+        if level.terms.ceiling_cents is not None:
+            assert level.shown_cents <= level.terms.ceiling_cents
+    assert level.paid == sum(paid)
+    assert level.contributed == put_in
+    assert Level.from_json(json.loads(json.dumps(level.to_json()))) == level
+    amount, empty = level.release()
+    empty.check()
+    assert empty.shown_cents == 0
+    assert (
+        level.receive(amount).current + level.receive(amount).overflow
+        == level.current + level.overflow + amount
+    )
+
+
+def test_a_wager_adds_its_share_and_nothing_is_rounded():
+    level = Level.open(TERMS)
+    for _ in range(3):
+        level = level.contribute(50)
+    assert level.current == 2500 + Fraction(3, 4)
+    assert level.hidden == Fraction(150, 700)
+    assert level.shown_cents == 2500
+
+
+@pytest.mark.requirement("I-05")
+def test_above_the_ceiling_comes_the_overflow_and_the_next_prize_has_it():
+    level = Level.open(TERMS)
+    while not level.overflow:
+        level = level.contribute(50_000)
+    assert level.shown_cents == 4000
+    for _ in range(10):
+        level = level.contribute(50_000)
+    before = level
+    amount, level = level.hit()
+    assert amount == 4000
+    hidden, overflow = int(before.hidden), int(before.overflow)
+    assert level.seeded == 2500 + max(0, 2500 - hidden)
+    put_back = max(2500, hidden) + overflow
+    assert (level.shown_cents, int(level.overflow)) == (4000, put_back - 4000)
+    assert level.hidden == before.hidden - hidden
+
+
+@pytest.mark.requirement("I-06")
+def test_changed_terms_wait_for_the_win():
+    changed = Terms(base_cents=9000, increment=Fraction(1, 50))
+    level = Level.open(TERMS).change(changed).contribute(200)
+    assert level.current == 2501
+    _, level = level.hit()
+    assert (level.terms, level.shown_cents) == (changed, 9000)
+    assert Level.open(TERMS).change(changed).change(TERMS).next_terms is None
+
+
+def test_the_secret_amount_is_uniform_though_nobody_keeps_it():
+    """Multiply out the chances wager by wager: each stretch is hit in proportion to its length."""
+    terms = Terms(base_cents=100, increment=Fraction(1, 30), ceiling_cents=110, mystery=True)
+    level, still = Level.open(terms), Fraction(1)
+    wagers = [40, 7, 55, 90, 40, 68]
+    assert sum(wagers) * terms.increment == 10
+    for wager in wagers:
+        favourable, bound = level.mystery_odds(wager)
+        hit_here = still * Fraction(favourable, bound)
+        assert hit_here == wager * terms.increment / 10
+        still -= hit_here
+        level = level.contribute(wager)
+    assert still == 0
+    assert level.shown_cents == 110
+    assert Level.open(TERMS).mystery_odds(40) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_cents": 0},
+        {"increment": Fraction(-1, 2)},
+        {"increment": Fraction(1, 2), "hidden": Fraction(1, 2)},
+        {"ceiling_cents": 2500},
+        {"mystery": True, "ceiling_cents": None},
+        {"mystery": True, "increment": Fraction(0)},
+    ],
+)
+def test_terms_no_level_can_have_are_refused(wrong):
+    given_ = {"base_cents": 2500, "increment": Fraction(1, 200), "ceiling_cents": 4000} | wrong
+    with pytest.raises(TermsError):
+        Terms(**given_)
+
+
+def test_a_record_that_does_not_add_up_is_no_level():
+    record = Level.open(TERMS).contribute(900).to_json()
+    for change in ({"current": "2501"}, {"hidden": 0.5}, {"paid": None}, {"terms": {}}):
+        with pytest.raises(LevelDefectiveError):
+            Level.from_json(record | change)
+    with pytest.raises(LevelDefectiveError):
+        Level.open(TERMS).give_back(1)
+    with pytest.raises(LevelDefectiveError):
+        Level.open(TERMS).contribute(0)

@@ -1,0 +1,88 @@
+"""Messages of the link: exact amounts travel as text, and what is no message is refused by name."""
+
+from fractions import Fraction
+
+import pytest
+
+from egm.progressive import messages as m
+from egm.progressive.definition import Kind, LevelFileError, levels_of
+
+FILE = {
+    "level": [
+        {
+            "id": "harbour",
+            "name": {"en": "Harbour", "fr": "Port"},
+            "stake_cents": 50,
+            "odds": "1/1234",
+            "base_cents": 2500,
+            "increment": "1/200",
+            "hidden": "1/1000",
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        m.Join(
+            machine="EGM-1", nonce="n1", levels=(m.Enrolment(level="a", stake_cents=5, odds=Fraction(1, 7)),)
+        ),
+        m.Contribution(machine="EGM-1", level="a", sequence=1, wager_cents=5, amount=Fraction(1, 40)),
+        m.Claim(machine="EGM-1", level="a", claim="x:1", after=1, shown_cents=7),
+        m.Commit(machine="EGM-1", level="a", claim="x:1", amount_cents=7, way="hand"),
+        m.Value(level="a", sequence=4, time_utc="2026-01-01T00:00:00+00:00", amount_cents=7),
+        m.Refused(machine="EGM-1", reason=m.Reason.GAP, of="contribution", next=3),
+    ],
+)
+def test_a_message_comes_back_as_it_was(message):
+    read = m.from_machine if hasattr(message, "machine") and message.type != "refused" else m.from_controller
+    assert read(m.encode(message)) == message
+
+
+@pytest.mark.requirement("I-15")
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b'{"type":"award"}',
+        b'{"type":"contribution","machine":"EGM-1","level":"a","sequence":1,"wager_cents":5,"amount":0.025}',
+        b'{"type":"contribution","machine":"EGM-1","level":"a","sequence":0,"wager_cents":5,"amount":"1/40"}',
+        b'{"type":"contribution","machine":"egm/+","level":"a","sequence":1,"wager_cents":5,"amount":"1/40"}',
+        b'{"type":"contribution","machine":"EGM-1","level":"#","sequence":1,"wager_cents":5,"amount":"1/40"}',
+        b'{"type":"commit","machine":"EGM-1","level":"a","claim":"x","amount_cents":1.0}',
+        b"x" * (m.MESSAGE_BYTES_MAX + 1),
+    ],
+)
+def test_what_is_no_message_is_refused(line):
+    with pytest.raises(m.ProgressiveMessageError):
+        m.from_machine(line)
+
+
+def test_a_level_file_becomes_levels():
+    (level,) = levels_of(FILE, "levels.toml")
+    assert (level.kind, level.terms.increment, level.chance.odds) == (
+        Kind.LINKED,
+        Fraction(1, 200),
+        Fraction(1, 1234),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"increment": 0.005}, "level.0.increment"),
+        ({"odds": "0"}, "odds"),
+        ({"name": {"en": "x"}}, "name"),
+        ({"kind": "stand_alone"}, "kind"),
+        ({"base_cents": 0}, "base_cents"),
+        ({"ceiling_cents": 2500}, "ceiling_cents"),
+        ({"colour": "red"}, "level.0.colour"),
+        ({"id": "a/b"}, "level.0.id"),
+    ],
+)
+def test_a_level_file_that_is_wrong_says_where(change, named):
+    with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
+        levels_of({"level": [FILE["level"][0] | change]}, "levels.toml")
+    assert named in str(refused.value)
