@@ -1,0 +1,18 @@
+"""How a SAS message is sealed: CRC-16/KERMIT over every byte from the address on, low byte first."""
+
+from typing import Final
+
+from egm.devices.crc import kermit
+
+SIZE: Final = 2
+"""Bytes a seal takes."""
+
+
+def sealed(body: bytes) -> bytes:
+    """``body`` with its CRC behind it."""
+    return body + kermit(body).to_bytes(SIZE, "little")
+
+
+def is_intact(frame: bytes) -> bool:
+    """Whether the last two bytes of ``frame`` are the CRC of those before them."""
+    return len(frame) > SIZE and sealed(frame[:-SIZE]) == frame

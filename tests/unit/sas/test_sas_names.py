@@ -1,0 +1,77 @@
+"""The tables of names: complete, consistent with the published lists, and the seal of a message."""
+
+from fractions import Fraction
+
+import pytest
+
+from egm.sas.crc import is_intact, sealed
+from egm.sas.names import MeterUnit, PollType
+from egm.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
+from egm.sas.tables.exceptions import EXCEPTIONS
+from egm.sas.tables.meters import METERS
+from egm.sas.tables.polls import MINIMUM, POLLS
+from meters.events import EVENTS
+
+#: Seen on a real link (the last one re-emitted by an independent host): body -> CRC in wire order.
+KNOWN_ANSWERS = {
+    "01 01": "51 08",
+    "01 02": "CA 3A",
+    "01 03": "43 2B",
+    "01 04": "FC 5F",
+    "01 05": "75 4E",
+    "01 06": "EE 7C",
+    "01 07": "67 6D",
+    "01 0A": "82 B6",
+    "01 0B": "0B A7",
+    "01 94": "75 CB",
+    "01 0E 00": "CC C0",
+}
+
+
+@pytest.mark.parametrize(("body", "crc"), KNOWN_ANSWERS.items())
+def test_a_frame_seen_on_a_real_link_is_sealed_alike(body: str, crc: str) -> None:
+    assert sealed(bytes.fromhex(body)) == bytes.fromhex(body + crc)
+    assert is_intact(bytes.fromhex(body + crc))
+
+
+def test_one_flipped_bit_breaks_the_seal() -> None:
+    frame = sealed(bytes.fromhex("01 2F 03 00 00 00"))
+    for bit in range(len(frame) * 8):
+        damaged = bytearray(frame)
+        damaged[bit // 8] ^= 1 << bit % 8
+        assert not is_intact(bytes(damaged))
+
+
+def test_polls_have_the_published_types() -> None:
+    def codes(*types: PollType) -> set[int]:
+        return {code for code, poll in POLLS.items() if poll.type in types}
+
+    assert codes(PollType.GAME) == set(
+        bytes.fromhex("09 2D 2F 52 53 6F AF 83 8C 95 96 97 98 99 9A A0 A4 B4 B5")
+    )
+    assert codes(PollType.SET_OR_BROADCAST) == set(bytes.fromhex("75 7A 7B 7C 7D 7F 80 86"))
+    assert set(POLLS) >= MINIMUM
+    assert len(MINIMUM) == 40  # 29 of type R, 11 with data
+
+
+def test_every_exception_the_journal_can_raise_has_a_name() -> None:
+    assert {event.sas for event in EVENTS if event.sas is not None} <= set(EXCEPTIONS)
+
+
+def test_meters_cover_every_code_that_is_not_reserved() -> None:
+    reserved = {*range(0x3A, 0x3E), *range(0x79, 0x7F), *range(0x94, 0xA0), *range(0xB2, 0xB8)}
+    assert set(METERS) == set(range(0xBE)) - reserved
+    assert {code for code, meter in METERS.items() if meter.size == 5} == {
+        code for code, meter in METERS.items() if meter.unit is MeterUnit.CENTS
+    }
+    assert METERS[0x57].name == "$1,000,000 bills accepted"
+    assert METERS[0x62].name == "$1,000 bills to the drop"
+
+
+def test_denominations_and_bills_have_the_published_codes() -> None:
+    cents = {0x01: 1, 0x09: 2000, 0x0A: 10000, 0x0D: 250, 0x16: 500000, 0x17: 2, 0x1A: 40}
+    assert {code: DENOMINATIONS_CENTS[code] for code in cents} == cents
+    assert DENOMINATIONS_CENTS[0x1F] == Fraction(1, 20)
+    assert len(DENOMINATIONS_CENTS) == 0x1F
+    assert BILLS[10] == 500
+    assert BILLS[23] == 1_000_000
