@@ -15,6 +15,7 @@ from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
 from egm.errors import InvariantError
 from egm.link.messages import Decision, Notice, Play
+from egm.people import Roster
 from egm.profiles import Profile
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
@@ -115,6 +116,8 @@ class Cabinet:
     printer: TicketPrinter | None = None
     hopper: Hopper | None = None
     desk: TicketDesk | None = None
+    #: Who is enrolled here; nobody, until somebody is.
+    staff: Roster = field(default_factory=Roster)
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
     #: The game last told to the journal or read from it; see :mod:`egm.cabinet.games`.

@@ -66,8 +66,9 @@ class Table(_Part):
 class Prompt(_Part):
     """The one thing a page asks.
 
-    ``pin``: digits, shown as dots and kept nowhere. ``digits``: a number as typed. ``amount``: minor units. ``text``: letters, from a keyboard on the screen. ``choice``: one of ``choices``,
-    whose ``id`` is the input; drawn as touchable lines. ``value`` is what stands there at first.
+    ``pin``: digits, shown as dots and kept nowhere. ``digits``: a number as typed. ``amount``: minor units.
+    ``text``: letters, from a keyboard on the screen. ``choice``: one of ``choices``, whose ``id`` is the
+    input; drawn as touchable lines. ``value`` is what stands there at first.
     """
 
     label: Words

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from egm.errors import OperatorError
+from egm.people import Permission
 from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
@@ -109,6 +110,33 @@ class Coins(_Table):
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
 
 
+class Staff(_Table):
+    """Who must prove what at the machine, and how (J-08, J-16; Monaco arts 20-23; FR-door)."""
+
+    menu_key: bool = True
+    """The service menu opens only with the operator's or the audit key; else also from the screen."""
+    key_alone: tuple[Permission, ...] = (
+        Permission.ANSWER_CALLS,
+        Permission.CLEAR_TILTS,
+        Permission.PAY_BY_HAND,
+        Permission.RESTART,
+    )
+    """What the attendant's key does by itself; for the rest it asks who turns it."""
+    two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
+    """What one person may not do alone."""
+    wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
+    """Wrong PINs in a row after which a staff number is locked."""
+    locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15
+    time_out_seconds: Annotated[int, Field(ge=10, strict=True)] = 180
+    """A menu nobody touches signs out after so long."""
+    identify_before_opening: bool = False
+    """A door opened without an intervention declared first is an event of its own (Monaco art. 20.3)."""
+    test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
+    """The most coins a test of the hopper pays out; 0: hoppers are not tested here."""
+    meter_names: Literal["us", "mc", "fr", "anz"] = "us"
+    """Whose words the meters are shown under."""
+
+
 class Journal(_Table):
     """How the journal is kept: entries between signed checkpoints, and the most one entry may move (A-26)."""
 
@@ -131,6 +159,7 @@ class Profile(_Table):
     pay_out: PayOut
     tickets: Tickets
     coins: Coins = Coins()
+    staff: Staff = Staff()
     journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]
 

@@ -13,6 +13,7 @@ from egm.cabinet.states import Event, State
 from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
+from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
@@ -21,6 +22,8 @@ from rng import KernelSource, OutOfService, Personalization, RandomService, Rese
 from rng.draws import Draw
 
 GAME = "maple-classic"
+#: One of each role, by staff number; nobody has a PIN, for what is tested with them is what follows from one.
+STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
 
 
 class StoppedClock:
@@ -151,6 +154,7 @@ class Room:
             restart_chance=self._restart,
             outbox=self.hands,
             acceptor=self.hands,
+            staff=STAFF,
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
         )

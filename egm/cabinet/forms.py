@@ -1,0 +1,145 @@
+"""What the staff may fill in at the machine: a table of forms, shown by the service menu.
+
+A form becomes one :class:`~egm.cabinet.cabinet.Occurrence` of its event, and the state table decides. Its
+values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
+constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
+``person`` first), every one verified by PIN a moment ago. The guard :func:`authorised` holds exactly for such
+an occurrence; nothing that comes over a line or from a player's screen can carry it.
+
+Words are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
+``form.<id>.<field>_<choice>``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.states import Event
+from egm.errors import OperatorError
+from egm.people import Permission
+
+
+class FieldKind(StrEnum):
+    """How a field is typed in."""
+
+    TEXT = "text"
+    DIGITS = "digits"
+    """Digits with their leading zeros, kept as text: a number on a document, a ticket."""
+    NUMBER = "number"
+    """A count."""
+    AMOUNT = "amount"
+    """Minor units."""
+    CHOICE = "choice"
+
+
+class FieldError(OperatorError):
+    """What was typed is no value of the field; ``reason`` is a code of ``service.refused``."""
+
+    def __init__(self, name: str, reason: str, detail: str) -> None:
+        super().__init__(f"{name}: {detail}")
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One thing a form asks; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
+
+    name: str
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    length_max: int = 80
+    least: int = 0
+    most: int = 10**12
+
+    def read(self, text: str) -> str | int | None:
+        """The value typed; None for an optional field left empty. Raises :class:`FieldError`."""
+        text = text.strip()
+        if not text:
+            if self.required:
+                raise FieldError(self.name, "missing", "a value is needed")
+            return None
+        if len(text) > self.length_max or not text.isprintable():
+            raise FieldError(self.name, "too_long", f"at most {self.length_max} printable characters")
+        if self.kind is FieldKind.TEXT:
+            return text
+        if self.kind is FieldKind.CHOICE:
+            if text not in self.choices:
+                raise FieldError(self.name, "not_offered", f"{text!r} is none of {', '.join(self.choices)}")
+            return text
+        if not (text.isascii() and text.isdigit()):
+            raise FieldError(self.name, "not_digits", f"{text!r} is not a number")
+        if self.kind is FieldKind.DIGITS:
+            return text
+        value = int(text)
+        if not self.least <= value <= self.most:
+            raise FieldError(self.name, "out_of_range", f"{value} is not {self.least} to {self.most}")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One form. ``persons``: how many must authorise it, or more where the profile asks for two.
+
+    ``needs`` names guards of the state table: while one does not hold the form is shown, and not offered. The
+    row of the table must ask for them itself; here they only save typing in vain.
+    """
+
+    id: str
+    event: Event
+    permission: Permission
+    fields: tuple[Field, ...] = ()
+    persons: int = 1
+    needs: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def persons_needed(self, cabinet: Cabinet) -> int:
+        """How many must authorise it here."""
+        return max(self.persons, 2 if self.permission in cabinet.profile.staff.two_persons else 1)
+
+
+#: The table. Whoever brings an event that staff may cause adds its row.
+FORMS: Final[tuple[Form, ...]] = (
+    Form(
+        id="hold",
+        event=Event.DISABLED,
+        permission=Permission.HOLD,
+        fields=(Field(name="reason"),),
+        values={"source": "operator"},
+    ),
+    Form(
+        id="release",
+        event=Event.ENABLED,
+        permission=Permission.HOLD,
+        values={"source": "operator"},
+    ),
+)
+
+
+def form(form_id: str) -> Form | None:
+    """The form of this id, or None."""
+    return next((row for row in FORMS if row.id == form_id), None)
+
+
+def authorised(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The event came from its form, filled in by as many different persons as it needs, each permitted."""
+    row = form(str(occurrence.values.get("form", "")))
+    return (
+        row is not None
+        and row.event is occurrence.event
+        and authorise(cabinet, occurrence, row.permission, row.persons_needed(cabinet))
+    )
+
+
+def authorise(cabinet: Cabinet, occurrence: Occurrence, permission: Permission, persons: int) -> bool:
+    """Whether so many different persons, each permitted and enrolled still, stand behind an occurrence."""
+    named = occurrence.values.get("persons", ())
+    if len(set(named)) < persons:
+        return False
+    people = [cabinet.staff.get(person_id) for person_id in named]
+    return all(person is not None and person.may(permission) for person in people)
+
+
+GUARDS: Final = (authorised,)

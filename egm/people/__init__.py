@@ -1,0 +1,18 @@
+"""The people who work on the machine: who they are, what their role lets them do, and how they prove it."""
+
+from egm.people.person import Person
+from egm.people.pins import PinRefusedError, check_pin
+from egm.people.roles import Permission, Role, permissions_of
+from egm.people.roster import Change, Roster, RosterError
+
+__all__ = [
+    "Change",
+    "Permission",
+    "Person",
+    "PinRefusedError",
+    "Role",
+    "Roster",
+    "RosterError",
+    "check_pin",
+    "permissions_of",
+]

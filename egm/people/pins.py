@@ -1,0 +1,68 @@
+"""PINs: kept only as a scrypt digest (RFC 7914) with a salt of each person's own.
+
+A PIN of six digits is guessed in a moment by whoever has the digests and enough computers; scrypt makes each
+guess dear, the file is for the machine's user only, and the machine locks a number after wrong tries. What
+none of these can do is make up for a PIN that everybody tries first: such are refused.
+"""
+
+import hmac
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from egm.errors import OperatorError
+
+_SALT_BYTES: Final = 16
+_DIGEST_BYTES: Final = 32
+#: scrypt's cost for new PINs: 16 MiB and about 50 ms, which a person does not notice at the key pad.
+_COST: Final = 2**14
+_BLOCK: Final = 8
+_LANES: Final = 1
+DIGITS_MIN: Final = 4
+DIGITS_MAX: Final = 12
+
+
+class PinRefusedError(OperatorError):
+    """A PIN nobody should have: says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinDigest:
+    """What is kept of a PIN. ``cost`` is scrypt's n, kept so that it may grow."""
+
+    salt_hex: str
+    digest_hex: str
+    cost: int = _COST
+
+    @classmethod
+    def of(cls, pin: str, cost: int = _COST) -> "PinDigest":
+        """Digest a new PIN at this cost (scrypt's n, a power of two). Raises :class:`PinRefusedError`."""
+        check_pin(pin)
+        salt = os.urandom(_SALT_BYTES)
+        return cls(salt.hex(), _scrypt(pin, salt, cost).hex(), cost)
+
+    def matches(self, pin: str) -> bool:
+        """Whether it is the PIN, in a time that does not depend on where it differs."""
+        found = _scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
+        return hmac.compare_digest(found, bytes.fromhex(self.digest_hex))
+
+
+#: Matches no PIN that can be typed: trying it takes as long as a real one, so an unknown number is not told
+#: from a wrong PIN by the clock.
+NOBODY: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
+
+
+def check_pin(pin: str) -> None:
+    """Raise :class:`PinRefusedError` unless it is 4 to 12 digits, neither all alike nor in a row."""
+    if not (pin.isascii() and pin.isdigit() and DIGITS_MIN <= len(pin) <= DIGITS_MAX):
+        raise PinRefusedError(f"a PIN has {DIGITS_MIN} to {DIGITS_MAX} digits and nothing else")
+    steps = {int(after) - int(before) for before, after in pairwise(pin)}
+    if steps in ({0}, {1}, {-1}):
+        raise PinRefusedError("a PIN of like or consecutive digits is the first that anybody tries")
+
+
+def _scrypt(pin: str, salt: bytes, cost: int) -> bytes:
+    return Scrypt(salt=salt, length=_DIGEST_BYTES, n=cost, r=_BLOCK, p=_LANES).derive(pin.encode())

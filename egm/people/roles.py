@@ -1,0 +1,77 @@
+"""Roles and what each may do, read from ``roles.toml``: the least that its work needs.
+
+The regulations' words map to these roles: Monaco art. 23-1's supervisors (*contrôleurs*: control, keys,
+accounting, collections, changes and manual payments, relations with clients) are ``supervisor``, its
+mechanics (*mécaniciens*) ``mechanic``, its changers ``attendant``; the public control service (arts 23-2, 24)
+and any regulator or laboratory is ``inspector``. The certified technician of FR-door, who alone may open the
+logic area, is ``technician``; the house's direction is ``manager``.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from egm.errors import OperatorError
+
+_FILE: Final = Path(__file__).with_name("roles.toml")
+
+
+class Role(StrEnum):
+    """What somebody is here for."""
+
+    ATTENDANT = "attendant"
+    SUPERVISOR = "supervisor"
+    MECHANIC = "mechanic"
+    TECHNICIAN = "technician"
+    MANAGER = "manager"
+    INSPECTOR = "inspector"
+
+
+class Permission(StrEnum):
+    """One thing that may be allowed."""
+
+    ANSWER_CALLS = "answer_calls"
+    CLEAR_TILTS = "clear_tilts"
+    PAY_BY_HAND = "pay_by_hand"
+    RESTART = "restart"
+    """Start a failed generator, or the machine, anew."""
+    READ_METERS = "read_meters"
+    READ_RECALL = "read_recall"
+    READ_LOGS = "read_logs"
+    READ_SOFTWARE = "read_software"
+    READ_INVENTORY = "read_inventory"
+    OPEN_DOORS = "open_doors"
+    """Intervene: say who is about to open the machine, and what was done."""
+    TEST_DEVICES = "test_devices"
+    CONFIGURE = "configure"
+    HOLD = "hold"
+    """Take the machine out of service and give it back."""
+    SETTLE = "settle"
+    """Decide what is owed beyond the meters: complements, orphans, forfeitures, disputes."""
+    COLLECT = "collect"
+    """Empty and fill what holds money: boxes, hopper."""
+    CLEAR_MEMORY = "clear_memory"
+    ENROL = "enrol"
+    """Add people, disable them, set their PINs."""
+
+
+@cache
+def _matrix() -> Mapping[Role, frozenset[Permission]]:
+    """The file, checked: every role, no unknown permission. Raises OperatorError naming what is wrong."""
+    try:
+        table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+        matrix = {Role(role): frozenset(map(Permission, held)) for role, held in table.items()}
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise OperatorError(f"{_FILE.name}: {error}") from None
+    missing = set(Role) - matrix.keys()
+    if missing:
+        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing))}")
+    return matrix
+
+
+def permissions_of(role: Role) -> frozenset[Permission]:
+    """What a role may do."""
+    return _matrix()[role]

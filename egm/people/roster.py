@@ -1,0 +1,203 @@
+"""The roster: everybody enrolled on one machine, in a file of its state folder, for its user only.
+
+The file also holds every change ever made to it, numbered, with who made it. The machine alone writes the
+journal; it copies the changes it has not yet seen into it when it starts and at every sign-in, so people can
+be enrolled while it runs. A machine without the file has no staff: nobody can sign in.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.people.person import Person
+from egm.people.pins import NOBODY, PinDigest
+from egm.people.roles import Permission, Role
+
+FILE_NAME: Final = "people.json"
+FORMAT: Final = 1
+_ID: Final = re.compile(r"[0-9]{1,8}")
+_NAME_MAX: Final = 60
+
+
+class RosterError(OperatorError):
+    """The roster cannot be read or changed as asked: says which file, who and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change: ``what`` is added, disabled, enabled or pin; ``by`` who made it, "" for the first."""
+
+    number: int
+    at: str
+    by: str
+    what: str
+    person: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Everybody, as of one reading of the file. What changes it writes the file and returns the new one."""
+
+    path: Path | None = None
+    people: Mapping[str, Person] = field(default_factory=dict)
+    pins: Mapping[str, PinDigest] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+
+    @classmethod
+    def load(cls, path: Path) -> "Roster":
+        """Read the file; without one, nobody. Raises :class:`RosterError` naming what is wrong with it."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return cls(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise RosterError(f"{path}: cannot be read: {error}") from error
+        try:
+            kept = json.loads(text)
+            if kept["format"] != FORMAT:
+                raise RosterError(f"{path}: format {kept['format']!r} is not {FORMAT}")
+            people = {
+                key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
+                for key, entry in kept["people"].items()
+            }
+            pins = {key: PinDigest(**entry["pin"]) for key, entry in kept["people"].items()}
+            changes = tuple(Change(**change) for change in kept["changes"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RosterError(f"{path}: not a roster: {error!r}") from error
+        return cls(path, people, pins, changes)
+
+    # ------------------------------------------------------------------ asking
+    def get(self, person_id: str) -> Person | None:
+        """The person of this number, unless there is none or the person is disabled."""
+        person = self.people.get(person_id)
+        return None if person is None or person.disabled else person
+
+    def proves(self, person_id: str, pin: str) -> Person | None:
+        """The person of this number if this is the PIN; takes as long for a number nobody has."""
+        digest = self.pins.get(person_id, NOBODY)
+        return self.get(person_id) if digest.matches(pin) else None
+
+    def since(self, number: int) -> tuple[Change, ...]:
+        """The changes after the one of this number."""
+        return tuple(change for change in self.changes if change.number > number)
+
+    # ------------------------------------------------------------------ changing
+    def added(self, person: Person, pin: str, *, by: str, at: datetime) -> "Roster":
+        """Enrol somebody. Raises :class:`RosterError`, or PinRefusedError.
+
+        The first person enrolled must be able to enrol others, or nobody ever could.
+        """
+        if not _ID.fullmatch(person.id):
+            raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
+        if person.id in self.people:
+            raise RosterError(
+                f"staff number {person.id} is {self.people[person.id].name}'s; none is given twice"
+            )
+        if not person.name.strip() or len(person.name) > _NAME_MAX or not person.name.isprintable():
+            raise RosterError(f"name {person.name!r}: it must be 1 to {_NAME_MAX} printable characters")
+        if not self.people and not person.may(Permission.ENROL):
+            raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
+        return self._changed("added", person, PinDigest.of(pin), by, at)
+
+    def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+        """Let somebody in no more. Raises :class:`RosterError` for the last who can enrol."""
+        person = self._known(person_id)
+        others = (other for other in self.people.values() if other.id != person_id)
+        if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
+            raise RosterError(f"{person_id} is the last person who can enrol others")
+        return self._changed("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
+
+    def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+        """Let somebody in again."""
+        person = replace(self._known(person_id), disabled=False)
+        return self._changed("enabled", person, self.pins[person_id], by, at)
+
+    def with_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
+        """Give somebody a new PIN."""
+        return self._changed("pin", self._known(person_id), PinDigest.of(pin), by, at)
+
+    def _known(self, person_id: str) -> Person:
+        person = self.people.get(person_id)
+        if person is None:
+            raise RosterError(f"nobody has the staff number {person_id!r}")
+        return person
+
+    def _changed(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
+        change = Change(
+            number=len(self.changes) + 1,
+            at=at.isoformat(timespec="seconds"),
+            by=by,
+            what=what,
+            person=person.id,
+            role=person.role.value,
+        )
+        roster = Roster(
+            self.path,
+            {**self.people, person.id: person},
+            {**self.pins, person.id: pin},
+            (*self.changes, change),
+        )
+        roster._save(self)
+        return roster
+
+    def _save(self, before: "Roster") -> None:
+        """Write the file, unless somebody else has changed it since ``before`` was read."""
+        if self.path is None:
+            return
+        document = {
+            "format": FORMAT,
+            "people": {
+                key: {
+                    "name": person.name,
+                    "role": person.role.value,
+                    "disabled": person.disabled,
+                    "pin": asdict(self.pins[key]),
+                }
+                for key, person in self.people.items()
+            },
+            "changes": [asdict(change) for change in self.changes],
+        }
+        try:
+            with _only_one(self.path):
+                if Roster.load(self.path).changes != before.changes:
+                    raise RosterError(f"{self.path}: somebody else has just changed it; try again")
+                _replace(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+        except OSError as error:
+            raise RosterError(f"{self.path}: cannot be written: {error}") from error
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Keep every other process from changing the file meanwhile."""
+    descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put ``text`` in the place of the file, durably, all or nothing, readable by its owner only."""
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
