@@ -69,6 +69,20 @@ class Memory(_Table):
     second_copy: Path | None = None
 
 
+class Software(_Table):
+    """The signed manifest the software is held against, and the manufacturer's public key that signs it."""
+
+    manifest: Path
+    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
+
+
+class Gat(_Table):
+    """The port an inspector's verifier plugs into; ``bench``: a pseudo-terminal named ``run/dev/gat``."""
+
+    port: str = "bench"
+
+
 class CabinetFile(_Table):
     """A whole cabinet."""
 
@@ -77,6 +91,9 @@ class CabinetFile(_Table):
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     metrics: Metrics = Metrics()
     memory: Memory = Memory()
+    software: Software | None = None
+    """Without it nothing vouches for the software: a development checkout, and said to be one."""
+    gat: Gat | None = None
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:

@@ -5,8 +5,9 @@ from typing import Final
 
 from egm.cabinet.attachments import Attachment, Make, Surroundings
 from egm.cabinet.monitoring import monitoring
+from egm.cabinet.software import reverification
 
-MAKERS: Final[Sequence[Make]] = (monitoring,)
+MAKERS: Final[Sequence[Make]] = (monitoring, reverification)
 
 
 def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:

@@ -41,6 +41,8 @@ class Key(StrEnum):
     """The bill or ticket on its way into the box."""
     SERVICE = "service_call"
     OUT_OF_SERVICE = "out_of_service"
+    SOFTWARE = "software"
+    """What is installed, by component, as its manufacturer signed it."""
     DISABLED = "disabled:"
     """Prefix; one key for each who has taken the machine out of service."""
     DOOR = "door:"

@@ -19,6 +19,7 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
 from egm.cabinet.residents import Refusal, Resident, admit
+from egm.cabinet.software import Verifier
 from egm.cabinet.states import Event
 from egm.cabinet.tickets import open_desk, recover
 from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
@@ -66,6 +67,7 @@ class Machine:
         with contextlib.ExitStack() as cleanup:
             journal = cleanup.enter_context(self._open_journal())
             self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
+            self._verifier.at_start()
             self._self_test()
             try:
                 await self._work()
@@ -121,9 +123,9 @@ class Machine:
             on_intent=self._on_intent,
             on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
         )
-        self._attachments = attach(
-            Surroundings(self._engine, self._file, self._folder, self._clock, self._handle)
-        )
+        surroundings = Surroundings(self._engine, self._file, self._folder, self._clock, self._handle)
+        self._attachments = attach(surroundings)
+        self._verifier = Verifier(surroundings)
         self._engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
 
     def _self_test(self) -> None:

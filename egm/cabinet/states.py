@@ -193,8 +193,11 @@ _OWN: Final[tuple[Row, ...]] = (
     *(Row(state, Event.SERVICE, (), ("call_service",), Next.SAME) for state in _LISTENING),
 )
 
+#: A self-test ends with its own result: what it finds is recorded meanwhile, and stands when it is over.
 TABLE: Final[tuple[Row, ...]] = _OWN + tuple(
-    Row(state, event, (), effects, next_) for event, effects, next_ in _FACTS for state in _AWAKE
+    Row(state, event, (), effects, Next.SAME if state is State.SELF_TEST else next_)
+    for event, effects, next_ in _FACTS
+    for state in _AWAKE
 )
 
 #: Wishes of a person: refused out loud. Everything else that has no row is recorded as unexpected.

@@ -44,7 +44,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         accepts=_accepts(engine),
         notices=_notices(cabinet),
         tilts=tuple(
-            Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"])
+            Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"], detail=entry["detail"])
             for code, entry in cabinet.faults.items()
             if entry["locks"]
         ),

@@ -56,6 +56,8 @@ class Tilt(_Message):
     code: str
     since: str
     cleared_by: Literal["self", "attendant", "technician", "memory_clear"]
+    detail: str = ""
+    """What exactly, for whoever must put it right; the screen shows it where it is free of any language."""
 
 
 class Handpay(_Message):

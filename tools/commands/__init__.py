@@ -14,6 +14,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "keno": ("keno", "the exact odds of any Keno ticket; what its slip must say"),
     "meters": ("meters", "every meter of a machine, while it plays"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
+    "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
+    "signature": ("signature", "a keyed signature of each component of the software, as GAT gives it"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
     "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),

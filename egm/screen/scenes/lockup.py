@@ -99,7 +99,11 @@ def fault_words(texts: Texts, code: str) -> str:
 def _tilt(stage: Stage, tilt: Tilt) -> Words:
     say, name = stage.texts.say, fault_words(stage.texts, tilt.code)
     facts = f"{say('tilt.code', code=tilt.code)}  ·  {say('tilt.since', time=stage.texts.moment(tilt.since))}"
-    return Words(say("tilt.title"), name, (say("tilt.say"), facts), say(f"tilt.cleared_{tilt.cleared_by}"))
+    key = f"tilt.detail.{tilt.code}"
+    detail = (say(key, detail=tilt.detail),) if stage.texts.has(key) else ()
+    return Words(
+        say("tilt.title"), name, (say("tilt.say"), *detail, facts), say(f"tilt.cleared_{tilt.cleared_by}")
+    )
 
 
 def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:

@@ -1,0 +1,154 @@
+"""The software held against its signed manifest: at start, after a door closes, now and then (A-12..A-16).
+
+Two faults speak of it. ``software_differs`` names what is not as signed, and ends by itself with its cause.
+``software_check`` comes with it and stays until a technician has looked: so the machine plays again only when
+the files are right *and* an authorised person has said so.
+
+What is installed is kept in the journal under :attr:`~egm.cabinet.cabinet.Key.SOFTWARE`; whatever differs
+from it at a start is recorded component by component. A cabinet file that pins another key than before, or
+none any more, takes the same technician.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.states import Event
+from egm.config import CabinetFile
+from egm.errors import LocalError
+from egm.link.messages import Snapshot
+from egm.verify.examine import Findings, examine, examine_beside
+from egm.verify.tree import own_files
+
+DIFFERS: Final = "software_differs"
+CHECK: Final = "software_check"
+_SHOWN_MAX: Final = 3
+
+
+class Verifier:
+    """Holds one machine's software against its manifest and tells the state table what it finds."""
+
+    def __init__(self, at: Surroundings) -> None:
+        self._cabinet: Cabinet = at.engine.cabinet
+        self._handle = at.handle
+        self._file: CabinetFile = at.file
+
+    def at_start(self) -> None:
+        """Examine everything before anything may be played, and record what has changed since last time."""
+        pinned = self._file.software
+        kept = self._cabinet.recall(Key.SOFTWARE)
+        if pinned is None:
+            if kept is not None:
+                self._installed(kept, None)
+            return
+        findings = examine(pinned.manifest, pinned.key, own_files(self._file))
+        if findings.right:
+            self._installed(kept, findings)
+        self._conclude(findings, "start")
+
+    async def again(self, why: str) -> None:
+        """Examine once more, beside the machine."""
+        pinned = self._file.software
+        if pinned is None:
+            return
+        try:
+            findings = await examine_beside(pinned.manifest, pinned.key, own_files(self._file))
+        except LocalError as error:
+            findings = Findings((str(error),), (pinned.manifest.name,))
+        self._conclude(findings, why)
+
+    def _conclude(self, findings: Findings, why: str) -> None:
+        standing = self._cabinet.faults.get(DIFFERS)
+        detail = _shown(findings.names)
+        if findings.right:
+            self._cabinet.log("software.verified", {"version": findings.version, "when": why})
+        else:
+            self._cabinet.record(
+                "software.differs",
+                counts={"verify_fail": 1},
+                story={"trouble": list(findings.trouble), "when": why},
+            )
+        if standing is not None and standing["detail"] != detail:
+            self._handle(Occurrence(Event.FAULT_CLEARED, {"code": DIFFERS}))
+        if not findings.right:
+            self._lock(CHECK, detail)
+            self._lock(DIFFERS, detail)
+
+    def _lock(self, code: str, detail: str) -> None:
+        self._handle(Occurrence(Event.FAULT_RAISED, {"code": code, "detail": detail}))
+
+    # ------------------------------------------------------------------ what is installed
+    def _installed(self, kept: Any, found: Findings | None) -> None:
+        """Record what is another than at the last start (A-16); another signer needs a technician's word."""
+        now: dict[str, Any] = {
+            "version": "" if found is None else found.version,
+            "signer": "" if found is None else found.signer,
+            "components": {} if found is None else dict(found.components or {}),
+        }
+        if kept == now:
+            return
+        before: Mapping[str, Any] = kept or {"version": "", "signer": "", "components": {}}
+        self._cabinet.record(
+            "software.changed",
+            state={Key.SOFTWARE: None if found is None else now},
+            story={
+                "version": [before["version"], now["version"]],
+                "signer": [before["signer"], now["signer"]],
+                "reason": "" if found is None else found.reason,
+                "components": changes(before["components"], now["components"]),
+            },
+        )
+        if kept is not None and before["signer"] != now["signer"]:
+            self._lock(CHECK, f"{before['signer']} → {now['signer'] or '-'}")
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    """The files in trouble as one line for the screen; the journal has more."""
+    rest = len(names) - _SHOWN_MAX
+    return ", ".join(names[:_SHOWN_MAX]) + (f" + {rest}" if rest > 0 else "")
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each component that was added, removed or altered: its digest before and now; empty where none."""
+    return {
+        name: [before.get(name, ""), now.get(name, "")]
+        for name in sorted(before.keys() | now.keys())
+        if before.get(name) != now.get(name)
+    }
+
+
+class Reverification:
+    """Examines again after a door has closed, and after so many hours."""
+
+    name = "software"
+
+    def __init__(self, at: Surroundings) -> None:
+        self._verifier = Verifier(at)
+        self._hours = at.file.software.recheck_hours if at.file.software else 0
+        self._doors: tuple[str, ...] = ()
+        self._door_closed = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            try:
+                async with asyncio.timeout(self._hours * 3600):
+                    await self._door_closed.wait()
+                why = "door_closed"
+            except TimeoutError:
+                why = "periodic"
+            self._door_closed.clear()
+            await self._verifier.again(why)
+
+    def changed(self, now: Snapshot) -> None:
+        """Notice a door that was open and is not."""
+        if set(self._doors) - set(now.doors_open):
+            self._door_closed.set()
+        self._doors = now.doors_open
+
+
+def reverification(at: Surroundings) -> Iterable[Attachment]:
+    """Where a manifest is pinned."""
+    return () if at.file.software is None else (Reverification(at),)

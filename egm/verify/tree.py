@@ -1,0 +1,104 @@
+"""Which files the software is made of, under names that are the same on every machine, by component.
+
+A name is a path with forward slashes: ``egm/cabinet/play.py`` for the packages, ``libraries/...`` for
+whatever lies beside them in the environment, ``own/...`` for the definitions a cabinet brings itself. Whole
+folders are walked, never a list of what should be there, so that foreign files are found as well.
+"""
+
+import os
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from egm.config import CabinetFile
+from egm.errors import LocalError
+
+PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
+
+#: Component -> the beginnings of its files' names; the longest beginning decides.
+COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "accounting": ("meters/",),
+    "cabinet": ("egm/",),
+    "chance": ("rng/",),
+    "games": ("paytables/library/",),
+    "libraries": ("libraries/",),
+    "maths": ("paytables/",),
+    "own": ("own/",),
+    "rules": ("egm/profiles/", "egm/tickets/templates/"),
+    "screen": ("egm/screen/",),
+    "tools": ("tools/",),
+}
+_PREFIXES: Final = sorted(
+    ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
+    key=lambda pair: -len(pair[0]),
+)
+_BYTECODE: Final = "__pycache__"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """How far the software reaches.
+
+    ``own``: name and path of each definition the cabinet brings. ``libraries``: also everything else
+    installed in the environment. ``bytecode``: compiled modules count as files; where they do not, they are
+    left out, which only suits a checkout that Python itself compiles as it goes.
+    """
+
+    own: tuple[tuple[str, str], ...] = ()
+    libraries: bool = False
+    bytecode: bool = False
+
+
+def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
+    """The definitions a cabinet file brings as files of its own: games and profile, not library ids."""
+    written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
+    return tuple(
+        (f"own/{PurePosixPath(path).as_posix().lstrip('/')}", path)
+        for path in sorted(set(written))
+        if path.endswith(".toml")
+    )
+
+
+def component_of(name: str) -> str:
+    """The component a file belongs to. Raises LocalError for a name that belongs to none."""
+    for prefix, component in _PREFIXES:
+        if name.startswith(prefix):
+            return component
+    raise LocalError(f"{name}: belongs to no component of the software")
+
+
+def files(scope: Scope) -> dict[str, Path]:
+    """Every file of the software, by name. A file a cabinet brings is listed even where it is missing."""
+    found: dict[str, Path] = {name: Path(path) for name, path in scope.own}
+    folders = {package: _folder(package) for package in PACKAGES}
+    for package, folder in folders.items():
+        found.update(_walk(folder, package, bytecode=scope.bytecode))
+    if scope.libraries:
+        for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
+            found.update(
+                (name, path)
+                for name, path in _walk(folder, "libraries", bytecode=scope.bytecode)
+                if not any(path.is_relative_to(package) for package in folders.values())
+            )
+    return found
+
+
+def _folder(package: str) -> Path:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise LocalError(f"{package}: is not installed")
+    return Path(spec.submodule_search_locations[0]).resolve()
+
+
+def _walk(folder: Path, prefix: str, *, bytecode: bool) -> Iterator[tuple[str, Path]]:
+    """Everything below a folder that is not a folder itself; links are entries, and are not followed."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = f"{prefix}/{entry.name}"
+            if not entry.is_dir(follow_symlinks=False):
+                yield name, Path(entry.path)
+            elif bytecode or entry.name != _BYTECODE:
+                yield from _walk(Path(entry.path), name, bytecode=bytecode)

@@ -1,0 +1,126 @@
+"""``egm manifest``: the manufacturer's side of signed software, and anybody's check of it.
+
+The manufacturer makes a key once (and keeps it off every machine), makes a manifest of each release where
+that release is installed, and signs it. The cabinet file then names the manifest and pins the public key.
+"""
+
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+from egm.config import CabinetFile, load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.verify.digest import measure
+from egm.verify.examine import examine
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import Scope, files, own_files
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.group()
+def command() -> None:
+    """Make, sign and verify the manifest of the installed software."""
+
+
+@command.command("key")
+@click.argument("file", type=_FILE)
+def make_key(file: Path) -> None:
+    """Make a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
+
+    Whoever holds the file can sign software for every machine that pins it: keep it off all of them.
+    """
+    pem = new_key()
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(pem)
+    click.echo(public_hex(read_key(pem, str(file))))
+
+
+@command.command("make")
+@click.option("--out", type=_FILE, required=True, help="Where the unsigned manifest goes.")
+@click.option("--cabinet", type=_PRESENT, help="The cabinet file whose own games and profile are covered.")
+@click.option("--reason", default="", help="Why this release is made; recorded where it is installed.")
+@click.option(
+    "--libraries/--no-libraries",
+    default=True,
+    show_default=True,
+    help="Also everything else installed in this environment.",
+)
+@click.option(
+    "--bytecode/--no-bytecode",
+    default=True,
+    show_default=True,
+    help="Compiled modules count as files. Without, they are not looked at: for checkouts only.",
+)
+def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytecode: bool) -> None:
+    """List every file of the software installed here with its SHA-256."""
+    try:
+        scope = Scope(own=own_files(load_cabinet(cabinet)), libraries=libraries, bytecode=bytecode)
+        manifest = Manifest(
+            version=version("open-egm"),
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            reason=reason,
+            libraries=libraries,
+            bytecode=bytecode,
+            files=measure(files(scope)),
+        )
+        out.write_bytes(unsigned(manifest))
+    except (OperatorError, LocalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{out}: {len(manifest.files)} files")
+
+
+@command.command("sign")
+@click.argument("manifest", type=_PRESENT)
+@click.option("--key", type=_PRESENT, required=True, help="The manufacturer's key, as made by `key`.")
+def sign_manifest(manifest: Path, key: Path) -> None:
+    """Sign MANIFEST, in place."""
+    try:
+        manifest.write_bytes(sign(manifest.read_bytes(), read_key(key.read_bytes(), str(key)), str(manifest)))
+    except (OperatorError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command("verify")
+@click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
+@click.option("--manifest", type=_PRESENT, help="Another manifest than the pinned one.")
+@click.option("--key", metavar="HEX", help="Another public key than the pinned one.")
+def verify(cabinet: Path | None, manifest: Path | None, key: str | None) -> None:
+    """Hold the software installed here against a signed manifest; status 1 when anything differs."""
+    try:
+        file = load_cabinet(cabinet)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    where, public = _pinned(file, manifest, key)
+    findings = examine(where, public, own_files(file))
+    if not findings.right:
+        raise click.ClickException("\n".join(findings.trouble))
+    digest = Column("sha256", overflow="fold")
+    table = Table("component", digest, title=f"{findings.version}, signed by {findings.signer}")
+    for name, value in (findings.components or {}).items():
+        table.add_row(name, value)
+    Console().print(table)
+
+
+def _pinned(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
+    pinned = file.software
+    manifest = manifest or (pinned.manifest if pinned else None)
+    key = key or (pinned.key if pinned else None)
+    if manifest is None or key is None:
+        raise click.ClickException("the cabinet file has no [software]: give --manifest and --key")
+    try:
+        if len(bytes.fromhex(key)) == 32:
+            return manifest, key
+    except ValueError:
+        pass
+    raise click.BadParameter("must be 64 hexadecimal digits", param_hint="--key")

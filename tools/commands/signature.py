@@ -1,0 +1,49 @@
+"""``egm signature``: what GAT answers, from a terminal: a keyed signature of each component."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+from egm.config import load_cabinet
+from egm.errors import LocalError, OperatorError
+from egm.verify.digest import Algorithm, read_seed, signatures
+from egm.verify.examine import scope_of
+from egm.verify.tree import COMPONENTS, files
+
+
+@click.command()
+@click.option("--cabinet", type=click.Path(path_type=Path, dir_okay=False), help="The cabinet file.")
+@click.option("--seed", default="", metavar="HEX", help="The key of the HMAC, as given by the inspector.")
+@click.option(
+    "--algorithm",
+    type=click.Choice([algorithm.value for algorithm in Algorithm]),
+    default=Algorithm.SHA1_HMAC.value,
+    show_default=True,
+)
+@click.option(
+    "--component", "wanted", type=click.Choice(sorted(COMPONENTS)), multiple=True, help="Only this one."
+)
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def command(
+    *, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], as_json: bool
+) -> None:
+    """Sign each component of the software installed here, as GAT does.
+
+    What a component's content is, so that anybody can compute the same: its files in the order of their
+    names, each as one line "<size> <name>" and its bytes.
+    """
+    try:
+        scope = scope_of(load_cabinet(cabinet))
+        made = signatures(files(scope), Algorithm(algorithm), read_seed(seed), wanted)
+    except (OperatorError, LocalError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({"algorithm": algorithm, "seed": seed, "components": made}))
+        return
+    table = Table("component", Column(algorithm, overflow="fold"), show_edge=False)
+    for name, value in made.items():
+        table.add_row(name, value)
+    Console().print(table)
