@@ -6,6 +6,7 @@ Amounts are credits (int).
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
 from paytables.errors import ChoiceError, ReplayError
@@ -102,6 +103,24 @@ class Outcome:
             "merchandise": list(self.merchandise),
             "display": dict(self.display),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelPlay:
+    """One progressive level as one wager plays for it: what it feeds, and what it may win.
+
+    ``stake_credits`` plays for it at the exact mean number of hits ``odds``; every wager of that stake has
+    the same odds (Québec by-law, s.92). ``increment`` is the share of the whole wager the meter grows by.
+    ``reset_credits`` is what the meter starts from for that stake. ``ceiling_credits``: the meter is hit at
+    a secret amount below it, which whoever keeps the meter draws; None: the game says when it is hit.
+    """
+
+    level: str
+    stake_credits: int
+    odds: Fraction
+    increment: Fraction
+    reset_credits: int
+    ceiling_credits: int | None = None
 
 
 #: A game being played: yields decisions, is sent choices, returns the outcome.

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from paytables import definition
 from paytables.analysis import Analysis, Depth
-from paytables.contract import Choice, Draw, Json, Outcome, Play, Wager, drive
+from paytables.contract import Choice, Draw, Json, LevelPlay, Outcome, Play, Wager, drive
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
 
@@ -32,6 +32,9 @@ class Rules(Protocol):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game."""
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the progressive levels a wager plays for, in the definition's order."""
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the game before anything was played, as JSON data."""
@@ -104,6 +107,10 @@ class Game:
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game: a generator of decisions that returns the outcome."""
         return self.rules.play(wager, draw)
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the progressive levels a wager plays for, in the definition's order."""
+        return self.rules.levels(wager)
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs before anything was played, as JSON data."""

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-_RATIONAL: Final = re.compile(r"-?\d{1,40}(/[1-9]\d{0,39})?")
+_RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?")
 
 
 def rational(text: object) -> Fraction:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Wager, Win
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
@@ -111,6 +112,24 @@ class KenoRules:
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
             known.append(replace(selection, groups=groups))
         return replace(ticket, selections=tuple(known))
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return the levels some way of the ticket plays for. The chance is one way's, at the least stake."""
+        selections = self.ticket(wager.options).selections
+        played = {(spots, s.stakes[spots]) for s in selections for spots in s.ways()}
+        return tuple(
+            LevelPlay(
+                level=level.id,
+                stake_credits=level.stake,
+                odds=Fraction(
+                    figures.caught(self.definition, level.spots, level.catch, 0, 0), self.definition.cycle
+                ),
+                increment=Fraction(level.increment),
+                reset_credits=level.reset_credits,
+            )
+            for level in self.definition.progressive
+            if any(spots == level.spots and stake >= level.stake for spots, stake in played)
+        )
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""

@@ -48,6 +48,7 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         options={"mode": mode.id},
         rtp=mean / mode.cost,
         cycle=cycle,
+        progressives=_progressives(definition, stages, runs, mean / mode.cost),
     )
     if depth is Depth.RETURN:
         return plain
@@ -57,7 +58,6 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         plain,
         prizes=_prizes(stages, runs),
         features=_features(stages, runs, chain),
-        progressives=_progressives(definition, stages, runs, plain.rtp),
         variance=worth.variance,
         **(_distribution(stages) if depth is Depth.FULL else {}),
     )

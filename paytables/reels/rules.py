@@ -2,10 +2,11 @@
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from paytables.analysis import Analysis, Depth
-from paytables.contract import Choice, Decision, Draw, Json, Outcome, Play, Wager, Win
+from paytables.contract import Choice, Decision, Draw, Json, LevelPlay, Outcome, Play, Wager, Win
 from paytables.errors import WagerError
 from paytables.reels import figures, present
 from paytables.reels.build import ModeStages
@@ -154,6 +155,29 @@ class ReelRules:
             progressives=tuple(tally.progressives),
             merchandise=tuple(tally.merchandise),
             display=display,
+        )
+
+    @cached_property
+    def _odds(self) -> Mapping[str, Mapping[str, Fraction]]:
+        """Mode -> level -> mean hits of one game."""
+        bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
+        return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+        """Return every level the wager's mode can win; its reset grows with the bet level, as pays do."""
+        accepted = self.wager(wager.credits, **wager.options).options
+        times, odds = accepted["level"], self._odds.get(accepted["mode"], {})
+        return tuple(
+            LevelPlay(
+                level=level.id,
+                stake_credits=wager.credits,
+                odds=odds[level.id],
+                increment=Fraction(level.increment),
+                reset_credits=level.reset_credits * times,
+                ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * times,
+            )
+            for level in self.definition.progressive
+            if odds[level.id]
         )
 
     def presentation(self) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, Outcome, Play, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Wager, Win
 from paytables.errors import DefinitionError, WagerError
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
@@ -119,6 +119,10 @@ class WheelRules:
             "wins": [win.to_json() for win in wins],
             "credits": worth[parts[part]],
         }
+
+    def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
+        """Return none: a wheel has no progressive levels."""
+        return ()
 
     def presentation(self) -> dict[str, Json]:
         """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""
