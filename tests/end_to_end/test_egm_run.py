@@ -5,59 +5,18 @@ Real processes, real pseudo-terminals, the real command; no screen, so that noth
 
 import asyncio
 import contextlib
-import signal
 import subprocess
 import sys
 import urllib.request
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from kill_rig import texts
+from run_rig import EGM, Visit, cabinet, connect, snapshot, until
 
-import egm.cabinet
 from egm.config import StateFolder
-from egm.link.messages import (
-    LINE_BYTES_MAX,
-    BenchCommand,
-    Hello,
-    Intent,
-    Play,
-    Snapshot,
-    decode,
-    encode,
-)
+from egm.link.messages import Hello, Intent, Play, Snapshot, encode
 from meters import Journal, Transaction
-
-DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
-EGM = (sys.executable, "-m", "tools.cli")
-
-
-@contextlib.asynccontextmanager
-async def cabinet(folder: StateFolder):
-    # Two of these may run at once: neither may want the port the other has.
-    file = folder.root.with_suffix(".toml")
-    file.write_text(f"{DEMONSTRATION.read_text()}\n[metrics]\nport = 0\n")
-    where = ("--state", str(folder.root), "--cabinet", str(file))
-    process = await asyncio.create_subprocess_exec(
-        *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-        await process.communicate()
-
-
-async def connect(socket, token):
-    async with asyncio.timeout(30):
-        while True:
-            with contextlib.suppress(OSError):
-                reader, writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
-                writer.write(encode(Hello(token=token.read_text().strip())))
-                return reader, writer
-            await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
 
 def _scrape(port):
@@ -65,38 +24,15 @@ def _scrape(port):
         return answer.read()
 
 
-async def until(reader, wanted):
-    """Read on until a message is what is wanted."""
-    async with asyncio.timeout(30):
-        while True:
-            message = decode(await reader.readline())
-            if wanted(message):
-                return message
-
-
-def snapshot(**facts):
-    return lambda m: isinstance(m, Snapshot) and all(getattr(m, key) == value for key, value in facts.items())
-
-
 @pytest.mark.requirement("A-10", "F-03")
 def test_a_person_plays(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
-        async with cabinet(folder):
-            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
-            bench, hands = await connect(folder.bench_socket, folder.bench_token)
-            await bench.readline()
-
-            async def hand(device, action, **values):
-                hands.write(encode(BenchCommand(device=device, action=action, values=values)))
-                return decode(await bench.readline())
-
-            async def insistently(device, action, **values):
-                """Until the machine has let the device take it: another process, over a serial line."""
-                async with asyncio.timeout(30):
-                    while not (await hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
-                        await asyncio.sleep(0.1)
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(cabinet(folder))
+            visit = await stack.enter_async_context(Visit.at(folder))
+            screen, hand, insistently = visit.screen, visit.hand, visit.insistently
 
             hello = await until(screen, lambda m: isinstance(m, Hello))
             assert hello.games[0].return_percent == "87.37"
@@ -107,14 +43,14 @@ def test_a_person_plays(tmp_path):
             while (
                 credit_cents % 100 == 0
             ):  # chance is real here, and the end wants a rest too small for a coin
-                wishes.write(encode(Intent(name="play")))
+                visit.wish("play")
                 played = await until(screen, lambda m: isinstance(m, Play))
-                wishes.write(encode(Intent(name="shown", value=played.play_id)))
+                visit.wish("shown", played.play_id)
                 after = await until(screen, snapshot(state="idle"))
                 assert after.credit_cents == credit_cents - 5 + played.win_cents
                 credit_cents = after.credit_cents
 
-            wishes.write(encode(Intent(name="cash_out")))
+            visit.wish("cash_out")
             await until(screen, snapshot(state="paying"))
             await until(screen, snapshot(state="idle", credit_cents=0))
             ticket = (await hand("printer", "state")).state["printed"][-1]
@@ -127,19 +63,17 @@ def test_a_person_plays(tmp_path):
                 screen,
                 lambda m: any(n.code == "fault.ticket_printer.paper_out" for n in getattr(m, "notices", ())),
             )
-            wishes.write(encode(Intent(name="cash_out")))  # no paper: coins, as far as they go
+            visit.wish("cash_out")  # no paper: coins, as far as they go
             await until(screen, snapshot(state="paying"))
             await until(screen, snapshot(state="idle", credit_cents=credit_cents % 100))
             assert (await hand("hopper", "state")).state["tray_coins"] == credit_cents // 100
-            wishes.write(encode(Intent(name="cash_out")))  # the rest by hand
+            visit.wish("cash_out")  # the rest by hand
             due = await until(screen, snapshot(state="handpay"))
             assert due.handpay.amount_cents == credit_cents % 100
             port = (folder.run / "metrics.port").read_text()
             assert b'egm_state{state="idle"}' in await asyncio.to_thread(_scrape, port)
             assert (await hand("io", "key", name="attendant", on=True)).ok
             await until(screen, snapshot(state="idle", credit_cents=0))
-            wishes.close()
-            hands.close()
 
     asyncio.run(session())
 

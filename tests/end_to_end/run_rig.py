@@ -1,0 +1,99 @@
+"""``egm run`` as its own process for a test: a screen's end of its socket, and hands on its bench."""
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import egm.cabinet
+from egm.config import StateFolder
+from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+
+DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
+EGM = (sys.executable, "-m", "tools.cli")
+
+
+@contextlib.asynccontextmanager
+async def cabinet(folder: StateFolder, more: str = "", change=str):
+    """``egm run`` on a state folder: the demonstration cabinet, changed, with ``more`` tables."""
+    # Two of these may run at once: neither may want the port the other has.
+    file = folder.root.with_suffix(".toml")
+    file.write_text(f"{change(DEMONSTRATION.read_text())}\n[metrics]\nport = 0\n{more}")
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    process = await asyncio.create_subprocess_exec(
+        *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await process.communicate()
+
+
+async def connect(socket, token):
+    async with asyncio.timeout(30):
+        while True:
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
+                writer.write(encode(Hello(token=token.read_text().strip())))
+                return reader, writer
+            await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
+
+
+async def until(reader, wanted):
+    """Read on until a message is what is wanted."""
+    async with asyncio.timeout(30):
+        while True:
+            message = decode(await reader.readline())
+            if wanted(message):
+                return message
+
+
+def snapshot(**facts):
+    return lambda m: isinstance(m, Snapshot) and all(getattr(m, key) == value for key, value in facts.items())
+
+
+class Visit:
+    """A person at a running cabinet: sees its screen, presses, and has hands on its devices."""
+
+    def __init__(self, screen, wishes, bench, hands) -> None:
+        self.screen, self._wishes, self._bench, self._hands = screen, wishes, bench, hands
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def at(cls, folder: StateFolder):
+        screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+        bench, hands = await connect(folder.bench_socket, folder.bench_token)
+        await bench.readline()
+        try:
+            yield cls(screen, wishes, bench, hands)
+        finally:
+            wishes.close()
+            hands.close()
+
+    def wish(self, name: str, value=None) -> None:
+        self._wishes.write(encode(Intent(name=name, value=value)))
+
+    async def sees(self, **facts) -> Snapshot:
+        """The next picture in which all of this holds."""
+        return await until(self.screen, snapshot(**facts))
+
+    async def hand(self, device: str, action: str, **values):
+        self._hands.write(encode(BenchCommand(device=device, action=action, values=values)))
+        return decode(await self._bench.readline())
+
+    async def insistently(self, device: str, action: str, **values) -> None:
+        """Until the machine has let the device take it: another process, over a serial line."""
+        async with asyncio.timeout(30):
+            while not (await self.hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
+                await asyncio.sleep(0.1)
+
+    async def plays(self) -> Play:
+        """One game, from the button to the end of its show."""
+        self.wish("play")
+        played = await until(self.screen, lambda m: isinstance(m, Play))
+        self.wish("shown", played.play_id)
+        return played
