@@ -1,13 +1,16 @@
 """A level's arithmetic: exact, conserved to the fraction, never less than before except by a win or a limit."""
 
 import json
+from collections import Counter
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from egm.progressive import posting
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
+from meters.chart import check_flow
 
 TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
 
@@ -152,3 +155,39 @@ def test_a_record_that_does_not_add_up_is_no_level():
         Level.open(TERMS).give_back(1)
     with pytest.raises(LevelDefectiveError):
         Level.open(TERMS).contribute(0)
+
+
+@pytest.mark.requirement("I-14", "I-20")
+@given(terms(), happenings)
+def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
+    balances: Counter[str] = Counter()
+
+    def move(transfers):
+        for t in transfers:
+            check_flow(t.source, t.target)
+            balances[t.source] -= t.amount_cents
+            balances[t.target] += t.amount_cents
+
+    level, paid = Level.open(first), []
+    move(posting.opening("p", level))
+    for what, value in happened:
+        before = level
+        if what == "wager":
+            level = level.contribute(value)
+        elif what == "hit":
+            amount, level = level.hit()
+            paid.append(amount)
+        elif what == "void" and paid:
+            level = level.give_back(paid.pop())
+        elif what == "change":
+            level = level.change(value)
+        else:
+            continue
+        move(posting.step("p", before, level))
+        posting.compare("p", level, balances.__getitem__)
+    assert sum(balances.values()) == 0
+    assert -balances["pool:p:startup"] == level.seeded
+    assert 0 <= level.contributed + balances["pool:p:contributed"] < 3  # the fractions, one a pool
+    balances["pool:p:current"] += 1
+    with pytest.raises(LevelDefectiveError):
+        posting.compare("p", level, balances.__getitem__)

@@ -1,0 +1,140 @@
+"""Which amounts the games of a machine feed and can win: one pool a level and stake.
+
+The pool of a level is the amount one stake plays for. A game's definition says base, increment, odds and
+stake of each; the cabinet file says who keeps it (:class:`egm.progressive.slots.LevelSlot`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from egm.errors import OperatorError
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.slots import LevelSlot
+from paytables import Game, LevelPlay, PaytableError, Wager
+
+
+class NoPoolError(OperatorError):
+    """A wager plays for a level that nobody keeps here: which, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """One amount: its definition, and the level of the game that feeds and wins it."""
+
+    definition: LevelDefinition
+    game: str
+    level: str
+
+    @property
+    def id(self) -> str:
+        """The pool's id: a controller's level id, or for a stand-alone one ``game.level.stake``."""
+        return self.definition.id
+
+    @property
+    def own(self) -> bool:
+        """Whether this machine keeps it itself."""
+        return self.definition.kind is Kind.STAND_ALONE
+
+
+class Pools:
+    """Every pool of a machine's games, by what a wager plays for."""
+
+    def __init__(self, pools: Iterable[Pool] = ()) -> None:
+        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in pools}
+        self._by_play = {
+            (pool.game, pool.level, pool.definition.chance.stake_cents): pool for pool in self.by_id.values()
+        }
+        self._games = {pool.game for pool in self.by_id.values()}
+
+    def __add__(self, other: "Pools") -> "Pools":
+        """Return the pools of both. Raises :class:`NoPoolError` when two have one id."""
+        twice = sorted(self.by_id.keys() & other.by_id.keys())
+        if twice:
+            raise NoPoolError(f"progressive level {twice[0]}: two levels of this cabinet feed it")
+        return Pools((*self.by_id.values(), *other.by_id.values()))
+
+    def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
+        """Return the pools a wager feeds and can win. Raises :class:`NoPoolError` when one is not kept."""
+        return tuple(self._pool(game, play, denomination_cents) for play in game.levels(wager))
+
+    def _pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
+        stake_cents = play.stake_credits * denomination_cents
+        pool = self._by_play.get((game.id, play.level, stake_cents))
+        if pool is None:
+            raise NoPoolError(f"{game.id}: no level {play.level!r} is kept at a stake of {stake_cents}")
+        if pool.definition.chance.odds != play.odds:
+            raise NoPoolError(
+                f"{game.id}: two bets of {stake_cents} have other odds of winning level {play.level!r}"
+            )
+        return pool
+
+
+def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
+    """Make the pools of one game at the denominations it is offered at.
+
+    Raises :class:`NoPoolError` when a level of the game is configured nowhere, or cannot be kept.
+    """
+    mine = {slot.level: slot for slot in slots if slot.game == game.id}
+    found: dict[tuple[str, int], Pool] = {}
+    for cents in denominations_cents:
+        for credits_ in game.bet_options:
+            for play in game.levels(game.wager(credits_)):
+                slot = mine.get(play.level)
+                if slot is None:
+                    raise NoPoolError(
+                        f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
+                        "does not configure"
+                    )
+                pool = _pool(game, play, slot, cents)
+                if pool is not None:
+                    found[play.level, pool.definition.chance.stake_cents] = pool
+    return Pools(found.values())
+
+
+def bets_kept(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
+    """Return the total bets of a game, in credits, whose levels are all kept."""
+    return tuple(n for n in game.bet_options if _kept(pools, game, n, denomination_cents))
+
+
+def _kept(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+    try:
+        pools.played(game, game.wager(credits_), denomination_cents)
+    except (NoPoolError, PaytableError):
+        return False
+    return True
+
+
+def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
+    """The pool of one stake; None where a controller keeps the level, and not at this stake."""
+    stake_cents = play.stake_credits * denomination_cents
+    own = slot.kind is Kind.STAND_ALONE
+    pool_id = f"{game.id}.{play.level}.{stake_cents}" if own else slot.stakes.get(str(stake_cents))
+    if pool_id is None:
+        return None
+    if not own and play.ceiling_credits is not None:
+        raise NoPoolError(
+            f"{game.id}: level {play.level!r} is hit by its amount, which only its keeper knows"
+        )
+    base_cents = play.reset_credits * denomination_cents
+    ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents
+    if play.ceiling_credits is not None:
+        ceiling_cents = play.ceiling_credits * denomination_cents
+    names = {level["id"]: level["name"] for level in game.presentation()["progressives"]}
+    return Pool(
+        game=game.id,
+        level=play.level,
+        definition=LevelDefinition(
+            id=pool_id,
+            names=names[play.level],
+            kind=slot.kind,
+            terms=Terms(
+                base_cents=base_cents,
+                increment=play.increment,
+                hidden=slot.hidden,
+                ceiling_cents=ceiling_cents,
+                mystery=play.ceiling_credits is not None,
+            ),
+            chance=Chance(stake_cents=stake_cents, odds=play.odds),
+        ),
+    )

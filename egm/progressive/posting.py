@@ -1,0 +1,66 @@
+"""A level's step as transfers between the accounts of its pool, in whole minor units.
+
+The accounts hold the whole units of each pool and the level holds the fractions; both are written in one
+transaction. So ``pool:<level>:current`` is always the whole part of the exact amount shown, and likewise for
+the hidden pool and the overflow: :func:`compare` proves it.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from egm.progressive.level import Level, LevelDefectiveError
+from meters import Transfer
+
+_HELD: Final = ("current", "hidden", "overflow")
+
+
+def opening(pool: str, level: Level) -> tuple[Transfer, ...]:
+    """The transfers that open ``level``."""
+    return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
+
+
+def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
+    """The transfers of one step of a level: a contribution, a hit, or a hit given back.
+
+    What the steps cannot tell by whole units, fractions that have become one, comes from ``contributed``:
+    there they were put up.
+    """
+    flows = (
+        ("current", "won", after.paid - before.paid),
+        ("startup", "current", after.seeded - before.seeded),
+        ("contributed", "hidden", max(0, _grown(before.hidden, after.hidden))),
+        ("hidden", "current", max(0, -_grown(before.hidden, after.hidden))),
+        ("current", "overflow", _grown(before.overflow, after.overflow)),
+    )
+    known = sum(cents for _, target, cents in flows if target == "current")
+    known -= sum(cents for source, _, cents in flows if source == "current")
+    rest = _grown(before.current, after.current) - known
+    return tuple(
+        Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
+        for a, b, cents in (
+            (source, target, cents) if cents > 0 else (target, source, -cents)
+            for source, target, cents in (*flows, ("contributed", "current", rest))
+        )
+        if cents
+    )
+
+
+def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
+    """Prove that the accounts of a pool hold the whole units of its level, and that the level is conserved.
+
+    Raises :class:`LevelDefectiveError` with the figures.
+    """
+    level.check()
+    for name in _HELD:
+        exact: Fraction = getattr(level, name)
+        held = balance_cents(f"pool:{pool}:{name}")
+        if held != exact.numerator // exact.denominator:
+            raise LevelDefectiveError(f"{pool}: the account {name} holds {held}, the level {exact}")
+    won = balance_cents(f"pool:{pool}:won")
+    if won != level.paid:
+        raise LevelDefectiveError(f"{pool}: the account won holds {won}, the level paid {level.paid}")
+
+
+def _grown(before: Fraction, after: Fraction) -> int:
+    return after.numerator // after.denominator - before.numerator // before.denominator

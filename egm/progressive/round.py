@@ -1,0 +1,145 @@
+"""What one game does to the amounts it plays for, gathered until its journal entry is written.
+
+The wager feeds every pool first; then the outcome is drawn; then what it hit is paid what the pool shows at
+that instant, this wager's share included. All of it is one transaction with the wager and the draws, so
+there is no moment at which a wager has been counted and its share has not, or a prize hit and not locked.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from egm.errors import InvariantError
+from egm.progressive import posting
+from egm.progressive.level import Level
+from egm.progressive.pools import Pool
+from meters import Transfer
+
+#: The purpose under which a mystery prize's number is recorded; the pool's id follows.
+MYSTERY: Final = "progressive."
+
+
+class Chance(Protocol):
+    """The step of the game: further numbers of the same draw."""
+
+    def below(self, bound: int, purpose: str) -> int:
+        """A uniform integer in [0, ``bound``)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkMark:
+    """How far this machine's contributions to a linked pool have come. What the journal keeps of it.
+
+    ``sequence``: the last one made. ``counted``: the last one the controller is known to have. ``since``: an
+    entry of the journal after which every contribution not yet counted stands.
+    """
+
+    sequence: int = 0
+    counted: int = 0
+    since: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """Return the mark as the journal keeps it."""
+        return {"sequence": self.sequence, "counted": self.counted, "since": self.since}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What a round reads: own levels, marks of linked ones, and what those show, all by pool id."""
+
+    level: Callable[[str], Level]
+    mark: Callable[[str], LinkMark]
+    shown_cents: Callable[[str], int]
+
+
+@dataclass(slots=True)
+class Round:
+    """One game's dealings with its pools.
+
+    ``levels`` are the own levels as the game leaves them, ``marks`` those of linked pools, ``claims`` what
+    was hit of linked pools, by claim id. ``story`` is what the game's entry tells.
+    """
+
+    pools: Mapping[str, Pool]
+    """By the game's name of the level."""
+    wager_cents: int
+    memory: Memory
+    claim_prefix: str
+    levels: dict[str, Level] = field(default_factory=dict)
+    marks: dict[str, LinkMark] = field(default_factory=dict)
+    claims: dict[str, dict[str, Any]] = field(default_factory=dict)
+    transfers: list[Transfer] = field(default_factory=list)
+    fed: list[dict[str, Any]] = field(default_factory=list)
+    draws: list[list[Any]] = field(default_factory=list)
+    hits: list[dict[str, Any]] = field(default_factory=list)
+
+    def feed(self, chance: Chance) -> None:
+        """Add the wager's share to every pool, and draw the mystery prizes. Once a game."""
+        for name, pool in self.pools.items():
+            if not pool.own:
+                self._contribute(pool)
+                continue
+            before = self.memory.level(pool.id)
+            odds = before.mystery_odds(self.wager_cents)
+            self._step(pool, before, before.contribute(self.wager_cents))
+            self.fed.append({"pool": pool.id, "wager_cents": self.wager_cents})
+            if odds is not None and self._drawn(pool, odds, chance):
+                self._hit(name, pool, mystery=True)
+
+    def award(self, names: Iterable[str]) -> None:
+        """Lock what the outcome hit: levels by the game's names, in order, each as often as it was hit."""
+        for name in names:
+            if name not in self.pools:
+                raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
+            self._hit(name, self.pools[name], mystery=False)
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """What the entry of this step tells, for recall and audit."""
+        return {"fed": self.fed, "draws": self.draws, "hits": self.hits}
+
+    # ------------------------------------------------------------------ the parts of it
+    def _contribute(self, pool: Pool) -> None:
+        mark = self.memory.mark(pool.id)
+        made = LinkMark(sequence=mark.sequence + 1, counted=mark.counted, since=mark.since)
+        self.marks[pool.id] = made
+        amount = self.wager_cents * pool.definition.terms.increment
+        self.fed.append(
+            {
+                "pool": pool.id,
+                "wager_cents": self.wager_cents,
+                "sequence": made.sequence,
+                "amount": str(amount),
+            }
+        )
+
+    def _drawn(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+        favourable, bound = odds
+        if favourable >= bound:
+            return True
+        purpose = f"{MYSTERY}{pool.id}"
+        value = chance.below(bound, purpose)
+        self.draws.append([bound, value, purpose])
+        return value < favourable
+
+    def _hit(self, name: str, pool: Pool, *, mystery: bool) -> None:
+        told = {"pool": pool.id, "level": name, "mystery": mystery}
+        if pool.own:
+            before = self._now(pool)
+            amount_cents, after = before.hit()
+            self._step(pool, before, after)
+            self.hits.append({**told, "amount_cents": amount_cents})
+            return
+        claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
+        shown_cents = self.memory.shown_cents(pool.id)
+        mark = self.marks.get(pool.id) or self.memory.mark(pool.id)
+        self.claims[claim] = {"pool": pool.id, "after": mark.sequence, "shown_cents": shown_cents}
+        self.hits.append({**told, "claim": claim, "shown_cents": shown_cents})
+
+    def _now(self, pool: Pool) -> Level:
+        return self.levels.get(pool.id) or self.memory.level(pool.id)
+
+    def _step(self, pool: Pool, before: Level, after: Level) -> None:
+        self.transfers += posting.step(pool.id, before, after)
+        self.levels[pool.id] = after
