@@ -11,11 +11,13 @@ import pygame
 
 from egm.link.client import Client
 from egm.link.messages import BenchCommand, BenchReply, Intent
+from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
 from egm.screen.sound import Sounds
 from egm.screen.theme import Theme
-from egm.screen.view import Action, View, heard, heard_bench, lost, pressed, ticked
+from egm.screen.view import Action, View
 
 FRAMES_PER_SECOND: Final = 60
 #: How often an open drawer asks the bench for the state of its devices.
@@ -111,7 +113,8 @@ class App:
 
     def act(self, action: Action) -> None:
         """What a touch or a key does."""
-        self.view, messages = pressed(self.view, action, self.theme)
+        choices = self.surface.picture.choices(self.view)
+        self.view, messages = pressed(self.view, action, self.theme, choices)
         self._send(messages)
 
     def _units(self, tap: Tap) -> tuple[float, float]:

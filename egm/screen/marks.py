@@ -1,15 +1,48 @@
-"""The player's own Keno numbers: marking them, and the bet that carries them to the machine.
+"""The player's own marks: numbers of Keno cards and stakes on a wheel, and the bet that carries them.
 
-A marked card is one selection of one group, staked at one of the game's stakes. The machine keeps the bet;
-the marks here are what the player is doing with a finger, told to it as soon as they make a card.
+The machine keeps the bet; the marks here are what the player is doing with a finger, told to it as soon as
+they make something that can be bet on. Nothing of a game's rules is here but its counts, as published.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from egm.link.messages import GameView, Intent, Snapshot
 
+#: One card: its groups of numbers. A card of one group is played whole; of several, every set of groups.
+Card = tuple[frozenset[int], ...]
+_EMPTY: Card = (frozenset(),)
 
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """The cards being marked, and which one the finger is on. Without a mark it is a quick pick."""
+
+    cards: tuple[Card, ...] = (_EMPTY,)
+    card: int = 0
+
+    @property
+    def marked(self) -> bool:
+        """Whether any number is marked."""
+        return any(group for card in self.cards for group in card)
+
+    @property
+    def current(self) -> Card:
+        """The card the finger is on."""
+        return self.cards[self.card]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of the card the finger is on."""
+        return frozenset().union(*self.current)
+
+    def with_current(self, card: Card) -> "Slip":
+        """The slip with this in the place of the current card."""
+        return replace(self, cards=(*self.cards[: self.card], card, *self.cards[self.card + 1 :]))
+
+
+# ---------------------------------------------------------------------- Keno
 def is_keno(game: GameView | None) -> bool:
     """Whether numbers are marked in this game."""
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
@@ -21,41 +54,136 @@ def spots(game: GameView) -> tuple[int, ...]:
 
 
 def stakes(game: GameView) -> tuple[int, ...]:
-    """What may be staked on one card, in credits."""
+    """What may be staked on one way, in credits."""
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def is_card(game: GameView, marks: frozenset[int]) -> bool:
-    """Whether the marks make a card that can be played."""
-    return len(marks) in spots(game)
+def most(game: GameView, what: str) -> int:
+    """The most ``selections`` of a ticket, or ``groups`` of a selection."""
+    return int(game.presentation["marks"][what])
 
 
-def toggled(game: GameView, marks: frozenset[int], number: int) -> frozenset[int]:
-    """The marks with this number marked or unmarked; a number beyond the largest card is not taken."""
-    if number in marks:
-        return marks - {number}
-    return marks | {number} if len(marks) < max(spots(game)) else marks
+def ways(card: Card) -> dict[int, int]:
+    """How many sets of a card's groups hold each number of spots."""
+    made = {0: 1}
+    for group in card:
+        for count, sets in list(made.items()):
+            made[count + len(group)] = made.get(count + len(group), 0) + sets
+    return made
 
 
-def bet(game: GameView, marks: frozenset[int], stake: int) -> tuple[Intent, ...]:
-    """The wish for a card of these marks: nothing while they make none; without marks, a quick pick."""
-    if not marks:
+def played(game: GameView, card: Card) -> dict[int, int]:
+    """The ways of a card that the game pays, by spots; empty while the card cannot be played."""
+    if not all(card):
+        return {}
+    made = {count: sets for count, sets in ways(card).items() if count in spots(game)}
+    least, largest = min(map(len, card)), sum(map(len, card))
+    fits = any(count >= least for count in made) and largest >= min(spots(game))
+    return made if fits else {}
+
+
+def is_slip(game: GameView, slip: Slip) -> bool:
+    """Whether the marks make a ticket that can be bet on."""
+    return all(played(game, card) for card in slip.cards)
+
+
+def toggled(game: GameView, slip: Slip, number: int) -> Slip:
+    """The slip with this number marked in the current card's last group, or unmarked.
+
+    A number beyond the largest card is not taken.
+    """
+    card = slip.current
+    if number in slip.numbers:
+        kept = tuple(group - {number} for group in card)
+        return slip.with_current(tuple(group for group in kept[:-1] if group) + kept[-1:])
+    if len(card[-1]) >= max(spots(game)):
+        return slip
+    return slip.with_current((*card[:-1], card[-1] | {number}))
+
+
+def with_group(game: GameView, slip: Slip) -> Slip:
+    """A further group on the current card, where the last one has numbers and the game allows one more."""
+    card = slip.current
+    return slip.with_current((*card, frozenset())) if card[-1] and len(card) < most(game, "groups") else slip
+
+
+def with_card(game: GameView, slip: Slip) -> Slip:
+    """A further card, where every card so far can be played and the game allows one more."""
+    if not is_slip(game, slip) or len(slip.cards) >= most(game, "selections"):
+        return slip
+    return Slip((*slip.cards, _EMPTY), len(slip.cards))
+
+
+def cost(game: GameView, slip: Slip, stake: int) -> int:
+    """What a draw costs, in credits: every way of every card at the stake."""
+    return sum(sum(played(game, card).values()) for card in slip.cards) * stake
+
+
+def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
+    """The wish for a ticket of these marks: nothing while they make none; without marks, a quick pick."""
+    if not slip.marked:
         return (Intent(name="bet", value=min(game.bet_options)),)
-    if not is_card(game, marks):
+    if not is_slip(game, slip):
         return ()
-    selection = {"groups": [sorted(marks)], "stakes": {str(len(marks)): stake}}
-    return (Intent(name="bet", value=stake, options={"selections": [selection]}),)
+    selections = [
+        {
+            "groups": [sorted(group) for group in card],
+            "stakes": {str(count): stake for count in sorted(played(game, card))},
+        }
+        for card in slip.cards
+    ]
+    return (Intent(name="bet", value=cost(game, slip, stake), options={"selections": selections}),)
 
 
 def stake_of(snapshot: Snapshot, game: GameView) -> int:
-    """The stake on the card in force, or the lowest."""
+    """The stake on the ticket in force, or the lowest."""
+    for selection in snapshot.bet_wager.get("selections", ()):
+        for stake in selection.get("stakes", {}).values():
+            if stake in stakes(game):
+                return int(stake)
     return snapshot.bet_credits if snapshot.bet_credits in stakes(game) else min(stakes(game))
 
 
-def marks_of(wager: Mapping[str, Any]) -> frozenset[int]:
-    """The marks of a bet in force: one card of one group; anything else has none to show."""
-    selections = wager.get("selections", ())
-    if len(selections) != 1 or len(selections[0].get("groups", ())) != 1:
-        return frozenset()
-    group = selections[0]["groups"][0]
-    return frozenset(map(int, group)) if isinstance(group, list) else frozenset()
+def slip_of(wager: Mapping[str, Any]) -> Slip:
+    """The marks of a bet in force; a quick pick has none to show."""
+    cards = []
+    for selection in wager.get("selections", ()):
+        groups = selection.get("groups", ())
+        if not groups or not all(isinstance(group, list | tuple) for group in groups):
+            return Slip()
+        cards.append(tuple(frozenset(map(int, group)) for group in groups))
+    return Slip(tuple(cards)) if cards else Slip()
+
+
+# ---------------------------------------------------------------------- the wheel
+def is_wheel(game: GameView | None) -> bool:
+    """Whether stakes are laid on areas in this game."""
+    return game is not None and "areas" in game.presentation
+
+
+def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
+    """The stake on each area of the bet in force: as marked, or of the first form that costs as much."""
+    laid = snapshot.bet_wager.get("bets")
+    if isinstance(laid, Mapping):
+        return {str(area): int(stake) for area, stake in laid.items()}
+    for form in game.presentation.get("forms", ()):
+        for stake in game.presentation["layout"]["stakes"]:
+            if stake * len(form["areas"]) == snapshot.bet_credits:
+                return dict.fromkeys(form["areas"], stake)
+    return {}
+
+
+def laid(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
+    """The wish for the next stake on an area, the highest followed by none; one area always has a stake."""
+    layout, now = game.presentation["layout"], stakes_on(game, snapshot)
+    ladder = [0, *layout["stakes"]]
+    others = {name: stake for name, stake in now.items() if name != area}
+    place = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
+    for step in range(1, len(ladder) + 1):
+        stake = ladder[(place + step) % len(ladder)]
+        staked = {**others, area: stake} if stake else others
+        dear = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
+        many = layout.get("areas") is not None and len(staked) > layout["areas"]
+        if staked and not dear and not many:
+            return (Intent(name="bet", value=sum(staked.values()), options={"bets": staked}),)
+    return ()

@@ -58,6 +58,8 @@ class Field:
     lines: tuple[tuple[int, ...], ...]
     prizes: tuple[Prize, ...]
     groups: Mapping[str, tuple[str, ...]]
+    titles: Mapping[str, Names]
+    """What prizes of no one symbol are called."""
 
     def icons(self, prize: Prize) -> tuple[str, ...]:
         """The symbols that picture a prize: like symbols, or for a group its members in turn."""
@@ -142,6 +144,15 @@ def _counted(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
+def _every_pay(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Each prize once: those of the cheapest bet, and what only a dearer bet buys, for nothing there."""
+    found = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
+    for entry in data.get("bets", ()):
+        for pay in entry.get("pays", ()):
+            found.setdefault(str(pay["name"]), {**pay, "credits": 0})
+    return list(found.values())
+
+
 def read_field(game: GameView, stage: str = BASE) -> Field:
     """The reel field of a game's presentation in one stage. Raises :class:`OutcomeError`."""
     data = game.presentation
@@ -151,11 +162,11 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         heights = tuple(int(h) for h in place.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
+        titles = {str(word): _names(named, str(word)) for word, named in data.get("names", {}).items()}
         lines = tuple(tuple(int(row) for row in line) for line in place.get("lines") or ())
         prizes = tuple(
             Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]), _gives(pay))
-            for pay in data.get("pays", ())
-            if isinstance(pay, Mapping)
+            for pay in _every_pay(data)
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
@@ -163,7 +174,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
     names = {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
-    return Field(strips, heights, names, lines, prizes, groups)
+    return Field(strips, heights, names, lines, prizes, groups, titles)
 
 
 def bet_level(game: GameView, bet_credits: int) -> int:
@@ -173,6 +184,18 @@ def bet_level(game: GameView, bet_credits: int) -> int:
     levels = game.presentation.get("levels", ())
     fitting = [bet_credits // c for c in costs if c and bet_credits % c == 0 and bet_credits // c in levels]
     return max(1, fitting[0] if fitting else bet_credits // min(game.bet_options, default=1))
+
+
+def prize_at(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
+    """What a prize pays at a bet, in credits: a bet that buys more of the pay table has its own (C-22)."""
+    levels = game.presentation.get("levels", ())
+    for entry in game.presentation.get("bets", ()):
+        cost = int(entry.get("cost", 0))
+        if not cost or bet_credits % cost or bet_credits // cost not in levels or not entry.get("pays"):
+            continue
+        pays = {str(pay["name"]): int(pay["credits"]) for pay in entry["pays"]}
+        return pays.get(name, 0) * (bet_credits // cost)
+    return lowest * bet_level(game, bet_credits)
 
 
 def stages_of(game: GameView) -> tuple[str, ...]:

@@ -17,10 +17,11 @@ from egm.screen.scenes.help import draw_help, page_keys
 from egm.screen.scenes.keno import touches
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
-from egm.screen.scenes.stage import Stage, bulbs, chrome
+from egm.screen.scenes.stage import Stage, bulbs, chrome, draw_focus
+from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, Scene, View, drawer_share, playing, times
+from egm.screen.view import Action, Page, Scene, View, choosing, drawer_share, playing, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Picture:
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view. Nothing but the surface changes."""
         self.painter.surface = surface
-        stage = Stage(self.painter, self.texts(view), self.layout, view)
+        stage = self._stage(view)
         surface.blit(chrome(stage), (0, 0))
         scene = view.scene
         if view.snapshot is not None and scene is not Scene.BOOT:
@@ -76,9 +77,33 @@ class Picture:
             draw_help(stage)
         elif view.page is Page.GAMES:
             draw_menu(stage)
+        places = self._places(stage)
+        if view.focused and places and choosing(view, self.theme):
+            draw_focus(stage, places[view.focus % len(places)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
+
+    def choices(self, view: View) -> tuple[Action, ...]:
+        """What the deck's keys may choose among: the places of what is asked or open, in their order."""
+        return tuple(touch.action for touch in self._places(self._stage(view)))
+
+    def _stage(self, view: View) -> Stage:
+        return Stage(self.painter, self.texts(view), self.layout, view)
+
+    def _places(self, stage: Stage) -> list[Touch]:
+        """The places of the page that is open, of the question that is asked, or of the field."""
+        view, layout = stage.view, self.layout
+        found: list[tuple[Rect, Action]] = []
+        if view.page is Page.HELP:
+            found = [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
+        elif view.page is Page.GAMES:
+            found = choices(view, layout)
+        elif view.scene is Scene.GAME:
+            found = answers(stage)
+            if not found and not playing(view, self.theme):
+                found = [*touches(view, layout), *area_touches(view, layout)]
+        return [Touch(rect, action) for rect, action in found]
 
     def touches(self, view: View) -> list[Touch]:
         """Every place that can be touched, the topmost first."""
@@ -97,14 +122,7 @@ class Picture:
                     for c in controls(self.layout.drawer, view, self.texts(view))
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
-        if view.page is Page.HELP:
-            found += [Touch(rect, Action(name)) for name, rect in page_keys(self.layout.sheet).items()]
-        elif view.page is Page.GAMES:
-            found += [Touch(rect, action) for rect, action in choices(view, self.layout)]
-        if view.scene is Scene.GAME:
-            found += [Touch(rect, action) for rect, action in answers(view, self.layout)]
-            if view.page is Page.NONE and not playing(view, self.theme):
-                found += [Touch(rect, action) for rect, action in touches(view, self.layout)]
+        found += self._places(self._stage(view))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 

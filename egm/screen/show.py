@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from egm.link.messages import Play
 from egm.screen.outcome import Result
-from egm.screen.steps import HoldStep, KenoStep, PickStep, Step, WheelStep
+from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.theme import Motion
 
 #: The machine ends a game whose show takes a minute; a longer one is shown quicker, down to this pace.
@@ -16,7 +16,9 @@ QUICKEST = 0.55
 class Show:
     """An outcome being shown: when it began, if its roll-up was cut short, and if its end was told.
 
-    ``before`` is what the reels stood at.
+    ``before`` is what the reels stood at. A game that asks is shown in parts: what leads to a question is not
+    ``whole``; the first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in the parts
+    before, when the game had won ``seen_credits``.
     """
 
     play: Play
@@ -25,6 +27,11 @@ class Show:
     before: Result | None = None
     skipped: float | None = None
     told: bool = False
+    whole: bool = True
+    seen: int = 0
+    opened: int = 0
+    seen_credits: int = 0
+    seen_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,10 @@ def timeline(show: Show, motion: Motion, level: int) -> Timeline:
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
-        time = _step_time(step, begin, motion)
+        if index < show.seen:
+            steps.append(StepTime(0.0, (0.0,) * parts(step), 0.0, 0.0))
+            continue
+        time = _step_time(step, begin, motion, show.opened if index == show.seen else 0)
         pause = motion.line_cycle if step.credits else motion.result_hold
         begin = time.spun + (pause if index < len(show.steps) - 1 else 0.0)
         steps.append(replace(time, end=begin))
@@ -67,7 +77,8 @@ def timeline(show: Show, motion: Motion, level: int) -> Timeline:
         pace = max(QUICKEST, LONGEST / steps[-1].spun)
         steps = [_paced(time, pace) for time in steps]
     spun = steps[-1].spun
-    length = 0.45 + motion.rollup_per_level * level if show.play.win_cents > 0 else 0.0
+    grows = show.play.win_cents > show.seen_cents
+    length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = spun + length
     if show.skipped is not None:
         rolled = min(rolled, max(spun, show.skipped - show.began))
@@ -79,8 +90,19 @@ def _paced(time: StepTime, pace: float) -> StepTime:
     return StepTime(time.begin * pace, stops, time.spun * pace, time.end * pace)
 
 
-def _step_time(step: Step, begin: float, motion: Motion) -> StepTime:
-    """When the parts of a step happen; ``stops`` are its reels, spins, boxes or balls."""
+def parts(step: Step) -> int:
+    """How many parts of a step happen one after another: its reels, spins, boxes, balls."""
+    if isinstance(step, Result):
+        return len(step.window)
+    if isinstance(step, HoldStep):
+        return len(step.spins)
+    if isinstance(step, PickStep):
+        return len(step.opened)
+    return len(step.balls) if isinstance(step, KenoStep) else 1
+
+
+def _step_time(step: Step, begin: float, motion: Motion, opened: int = 0) -> StepTime:
+    """When the parts of a step happen; the first ``opened`` of them have happened already."""
     if isinstance(step, Result):
         held = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
         turning = [reel for reel in range(len(step.window)) if reel not in held]
@@ -90,13 +112,16 @@ def _step_time(step: Step, begin: float, motion: Motion) -> StepTime:
         )
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
         return StepTime(begin, stops, spun, spun)
-    beats: dict[type, tuple[float, int]] = {
-        HoldStep: (motion.hold_spin, len(step.spins) if isinstance(step, HoldStep) else 0),
-        PickStep: (motion.box, len(step.opened) if isinstance(step, PickStep) else 0),
-        WheelStep: (motion.wheel, 1),
-        KenoStep: (motion.ball, len(step.balls) if isinstance(step, KenoStep) else 0),
+    beats: dict[type, float] = {
+        HoldStep: motion.hold_spin,
+        PickStep: motion.box,
+        WheelStep: motion.wheel,
+        KenoStep: motion.ball,
+        GambleStep: motion.card,
     }
-    beat, count = beats[type(step)]
-    stops = tuple(begin + motion.entrance + beat * (i + 1) for i in range(count))
-    spun = (stops[-1] if stops else begin + motion.entrance) + motion.settle
+    first = begin if opened or isinstance(step, GambleStep) else begin + motion.entrance
+    stops = (begin,) * opened + tuple(
+        first + beats[type(step)] * (i + 1) for i in range(parts(step) - opened)
+    )
+    spun = (stops[-1] if stops else first) + motion.settle
     return StepTime(begin, stops, spun, spun)

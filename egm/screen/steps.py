@@ -70,7 +70,18 @@ class KenoStep:
     credits: int
 
 
-Step = Result | HoldStep | PickStep | WheelStep | KenoStep
+@dataclass(frozen=True, slots=True)
+class GambleStep:
+    """One round of double-up: what was called, what the card showed, what it left; and the cards before."""
+
+    stage: str
+    called: str
+    shown: str
+    credits: int
+    before: tuple[str, ...]
+
+
+Step = Result | HoldStep | PickStep | WheelStep | KenoStep | GambleStep
 
 
 def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple[Step, ...]:
@@ -81,6 +92,7 @@ def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple
             steps: list[Step] = [_keno(draw, len(draws)) for draw in draws]
         else:
             steps = [_step(fields, step) for step in display.get("steps") or [display]]
+            steps += _gambles(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
     if not steps:
@@ -90,19 +102,20 @@ def read_steps(fields: Mapping[str, Field], display: Mapping[str, Any]) -> tuple
 
 def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
+    times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
     if "spins" in data:
         return HoldStep(
             stage,
-            _items(data["coins"]),
+            _items(data["coins"], times),
             tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in data["spins"]),
             tuple(int(spin["left"]) for spin in data["spins"]),
             credits_,
         )
     if "opened" in data:
-        opened = tuple((int(box["box"]), _item(box)) for box in data["opened"])
+        opened = tuple((int(box["box"]), _item(box, times)) for box in data["opened"])
         return PickStep(stage, int(data["boxes"]), opened, credits_)
     if "parts" in data:
-        parts = _items(data["parts"])
+        parts = _items(data["parts"], times if "level" in data else 1)
         part = int(data["part"])
         if not 0 <= part < len(parts):
             raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
@@ -112,12 +125,22 @@ def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
     return read_result(fields[stage], data)
 
 
-def _items(data: Any) -> tuple[Item, ...]:
-    return tuple(_item(entry) for entry in data)
+def _gambles(data: Any) -> list[Step]:
+    rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
+    cards = tuple(shown for _, shown, _ in rounds)
+    return [
+        GambleStep("double_up", called, shown, credits_, cards[:i])
+        for i, (called, shown, credits_) in enumerate(rounds)
+    ]
 
 
-def _item(data: Mapping[str, Any]) -> Item:
-    return Item(str(data["item"]), int(data["credits"]))
+def _items(data: Any, times: int) -> tuple[Item, ...]:
+    return tuple(_item(entry, times) for entry in data)
+
+
+def _item(data: Mapping[str, Any], times: int) -> Item:
+    """An item with what it pays at the bet made: games tell it for the lowest."""
+    return Item(str(data["item"]), int(data["credits"]) * times)
 
 
 def _keno(data: Mapping[str, Any], draws: int) -> KenoStep:

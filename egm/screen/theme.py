@@ -56,6 +56,7 @@ class Motion:
     hold_spin: float
     box: float
     wheel: float
+    card: float
     ball: float
     fall: float
     overlay: float

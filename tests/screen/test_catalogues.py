@@ -42,6 +42,8 @@ def test_no_text_is_empty_and_french_is_not_english():
         "drawer.title",
         "help.page",
         "feature.bonus",
+        "key.choose_less",
+        "key.choose_more",
     }
     same = {key for key in english if english[key] == french[key]} - international
     assert same == set()

@@ -6,10 +6,12 @@ import pygame
 import pytest
 
 from egm.screen import marks
+from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
 from egm.screen.scenes.keno import marked_since
-from egm.screen.view import Action, heard, pressed, times
+from egm.screen.view import Action, times
 from tools.gallery import at_rest, shown, snapshot
 
 
@@ -37,7 +39,8 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     assert (wish.name, wish.value) == ("bet", 2)
     wager = source.wager(wish.value, **wish.options)
     assert wager.credits == 2
-    assert marks.marks_of(wager.options) == {7, 18, 33} == view.picks
+    assert marks.slip_of(wager.options) == view.slip
+    assert view.slip.numbers == {7, 18, 33}
 
 
 def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
@@ -48,9 +51,9 @@ def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
 
 def test_no_more_marks_than_the_largest_card(published, keno, theme):
     view, _ = marked(at_rest(published, keno, "en"), theme, *range(1, 30))
-    assert len(view.picks) == max(marks.spots(keno))
+    assert len(view.slip.numbers) == max(marks.spots(keno))
     view, _ = marked(view, theme, 1)
-    assert 1 not in view.picks, "a second touch takes the mark away"
+    assert 1 not in view.slip.numbers, "a second touch takes the mark away"
 
 
 def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
@@ -64,23 +67,23 @@ def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, 
 def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
     view, _ = marked(at_rest(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = pressed(view, Action("quick_pick"), theme)
-    assert view.picks == frozenset()
+    assert not view.slip.marked
     assert wish.options is None
     assert source.wager(wish.value).credits == wish.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
     busy = at_rest(published, keno, "en", state="playing", accepts=())
-    assert marked(busy, theme, 1)[0].picks == frozenset()
+    assert not marked(busy, theme, 1)[0].slip.marked
     reels = next(game for game in published if game.id == "maple-classic")
-    assert marked(at_rest(published, reels, "en"), theme, 1)[0].picks == frozenset()
+    assert not marked(at_rest(published, reels, "en"), theme, 1)[0].slip.marked
 
 
 def test_a_screen_that_comes_back_shows_the_card_in_force(published, keno, source):
     options = source.wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = at_rest(published, keno, "en", bet_credits=1, bet_wager=dict(options))
-    assert view.picks == {4, 5, 6}
-    assert marks.marks_of(dict(source.wager(1).options)) == frozenset(), "a quick pick has no marks yet"
+    assert view.slip.numbers == {4, 5, 6}
+    assert not marks.slip_of(dict(source.wager(1).options)).marked, "a quick pick has no marks yet"
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -113,7 +116,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
     again, _ = pressed(over, Action("mark", 5), theme)
     assert marked_since(again)
-    assert again.picks == {5}
+    assert again.slip.numbers == {5}
 
 
 def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno, theme):
@@ -124,5 +127,5 @@ def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno
     view = heard(view, taken)
     assert [w.name for w in pressed(view, Action("play"), theme)[1]] == ["play"]
     let_go = heard(view, view.snapshot.model_copy(update={"bet_wager": {}}))
-    assert let_go.picks == frozenset()
+    assert not let_go.slip.marked
     assert [w.name for w in pressed(let_go, Action("play"), theme)[1]] == ["play"]

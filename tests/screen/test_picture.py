@@ -8,7 +8,8 @@ import pytest
 from egm.screen.layout import LANDSCAPE, PORTRAIT, inside
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.view import Action, pressed
+from egm.screen.pressing import pressed
+from egm.screen.view import Action
 from tools.gallery import at_rest, game_scenes, machine_scenes
 
 LAYOUTS = [LANDSCAPE, PORTRAIT]

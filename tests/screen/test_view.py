@@ -5,27 +5,17 @@ from dataclasses import replace
 import pytest
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
+from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.layout import LANDSCAPE
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
+from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import figures, lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.sound import ALARM_FLOOR, LEVELS, SCORES, loudness, samples, sounds_between
 from egm.screen.text import Texts
-from egm.screen.view import (
-    Action,
-    Page,
-    Scene,
-    View,
-    heard,
-    heard_bench,
-    lost,
-    playing,
-    pressed,
-    ticked,
-    times,
-)
+from egm.screen.view import Action, Page, Scene, View, playing, times
 from tools.gallery import UNIT_CENTS, Walk, at_rest, played, shown, snapshot
 
 
@@ -267,6 +257,8 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     view = heard(rest, question)
     assert view.held == asked.prompt["advice"]
+    assert pressed(view, Action("hold", 2), theme)[0].held == view.held, "the first spin is still running"
+    view = replace(view, now=view.now + 10)
     assert lit(stage(view, theme), "play")
     changed, wishes = pressed(view, Action("hold", 2), theme)
     assert (changed.held, wishes) == (view.held ^ 4, ())

@@ -11,7 +11,8 @@ from dataclasses import replace
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from egm.screen.view import Action, View, pressed
+from egm.screen.pressing import pressed
+from egm.screen.view import Action, View
 from egm.screen.web import Web
 from tools.bench import Figure
 

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from egm.cabinet.residents import Resident
 from egm.link.messages import Decision, GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
+from egm.screen.hearing import heard, lost
+from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
-from egm.screen.view import Action, View, heard, lost, pressed, times
+from egm.screen.view import Action, View, times
 from paytables import Choice, Depth, Game, Outcome, analyse
 from paytables import Decision as Asked
 
@@ -52,22 +54,25 @@ class Kinds:
     much: Outcome | None
     feature: Outcome | None
     asked: tuple[Asked, ...] = ()
+    doubled: Outcome | None = None
+    """One whose win was staked on a colour and doubled."""
 
 
 def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
-    """The first question of each kind that the game asks."""
+    """The first question of each kind that the game asks, and the second of one that goes on asking."""
     found: dict[str, Asked] = {}
     for number in range(tries):
         play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
+        asked_here: dict[str, int] = {}
         try:
             asked = next(play)
-            while asked.kind in found:
-                asked = play.send(Choice(asked.options[0]))
+            while True:
+                asked_here[asked.kind] = asked_here.get(asked.kind, 0) + 1
+                later = asked_here[asked.kind] > 2
+                found.setdefault(f"{asked.kind}{'-later' if later else ''}", asked)
+                asked = play.send(Choice(asked.options[-1]))
         except StopIteration:
             continue
-        finally:
-            play.close()
-        found[asked.kind] = asked
     return tuple(found.values())
 
 
@@ -87,8 +92,33 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
         if len(found) == 4:
             break
     return Kinds(
-        found.get("loss"), found.get("little"), found.get("much"), found.get("feature"), questions(game)
+        found.get("loss"),
+        found.get("little"),
+        found.get("much"),
+        found.get("feature"),
+        questions(game),
+        doubled(game),
     )
+
+
+def doubled(game: Game, tries: int = 400) -> Outcome | None:
+    """A game whose win was doubled once and then taken."""
+    if game.presentation().get("double_up") is None:
+        return None
+    for number in range(tries):
+        play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))
+        called = False
+        try:
+            asked = next(play)
+            while True:
+                double = asked.kind == "double_up" and not called
+                called = called or double
+                asked = play.send(Choice("red" if double else asked.options[0]))
+        except StopIteration as ended:
+            outcome: Outcome = ended.value
+            if called and outcome.win_credits:
+                return outcome
+    return None
 
 
 def game_view(game: Game) -> GameView:
@@ -153,6 +183,14 @@ def shown(view: View, game: GameView, outcome: Outcome) -> View:
     return heard(heard(view, playing), play)
 
 
+def asked_view(rest: View, game: GameView, asked: Asked) -> View:
+    """The screen at the moment a question comes."""
+    told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    language = rest.snapshot.language if rest.snapshot else "en"
+    waiting = snapshot(game, language, state="playing", accepts=("language", "service"))
+    return heard(heard(rest, waiting), told)
+
+
 def game_scenes(
     games: tuple[GameView, ...], game: GameView, found: Kinds, language: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
@@ -169,10 +207,21 @@ def game_scenes(
         assert line is not None
         for i, step in enumerate(line.steps[:4]):
             yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
-    for asked in found.asked:
-        told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
-        waiting = heard(rest, snapshot(game, language, state="playing", accepts=("language", "service")))
-        yield f"asks-{asked.kind}", replace(heard(waiting, told), now=104.0)
+    for number, asked in enumerate(found.asked):
+        view = asked_view(rest, game, asked)
+        line = times(view, theme)
+        assert line is not None
+        yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
+    if found.doubled is not None:
+        view = shown(rest, game, found.doubled)
+        line = times(view, theme)
+        assert line is not None
+        last = line.steps[-1]
+        for part, share in (("turning", 0.3), ("turned", 1.02)):
+            yield (
+                f"double-up-{part}",
+                replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
+            )
     for sheet in range(6):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)

@@ -12,7 +12,7 @@ from egm.screen.motion import clamp, ease_out, rolled
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.stage import BLACK, Stage
 from egm.screen.theme import fade, mix
-from egm.screen.view import times
+from egm.screen.view import asking, times
 
 _COINS: Final = (0, 0, 26, 60, 110)
 
@@ -53,6 +53,8 @@ def draw_celebration(stage: Stage) -> None:
     view, line = stage.view, times(stage.view, stage.theme)
     if view.show is None or line is None or line.level < 2 or view.snapshot is None:
         return
+    if view.decision is not None and asking(view, stage.theme):
+        return  # the answers are not to be hidden
     since = view.now - view.show.began - line.spun
     length = line.rolled - line.spun
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:

@@ -5,14 +5,15 @@ from egm.screen.outcome import Result, Window, WinView
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
+from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
 from egm.screen.scenes.wins import draw_wins
-from egm.screen.show import Show, StepTime, step_stage
-from egm.screen.steps import HoldStep, PickStep, Step, WheelStep
-from egm.screen.view import last_step, playing, standing, times
+from egm.screen.show import LONGEST, Show, StepTime, parts, step_stage
+from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
+from egm.screen.view import asking, last_step, playing, standing, times
 
 
 def draw_board(stage: Stage) -> None:
@@ -20,7 +21,7 @@ def draw_board(stage: Stage) -> None:
     view = stage.view
     if view.game is None:
         return
-    if view.decision is not None:
+    if view.decision is not None and asking(view, stage.theme):
         draw_decision(stage, view.decision)
         return
     line, show = times(view, stage.theme), view.show
@@ -45,7 +46,11 @@ def _at_rest(stage: Stage) -> None:
     if not fields:
         draw_keno(stage, last_step(view), None, 0.0)
         return
-    rest = standing(view)
+    last, rest = last_step(view), standing(view)
+    if last is not None and not isinstance(last, Result):
+        over = StepTime(0.0, (0.0,) * parts(last), 0.0, 0.0)
+        _draw(stage, last, over, LONGEST)
+        return
     field = fields[rest.stage] if rest else next(iter(fields.values()))
     if rest is None or view.snapshot is None or not view.snapshot.win_cents:
         draw_still(stage, field, rest.last_window if rest else None)
@@ -59,20 +64,28 @@ def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) ->
     step: Step = show.steps[index]
     if isinstance(step, Result):
         _reels(stage, show, index, time, since)
-    elif isinstance(step, HoldStep):
-        draw_hold(stage, step, time, since)
-    elif isinstance(step, PickStep):
-        draw_picks(stage, step, time, since)
-    elif isinstance(step, WheelStep):
-        draw_wheel(stage, step, time, since)
     else:
-        draw_keno(stage, step, time, since)
+        _draw(stage, step, time, since)
     if (
         index
         and since - time.begin < _TITLE_SECONDS
         and step_stage(show, index) != step_stage(show, index - 1)
     ):
         _title(stage, step_stage(show, index), (since - time.begin) / _TITLE_SECONDS)
+
+
+def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
+    """A step that is not played on reels."""
+    if isinstance(step, HoldStep):
+        draw_hold(stage, step, time, since)
+    elif isinstance(step, PickStep):
+        draw_picks(stage, step, time, since)
+    elif isinstance(step, WheelStep):
+        draw_wheel(stage, step, time, since)
+    elif isinstance(step, GambleStep):
+        draw_gamble(stage, step, time, since)
+    elif isinstance(step, KenoStep):
+        draw_keno(stage, step, time, since)
 
 
 def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:

@@ -47,12 +47,12 @@ def amount(stage: Stage, item: Item) -> str:
     """What an item shows: its credits, or its name where it pays otherwise."""
     if item.credits:
         return stage.texts.number(item.credits)
-    game = stage.view.game
-    symbol = game.presentation.get("symbols", {}).get(item.name) if game else None
+    data = stage.view.game.presentation if stage.view.game else {}
+    symbol = data.get("symbols", {}).get(item.name)
     if symbol is not None:
         return stage.texts.local(symbol["name"], item.name)
-    key = f"prize.{item.name.replace('-', '_')}"
-    return stage.texts.say(key) if stage.texts.has(key) else item.name.capitalize()
+    named = data.get("names", {}).get(item.name)
+    return stage.texts.local(named, item.name) if named else item.name.capitalize()
 
 
 # ---------------------------------------------------------------------- hold and spin
@@ -189,8 +189,10 @@ def wheel_angle(step: WheelStep, since: float, length: float) -> float:
     return end * ease_out(clamp(since / length))
 
 
-def draw_wheel(stage: Stage, step: WheelStep, time: StepTime | None, since: float) -> None:
-    """The wheel turning under its pointer; without a time, at rest where it ended."""
+def draw_wheel(
+    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, told: bool = True
+) -> None:
+    """The wheel turning under its pointer; without a time, at rest where it ended; ``told``: what it won."""
     board_back(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
@@ -204,7 +206,7 @@ def draw_wheel(stage: Stage, step: WheelStep, time: StepTime | None, since: floa
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
-    if turning >= length:
+    if told and turning >= length:
         _wheel_result(
             stage, step.parts[step.part], (cx + side / 2 + 26, cy - 130, x + w - cx - side / 2 - 46, 260)
         )

@@ -1,16 +1,25 @@
-"""Games that ask: which reels to hold, which box to open, whether to double. No answer is timed."""
+"""Games that ask: which reels to hold, which box to open, whether to double. No answer is timed.
+
+What led to the question is shown first (:mod:`egm.screen.hearing` makes a show of it); here is the question.
+"""
+
+from functools import partial
+
+import pygame
 
 from egm.link.messages import Decision
+from egm.screen.art.ink import Ink
 from egm.screen.layout import Layout
-from egm.screen.motion import clamp
-from egm.screen.outcome import Field, OutcomeError, read_result
+from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back, draw_boxes, pick_boxes
-from egm.screen.scenes.reels import Grid, draw_running, draw_still
-from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.show import StepTime
-from egm.screen.steps import Item
-from egm.screen.view import Action, View, standing
+from egm.screen.scenes.gamble import draw_suit, draw_table
+from egm.screen.scenes.reels import Grid, draw_still
+from egm.screen.scenes.stage import WHITE, Stage, draw_button
+from egm.screen.steps import Item, PickStep
+from egm.screen.view import Action, View, asking
+
+_SUITS = frozenset({"red", "black"})
 
 
 def _field(view: View) -> Field | None:
@@ -21,24 +30,29 @@ def _field(view: View) -> Field | None:
     return view.fields.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
-def answers(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Every place that answers the question."""
+def answers(stage: Stage) -> list[tuple[Rect, Action]]:
+    """Every place that answers the question, once it is asked."""
+    view = stage.view
     decision = view.decision
-    if decision is None:
+    if decision is None or not asking(view, stage.theme):
         return []
     if decision.kind == "hold":
         field = _field(view)
         if field is None:
             return []
-        grid = Grid(layout.field, field.heights)
+        grid = Grid(stage.layout.field, field.heights)
         return [(_hold_key(grid, reel), Action("hold", reel)) for reel in range(len(grid.heights))]
     if decision.kind == "pick":
-        boxes = pick_boxes(layout.field, _box_count(view, decision))
+        boxes = pick_boxes(stage.layout.field, _pick(view).boxes)
         return [
             (boxes[option], Action("choose", option))
             for option in decision.options
             if isinstance(option, int) and option < len(boxes)
         ]
+    return _buttons(stage.layout, decision)
+
+
+def _buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
     x, y, w, h = layout.field
     count = len(decision.options)
     wide = min(320.0, (w - 60) / max(1, count) - 20)
@@ -54,65 +68,70 @@ def _hold_key(grid: Grid, reel: int) -> Rect:
     return (x + 14, y + h - 74, w - 28, 66)
 
 
-def _box_count(view: View, decision: Decision) -> int:
-    game = view.game
-    stages = game.presentation.get("stages", {}) if game else {}
-    known = stages.get(str(decision.display.get("stage", "")), {}).get("boxes")
-    opened = decision.display.get("opened", [])
-    return int(known) if known is not None else len(decision.options) + len(opened)
+def _pick(view: View) -> PickStep:
+    """The boxes of the question."""
+    last = view.show.steps[-1] if view.show is not None else None
+    if isinstance(last, PickStep):
+        return last
+    decision = view.decision
+    return PickStep("", len(decision.options) if decision is not None else 0, (), 0)
 
 
 def draw_decision(stage: Stage, decision: Decision) -> None:
     """The question on the field."""
     if decision.kind == "hold":
-        _hold(stage, decision)
+        _hold(stage)
     elif decision.kind == "pick":
-        opened = {
-            int(b["box"]): Item(str(b["item"]), int(b["credits"])) for b in decision.display.get("opened", [])
-        }
-        draw_boxes(stage, _box_count(stage.view, decision), opened, open_all=True)
+        step = _pick(stage.view)
+        opened: dict[int, Item] = dict(step.opened)
+        draw_boxes(stage, step.boxes, opened, open_all=True)
+    elif decision.kind == "double_up":
+        told = decision.display
+        before = tuple(str(one["shown"]) for one in told.get("rounds", ()))
+        draw_table(stage, int(told["credits"]), int(told["to_win"]), before)
+        _answers(stage)
     else:
         _question(stage, decision)
 
 
-def _hold(stage: Stage, decision: Decision) -> None:
-    view, motion = stage.view, stage.theme.motion
-    field = _field(view)
-    if field is None:
+def _hold(stage: Stage) -> None:
+    view = stage.view
+    field, last = _field(view), view.show.steps[-1] if view.show is not None else None
+    if field is None or not isinstance(last, Result):
         return
-    try:
-        result = read_result(field, decision.display)
-    except OutcomeError:
-        return  # the machine waits for the answer all the same; the keys below still give it
-    since = view.now - view.asked_at
-    stops = tuple(motion.first_stop + i * motion.stop_step for i in range(field.reels))
-    spun = stops[-1] + motion.settle * 0.6
-    if since < spun:
-        draw_running(stage, field, result, standing(view), StepTime(0.0, stops, spun, spun), since)
-    else:
-        draw_still(stage, field, result.window)
-    grid = Grid(stage.layout.field, field.heights)
-    if clamp(since / spun) >= 1:
-        for reel in range(field.reels):
-            held = bool(view.held >> reel & 1)
-            words = stage.texts.say("feature.held" if held else "feature.hold")
-            draw_button(stage, _hold_key(grid, reel), words, lit=held)
+    draw_still(stage, field, last.window)
+    for rect, action in answers(stage):
+        held = bool(view.held >> int(action.value) & 1)
+        draw_button(stage, rect, stage.texts.say("feature.held" if held else "feature.hold"), lit=held)
 
 
 def _question(stage: Stage, decision: Decision) -> None:
-    """Any other question: what is at stake, and a button for each answer."""
+    """A question this screen has no picture for: its name, and a button for each answer."""
     board_back(stage)
-    p = stage.painter
     x, y, w, _ = stage.layout.field
     key = f"decide.{decision.kind}"
     title = stage.texts.say(key if stage.texts.has(key) else "decide.other")
-    p.text(title, (x + w / 2, y + 90), Style("heavy", "title", stage.look.accent), width=w - 80)
-    credits_, to_win = decision.display.get("credits"), decision.display.get("to_win")
-    if isinstance(credits_, int) and isinstance(to_win, int):
-        words = stage.texts.say(
-            "decide.stake", credits=stage.texts.number(credits_), to_win=stage.texts.number(to_win)
-        )
-        p.text(words, (x + w / 2, y + 190), Style("strong", "lead", "text"), width=w - 80)
-    for rect, action in answers(stage.view, stage.layout):
+    stage.painter.text(title, (x + w / 2, y + 90), Style("heavy", "title", stage.look.accent), width=w - 80)
+    _answers(stage)
+
+
+def _answers(stage: Stage) -> None:
+    """A button for each answer; a colour shows its suit beside the word."""
+    for rect, action in answers(stage):
         word = f"decide.{action.value}"
-        draw_button(stage, rect, stage.texts.say(word) if stage.texts.has(word) else str(action.value))
+        words = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
+        if action.value not in _SUITS:
+            draw_button(stage, rect, words, size="lead")
+            continue
+        x, y, w, h = rect
+        draw_button(stage, rect, "")
+        stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), partial(_suit, str(action.value)))
+        style = Style("strong", "lead", "text")
+        stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
+
+
+def _suit(shown: str, size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill([(6, 0), (94, 0), (100, 6), (100, 94), (94, 100), (6, 100), (0, 94), (0, 6)], WHITE)
+    draw_suit(ink, shown, (50, 50), 76)
+    return ink.finish()

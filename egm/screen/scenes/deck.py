@@ -13,7 +13,7 @@ from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, mix
-from egm.screen.view import playing, times
+from egm.screen.view import choosing, playing, times
 
 _ROLL: Final = 0.45
 
@@ -53,12 +53,9 @@ def figures(stage: Stage) -> Figures:
     win = snapshot.win_cents
     line = times(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
-        since = view.now - view.show.began
-        win = (
-            0
-            if since < line.spun
-            else rolled(view.show.play.win_cents, since - line.spun, line.rolled - line.spun)
-        )
+        since, seen = view.now - view.show.began, view.show.seen_cents
+        more = view.show.play.win_cents - seen
+        win = seen if since < line.spun else seen + rolled(more, since - line.spun, line.rolled - line.spun)
     return Figures(credit, snapshot.bet_credits, win)
 
 
@@ -113,8 +110,9 @@ def lit(stage: Stage, name: str) -> bool:
         return view.snapshot is not None and not playing(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
-    if name == "play" and view.decision is not None:
-        return view.linked and view.decision.kind == "hold"
+    if choosing(view, stage.theme) and name in {"bet_less", "bet_more", "bet_max", "play"}:
+        holding = view.decision is not None and view.decision.kind == "hold"
+        return view.linked and (name != "play" or holding or view.focused or view.decision is None)
     if name == "play" and playing(view, stage.theme):
         line = times(view, stage.theme)
         return line is not None and view.show is not None and view.now - view.show.began >= line.spun
@@ -130,9 +128,19 @@ def labels(stage: Stage, name: str) -> str:
         return say("language.other")
     if name == stage.view.page.value:
         return say("key.close")
+    if choosing(stage.view, stage.theme) and name in {"bet_less", "bet_more", "bet_max"}:
+        return say(f"key.choose_{name.removeprefix('bet_')}")
+    if stage.view.focused and name == "play" and _takes(stage):
+        return say("key.choose_max")
     if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
         return say("key.skip")
     return say(f"key.{name}")
+
+
+def _takes(stage: Stage) -> bool:
+    """Whether PLAY takes the place marked; reels to hold are spun by it instead."""
+    decision = stage.view.decision
+    return choosing(stage.view, stage.theme) and (decision is None or decision.kind != "hold")
 
 
 def draw_deck(stage: Stage) -> None:
@@ -173,7 +181,7 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
         p.text(
             words,
             (x + w / 2, y + h / 2 + drop),
-            Style("heavy", "body", paint, 1.5, (0, 0, 0, 150)),
+            Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150)),
             width=w - 26,
         )
 

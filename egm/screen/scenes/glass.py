@@ -3,8 +3,8 @@
 from typing import Final
 
 from egm.link.messages import GameView, Notice, Snapshot
-from egm.screen.marks import is_card, spots
-from egm.screen.outcome import Field, Prize, WinView, bet_level
+from egm.screen.marks import is_keno, is_slip, spots
+from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import fault_words
@@ -28,10 +28,14 @@ def base_field(stage: Stage) -> Field | None:
     return next(iter(fields.values()), None)
 
 
-def level_of(stage: Stage) -> int:
-    """What the prizes of the table are multiplied by at the bet on the meter."""
+def prizes_now(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
+    """Every prize of the bet on the meter with its credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
-    return 1 if game is None or snapshot is None else bet_level(game, snapshot.bet_credits)
+    if game is None or snapshot is None:
+        return []
+    bet = snapshot.bet_credits
+    paid = [(prize, prize_at(game, prize.name, prize.credits, bet)) for prize in field.prizes]
+    return sorted((one for one in paid if one[1]), key=lambda one: -one[1])
 
 
 def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
@@ -39,10 +43,17 @@ def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -
     if symbol:
         return texts.say("help.kind", count=count, name=texts.local(field.names.get(symbol, {}), symbol))
     number, _, rest = name.partition(" ")
-    words = (rest or name).replace("-", " ").replace("_", " ")
-    key = f"prize.{(rest or name).replace('-', '_')}"
-    words = texts.say(key) if texts.has(key) else words.capitalize()
-    return texts.say("help.kind", count=number, name=words) if number.isdigit() and rest else words
+    counted = number.isdigit() and bool(rest)
+    word = rest if counted else name
+    words = (
+        texts.local(field.titles[word], word) if word in field.titles else word.replace("-", " ").capitalize()
+    )
+    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == rest) <= 1
+    return (
+        words
+        if not counted or (alone and word in field.titles)
+        else texts.say("help.kind", count=number, name=words)
+    )
 
 
 def draw_glasses(stage: Stage) -> None:
@@ -57,7 +68,7 @@ def draw_glasses(stage: Stage) -> None:
     if field is None:
         _keno_glasses(stage)
         return
-    prizes = sorted((prize for prize in field.prizes if prize.credits), key=lambda prize: -prize.credits)
+    prizes = prizes_now(stage, field)
     layout = stage.layout
     rows = 6 if not layout.portrait else 4
     top, rest = prizes[:rows], prizes[rows : rows * 2 - 1]
@@ -119,22 +130,21 @@ def _tickets(stage: Stage, game: GameView) -> None:
     _small_print(stage, stage.layout.right)
 
 
-def _prizes(stage: Stage, field: Field, prizes: list[Prize], rect: Rect, heading: str) -> None:
+def _prizes(stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: Rect, heading: str) -> None:
     p, (x, y, w, h) = stage.painter, rect
     caption(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
     room = h - 64 - 62
     step = min(112.0, room / max(1, len(prizes)))
-    level = level_of(stage)
     hit = _current_win(stage)
-    for i, prize in enumerate(prizes):
+    for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
             p.shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
-        _prize(stage, field, prize, (x + 18, top, w - 36, step - 4), level)
+        _prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
-def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, level: int) -> None:
+def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
     p, (x, y, w, h) = stage.painter, rect
     icons = field.icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
@@ -151,7 +161,7 @@ def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, level: int) -> 
             width=w * 0.62,
         )
     p.text(
-        stage.texts.number(prize.credits * level),
+        stage.texts.number(credits_),
         (x + w - 2, middle),
         Style("numbers", "lead", "meter"),
         align="right",
@@ -246,7 +256,8 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     if snapshot.win_cents:
         return say("status.win_total", amount=stage.money(snapshot.win_cents)), "win"
     game = stage.view.game
-    if game is not None and stage.view.picks and not is_card(game, stage.view.picks):
+    slip = stage.view.slip
+    if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
         return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
     return say("status.insert" if snapshot.credit_cents == 0 else "status.choose"), "text"
 

@@ -10,7 +10,7 @@ import pygame
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
 from egm.screen.layout import grown
-from egm.screen.outcome import Field, Prize, bet_level
+from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
@@ -37,7 +37,7 @@ def sheets(stage: Stage) -> list[Sheet]:
     if field is not None and field.prizes:
         most = 9 if not stage.layout.portrait else 14
         each = -(-len(field.prizes) // -(-len(field.prizes) // most))
-        prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
+        prizes = sorted(field.prizes, key=lambda prize: -_most(stage, prize))
         for start in range(0, len(prizes), each):
             part = prizes[start : start + each]
             pages.append(Sheet(say("help.prizes"), partial(_prize_table, field=field, prizes=part)))
@@ -50,6 +50,12 @@ def sheets(stage: Stage) -> list[Sheet]:
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     return pages
+
+
+def _most(stage: Stage, prize: Prize) -> int:
+    """What a prize pays at the highest bet."""
+    game = stage.view.game
+    return prize_at(game, prize.name, prize.credits, max(game.bet_options)) if game else prize.credits
 
 
 def draw_help(stage: Stage) -> None:
@@ -170,7 +176,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
             at += side
         _prize_words(stage, field, prize, (at + 12, middle), left - at - 16)
         for i, bet in enumerate(options):
-            credits_ = prize.credits * bet_level(game, bet)
+            credits_ = prize_at(game, prize.name, prize.credits, bet)
             words = stage.texts.number(credits_) if credits_ else NO_PRIZE
             p.text(
                 words,

@@ -8,7 +8,7 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
-from egm.screen.marks import is_card, is_keno
+from egm.screen.marks import cost, is_keno, is_slip, most, played, stake_of
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
@@ -22,6 +22,7 @@ _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
 _DRAWN: Final = parse_colour("#4aa8e8")
 _TRAY: Final = 0.27
+_KEY: Final = 62.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
@@ -32,9 +33,12 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
     if time is None and (keno is None or marked_since(view)):
-        marked = view.picks
-        _board(stage, (numbers, columns), (), marked, 1.0)
-        _tray(stage, (), marked, int(data.get("drawn", 20)))
+        slip = view.slip
+        letters = {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
+        _board(stage, (numbers, columns), (), slip.numbers, 1.0)
+        if len(slip.current) > 1:
+            _letters(stage, (numbers, columns), letters)
+        _tray_back(stage, _slip_words(stage))
         _marking(stage)
         return
     assert keno is not None
@@ -56,27 +60,80 @@ def marked_since(view: View) -> bool:
 
 
 def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """The numbers that can be marked and the quick-pick key, while the machine takes bets."""
+    """What can be touched while the machine takes bets: the numbers, the quick pick, cards and groups."""
     game = view.game
     if not is_keno(game) or game is None or not view.accepts("bet"):
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
     found = [(_place(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    return [(_quick_pick(layout), Action("quick_pick")), *found]
+    return [(_quick_pick(layout), Action("quick_pick")), *_slip_keys(view, layout), *found]
 
 
 def _quick_pick(layout: Layout) -> Rect:
     x, y, w, h = _split(layout)[1]
-    return (x + 12, y + h - 130, w - 24, 62) if not layout.portrait else (x + w - 330, y + h - 74, 318, 62)
+    return (
+        (x + 12, y + h - 136, w - 24, _KEY) if not layout.portrait else (x + w - 330, y + h - 70, 318, _KEY)
+    )
+
+
+def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """Keys for several cards and for groups, while marks and not a draw stand on the board."""
+    game, slip = view.game, view.slip
+    if game is None or not slip.marked or not marked_since(view):
+        return []
+    x, y, w, h = _split(layout)[1]
+    wide = (w - 36) / 2 if not layout.portrait else 260.0
+    low, left = (y + h - 70, x + 12)
+    found: list[tuple[Rect, Action]] = []
+    if is_slip(game, slip) and len(slip.cards) < most(game, "selections"):
+        found.append(((left, low, wide, _KEY), Action("new_card")))
+    if slip.current[-1] and len(slip.current) < most(game, "groups"):
+        found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
+    columns = 4 if not layout.portrait else 10
+    side, tall = (w - 16) / columns, 65.0 if not layout.portrait else 62.0
+    if len(slip.cards) > 1:
+        found += [
+            ((x + 8 + i % columns * side + 2, y + 44 + i // columns * tall, side - 4, 60), Action("card", i))
+            for i in range(len(slip.cards))
+        ]
+    return found
 
 
 def _marking(stage: Stage) -> None:
-    """The key that leaves the numbers to the machine, and how many are marked."""
-    view, game = stage.view, stage.view.game
-    if not touches(view, stage.layout) or game is None:
+    """The key that leaves the numbers to the machine, and those of cards and groups."""
+    view, game, say = stage.view, stage.view.game, stage.texts.say
+    if game is None or not view.accepts("bet") or not is_keno(game):
         return
-    draw_button(stage, _quick_pick(stage.layout), stage.texts.say("keno.quick_pick"), lit=not view.picks)
+    draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"), lit=not view.slip.marked)
+    for rect, action in _slip_keys(view, stage.layout):
+        if action.name != "card":
+            draw_button(stage, rect, say(f"keno.{action.name}"))
+            continue
+        index = int(action.value)
+        draw_button(
+            stage, rect, str(index + 1), lit=index == view.slip.card, on=bool(view.slip.cards[index][0])
+        )
+
+
+def _slip_words(stage: Stage) -> str:
+    """What is marked: cards, ways and what a draw costs."""
+    game, slip, snapshot = stage.view.game, stage.view.slip, stage.view.snapshot
+    if game is None or snapshot is None or not slip.marked or not is_slip(game, slip):
+        return stage.texts.say("keno.marking", count=len(slip.numbers))
+    ways = sum(sum(played(game, card).values()) for card in slip.cards)
+    price = cost(game, slip, stake_of(snapshot, game))
+    return stage.texts.say(
+        "keno.slip", cards=len(slip.cards), ways=stage.texts.number(ways), credits=stage.texts.number(price)
+    )
+
+
+def _letters(stage: Stage, size: tuple[int, int], letters: dict[int, str]) -> None:
+    """The letter of each marked number's group, in the corner of its place."""
+    board = _split(stage.layout)[0]
+    for number, letter in letters.items():
+        x, y, _, _ = _place(board, size, number)
+        stage.painter.text(letter, (x + 12, y + 12), Style("heavy", "tiny", (58, 38, 0, 255)), width=18)
 
 
 def _place(board: Rect, size: tuple[int, int], number: int) -> Rect:
@@ -97,7 +154,7 @@ def _split(layout: Layout) -> tuple[Rect, Rect]:
     """The board and, beside it (or below, upright), the tray."""
     x, y, w, h = layout.field
     if layout.portrait:
-        return (x + 16, y + 16, w - 32, h * 0.6), (x + 16, y + h * 0.6 + 24, w - 32, h * 0.4 - 40)
+        return (x + 16, y + 16, w - 32, h * 0.57), (x + 16, y + h * 0.57 + 24, w - 32, h * 0.43 - 40)
     left = w * (1 - _TRAY)
     return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY - 20, h - 32)
 
@@ -159,18 +216,23 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
 
 def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int) -> None:
     """The balls in the order they came."""
-    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
-    p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
-    head = 44.0
+    x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
-    p.text(words, (x + w / 2, y + 26), Style("strong", "caption", stage.look.accent), width=w - 20)
+    _tray_back(stage, words)
+    head = 44.0
     columns = 4 if not stage.layout.portrait else 10
     rows = -(-drawn // columns)
-    step = min((w - 16) / columns, (h - head - (136 if not stage.layout.portrait else 84)) / rows)
+    step = min((w - 16) / columns, (h - head - (142 if not stage.layout.portrait else 84)) / rows)
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
         bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
         draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
+
+
+def _tray_back(stage: Stage, words: str) -> None:
+    (x, y, w, h), p = _split(stage.layout)[1], stage.painter
+    p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
+    p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
@@ -213,7 +275,8 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
-    spots = len(stage.view.picks) if is_card(game, stage.view.picks) else 0
+    card = stage.view.slip.current
+    spots = max(played(game, card), default=0) if stage.view.slip.marked else 0
     last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)

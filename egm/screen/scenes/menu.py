@@ -9,7 +9,7 @@ from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
-from egm.screen.outcome import Field
+from egm.screen.outcome import Field, prize_at
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.glass import percent
 from egm.screen.scenes.keno import draw_ball
@@ -154,7 +154,9 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
             ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
             draw_ball(stage, ball, number, hit=i % 2 == 1)
         return
-    prizes = sorted(field.prizes, key=lambda prize: -prize.credits)
+    prizes = sorted(
+        field.prizes, key=lambda prize: -prize_at(game, prize.name, prize.credits, max(game.bet_options))
+    )
     _show_art(stage, rect, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
 
 

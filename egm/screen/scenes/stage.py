@@ -344,7 +344,9 @@ def stage_name(stage: Stage, name: str) -> str:
     return stage.texts.local(told) if isinstance(told, dict) else ""
 
 
-def draw_button(stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False) -> None:
+def draw_button(
+    stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False, size: str = "small"
+) -> None:
     """A flat button with words, as pages and the drawer have; ``lit`` where what it names is so."""
     p = stage.painter
     fill = (150, 88, 20, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
@@ -353,6 +355,24 @@ def draw_button(stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: b
     p.text(
         words,
         (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
-        Style("strong", "small", "text" if on else "text_dim"),
+        Style("strong", size, "text" if on else "text_dim"),
         width=rect[2] - 20,
     )
+
+
+def draw_focus(stage: Stage, rect: Rect) -> None:
+    """The frame round the place the deck's keys would take; its corners tell it without colour."""
+    x, y, w, h = rect
+    wide, tall = w + 20, h + 20
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size, (wide, tall), 2)
+        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 9, (0, 0, 0, 220))
+        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 5, WHITE)
+        for cx, sx in ((5.0, 1), (wide - 5, -1)):
+            for cy, sy in ((5.0, 1), (tall - 5, -1)):
+                corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
+                ink.fill(corner, stage.theme.colour("meter"))
+        return ink.finish()
+
+    stage.painter.art(("focus",), (x - 10, y - 10, wide, tall), make)

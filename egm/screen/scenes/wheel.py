@@ -5,18 +5,22 @@ from typing import Any
 
 import pygame
 
+from egm.screen.art.ink import Ink
+from egm.screen.art.paths import arc, ellipse
 from egm.screen.art.symbols import draw_symbol
+from egm.screen.layout import Layout
+from egm.screen.marks import is_wheel as is_wheel_game
+from egm.screen.marks import stakes_on
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_wheel
 from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import Item, WheelStep
-from egm.screen.view import last_step
+from egm.screen.view import Action, View, last_step
 
 
 def is_wheel(stage: Stage) -> bool:
     """Whether the game on the screen is a wheel by itself (a wheel may also be a feature of a reel game)."""
-    game = stage.view.game
-    return game is not None and game.presentation.get("kind") == "wheel"
+    return is_wheel_game(stage.view.game)
 
 
 def wheel_at_rest(stage: Stage) -> None:
@@ -30,20 +34,85 @@ def wheel_at_rest(stage: Stage) -> None:
         data = stage.view.game.presentation if stage.view.game else {}
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
+        draw_wheel(stage, step, None, 0.0, told=False)
+        return
     draw_wheel(stage, step, None, 0.0)
 
 
+def _area_rects(layout: Layout, count: int) -> list[Rect]:
+    """A row of the left glass for each area: what it pays, and the stake on it."""
+    x, y, w, h = layout.left
+    step = min(86.0, (h - 124) / max(1, count))
+    if layout.portrait:
+        wide, step = (w - 30) / 2, (h - 116) / -(-count // 2)
+        return [(x + 12 + (i % 2) * (wide + 6), y + 50 + i // 2 * step, wide, step - 6) for i in range(count)]
+    return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
+
+
+def area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """Each area takes the next stake when touched, while the machine takes bets."""
+    game = view.game
+    if game is None or not is_wheel_game(game) or not view.accepts("bet"):
+        return []
+    areas = [str(area["id"]) for area in game.presentation["areas"]]
+    rects = _area_rects(layout, len(areas))
+    return [(rect, Action("area", area)) for rect, area in zip(rects, areas, strict=True)]
+
+
 def wheel_glasses(stage: Stage) -> None:
-    """What each area pays for one credit staked, and the bets one touch lays."""
-    x, y, w, h = stage.layout.left
-    caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 12, w - 20, 40))
-    wheel_prizes(stage, (x + 26, y + 66, w - 52, h - 130))
+    """What each area pays for one credit staked and the stake on it, and the bets one touch lays."""
+    x, y, w, _ = stage.layout.left
+    caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    view = stage.view
+    laid = stakes_on(view.game, view.snapshot) if view.game and view.snapshot else {}
+    areas = _areas(stage)
+    for rect, area in zip(_area_rects(stage.layout, len(areas)), areas, strict=True):
+        _area(stage, rect, area, laid.get(str(area["id"]), 0))
     x, y, w, _ = stage.layout.right
-    caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 12, w - 20, 40))
-    top, game = y + 70, stage.view.game
+    caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    top, game = y + 66, stage.view.game
+    style = Style("strong", "small", "text")
     for form in game.presentation.get("forms", []) if game else ():
-        words, style = stage.texts.local(form["name"]), Style("strong", "small", "text")
-        top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 12
+        words = stage.texts.local(form["name"])
+        top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
+    if stage.layout.portrait:
+        return  # the stakes are touched all the same; the room is for what may be bet
+    words = stage.texts.say("wheel.touch")
+    stage.painter.paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
+
+
+def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
+    """An area: its animal, name and prize, and the chip that lies on it."""
+    p, (x, y, w, h) = stage.painter, rect
+    on = stage.view.accepts("bet")
+    edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
+    p.panel(
+        rect, radius=14, fill=(20, 10, 30, 235) if on else (14, 8, 22, 200), edge=edge, line=3 if stake else 2
+    )
+    symbol, pay = next(iter(area["pays"].items()))
+    side = min(h - 12, 60.0)
+    p.art(("symbol", symbol), (x + 8, y + (h - side) / 2, side, side), partial(_symbol, str(symbol)))
+    left, chip = x + side + 16, min(h - 14, 58.0)
+    room = w - side - chip - 34
+    name = stage.texts.local(area["name"])
+    p.text(name, (left, y + h * 0.3), Style("strong", "caption", "text"), align="left", width=room)
+    words = stage.texts.say("feature.multiplier", times=pay)
+    p.text(words, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
+    if stake:
+        place: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
+        p.art(("stake chip",), place, _chip)
+        style = Style("heavy", "small", (40, 20, 0, 255))
+        p.text(str(stake), (place[0] + chip / 2, place[1] + chip / 2), style, width=chip * 0.6)
+
+
+def _chip(size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size)
+    ink.fill(ellipse(50, 50, 49), (0, 0, 0, 220))
+    ink.fill(ellipse(50, 50, 46), (216, 30, 63, 255))
+    for i in range(8):
+        ink.fill(arc(50, 50, 40, i * 45, i * 45 + 20, 11), (255, 255, 255, 255))
+    ink.fill(ellipse(50, 50, 32), (255, 226, 150, 255))
+    return ink.finish()
 
 
 def wheel_prizes(stage: Stage, rect: Rect) -> None:

@@ -1,0 +1,159 @@
+"""The next view from what the machine or the bench said, and from the time that has passed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.link.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
+from egm.screen import marks
+from egm.screen.outcome import OutcomeError, read_field, stages_of
+from egm.screen.show import Show
+from egm.screen.steps import PickStep, Step, read_steps
+from egm.screen.theme import Theme
+from egm.screen.view import Page, View, standing, times
+
+#: A notice that comes this soon after a touch answers it, even if it says what the last one said.
+ANSWER_SECONDS: Final = 1.0
+
+
+def heard(view: View, message: Message) -> View:
+    """The view after a machine's message. Raises :class:`OutcomeError` for a display that fits no game."""
+    if isinstance(message, Hello):
+        fields = {
+            game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
+        }
+        return replace(view, linked=True, games={game.id: game for game in message.games}, fields=fields)
+    if isinstance(message, Play):
+        return _play(view, message)
+    if isinstance(message, Decision):
+        return _decision(view, message)
+    if isinstance(message, Snapshot):
+        return _snapshot(view, message)
+    return view
+
+
+def heard_bench(view: View, reply: BenchReply) -> View:
+    """The view after the bench answered: the state of every device, or what one hand did."""
+    if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
+        return replace(view, bench=reply.state)
+    return replace(view, bench_said=reply)
+
+
+# ---------------------------------------------------------------------- a game
+def _play(view: View, play: Play) -> View:
+    old = view.show
+    if old is not None and old.whole and old.play.play_id == play.play_id:
+        return replace(view, show=replace(old, told=False, play=play))
+    steps = read_steps(view.fields.get(play.game_id, {}), play.display)
+    show = _follow(view, play, steps)
+    return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
+
+
+def _decision(view: View, decision: Decision) -> View:
+    """The game asks: what led there is shown first. Asked again (a link that came back), nothing changes."""
+    if view.decision == decision or view.snapshot is None:
+        return view
+    told = decision.display
+    held = int(told.get("advice", 0)) if decision.kind == "hold" else 0
+    asked = replace(
+        view, decision=decision, held=held, focus=0, focused=False, page=Page.NONE, active_at=view.now
+    )
+    game_id = view.snapshot.game_id or ""
+    steps = _steps_so_far(view, game_id, decision)
+    if not steps:
+        return replace(asked, show=None)
+    won = int(told["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
+    so_far = Play(
+        play_id=decision.play_id,
+        game_id=game_id,
+        bet_credits=view.snapshot.bet_credits,
+        win_credits=won,
+        win_cents=won * view.snapshot.denomination_cents,
+        display=told,
+    )
+    return replace(asked, show=replace(_follow(view, so_far, steps), whole=False))
+
+
+def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
+    """The steps before a question, and the one it is asked in."""
+    told: Mapping[str, Any] = decision.display
+    steps = list(told.get("steps", ()))
+    if decision.kind == "hold":
+        steps.append(told)
+    elif decision.kind == "pick":
+        boxes = len(decision.options) + len(told.get("opened", ()))
+        steps.append({**told, "boxes": boxes})
+    display = {"steps": steps, "double_up": told.get("rounds", ())}
+    return read_steps(view.fields.get(game_id, {}), display) if steps else ()
+
+
+def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
+    """The show of these steps; those that an earlier question of the same game has shown are over."""
+    old, decision = view.show, view.decision
+    if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
+        return Show(play, view.now, steps, standing(view))
+    last = old.steps[-1]
+    opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
+    seen = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
+    return Show(
+        play,
+        view.now,
+        steps,
+        old.before,
+        seen=seen,
+        opened=opened,
+        seen_credits=old.play.win_credits,
+        seen_cents=old.play.win_cents,
+    )
+
+
+def _rest(view: View, snapshot: Snapshot) -> Step | None:
+    """The last step of the machine's last display; None where there is none or it fits no game here."""
+    if not snapshot.last_display or snapshot.game_id not in view.games:
+        return None
+    try:
+        return read_steps(view.fields.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
+    except OutcomeError:
+        return None  # another version's: the reels stand at their first stops
+
+
+# ---------------------------------------------------------------------- the machine
+def _snapshot(view: View, snapshot: Snapshot) -> View:
+    old = view.snapshot
+    changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
+    if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
+        changed = replace(changed, rest=_rest(view, snapshot))
+    bet = marks.slip_of(snapshot.bet_wager)
+    let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
+    if old is None or old.game_id != snapshot.game_id or let_go:
+        changed = replace(changed, slip=bet, marked_at=-10.0)
+    if old is None or old.state != snapshot.state:
+        changed = replace(changed, scene_at=view.now)
+    if old is not None and old.credit_cents != snapshot.credit_cents:
+        changed = replace(changed, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
+    news = old is None or old.notices != snapshot.notices
+    answered = view.now - view.pressed_at < ANSWER_SECONDS and snapshot.notices[:1]
+    if snapshot.notices and (news or (answered and answered[0].code.startswith("refused"))):
+        changed = replace(changed, notices_at=view.now)
+    if snapshot.state != "playing" and view.decision is not None:
+        changed = replace(changed, decision=None)
+    if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service"}:
+        changed = replace(changed, page=Page.NONE)
+    return changed
+
+
+def lost(view: View) -> View:
+    """The view after the machine's end closed."""
+    return replace(view, linked=False, scene_at=view.now)
+
+
+def ticked(view: View, now: float, theme: Theme) -> tuple[View, tuple[Intent, ...]]:
+    """The view at a later moment; tells the machine, once, that a game has been shown."""
+    view = replace(view, now=now)
+    line = times(view, theme)
+    show = view.show
+    if show is None or line is None or show.told or not show.whole or now - show.began < line.done:
+        return view, ()
+    if view.snapshot is None or view.snapshot.state != "playing":
+        return view, ()
+    return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)

@@ -1,0 +1,187 @@
+"""The next view from what a person did, with the wishes to send: touches, keys and the button deck alike.
+
+Whatever can be touched can be chosen by the deck too: where something is asked or a page is open, the bet
+keys move from place to place, MAX BET takes the place marked, and PLAY answers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from egm.link.messages import BenchCommand, Intent
+from egm.screen import marks
+from egm.screen.theme import Theme
+from egm.screen.view import Action, Page, View, asking, bets, choosing, playing, times
+
+Messages = tuple[Intent | BenchCommand, ...]
+
+
+def pressed(
+    view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
+) -> tuple[View, Messages]:
+    """The view after an action, with what is to be sent: wishes to the machine, commands to the bench.
+
+    ``choices`` are the places that can be touched in what is asked or open, in their order.
+    """
+    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now)
+    if action.name == "play" and view.show is not None and view.show.skipped is None and playing(view, theme):
+        line = times(view, theme)
+        if line is not None and view.now - view.show.began >= line.spun:
+            return replace(view, show=replace(view.show, skipped=view.now)), ()
+    moved = _focused(view, action, theme, choices)
+    if isinstance(moved, View):
+        return moved, ()
+    action = moved
+    own = _answered(view, action, theme)
+    if own is not None:
+        return own
+    wishes = _wishes(view, action)
+    if wishes is None:
+        return _local(view, action.name), ()
+    stays = action.name in {"language", "denomination"}
+    return view if stays else replace(view, page=Page.NONE), wishes
+
+
+def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
+    """Keys that choose: the view with another place marked, or the action of the place taken."""
+    if not choices or not choosing(view, theme):
+        return action
+    holding = view.decision is not None and view.decision.kind == "hold"
+    if action.name in {"bet_less", "bet_more"}:
+        step = 1 if action.name == "bet_more" else -1
+        place = view.focus + step if view.focused else 0
+        return replace(view, focus=place % len(choices), focused=True)
+    takes = action.name == "bet_max" or (action.name == "play" and not holding)
+    if takes and view.focused:
+        return choices[view.focus % len(choices)]
+    unmarked = action.name == "bet_max" or (action.name == "play" and view.decision is not None)
+    return replace(view, focused=True) if unmarked and not holding else action
+
+
+def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
+    """What touches of the field and the drawer do; None for everything else."""
+    name, value = action.name, action.value
+    if name == "bench":
+        return view, tuple(value)
+    if name in {"mark", "quick_pick", "new_group", "new_card", "card"}:
+        return _mark(view, name, value)
+    if name == "area":
+        return _stake(view, str(value))
+    if view.decision is not None and name in {"hold", "play", "choose"}:
+        return _choose(view, action) if asking(view, theme) else (view, ())
+    if name == "play" and _unfinished(view):
+        return view, ()  # the status line says how many numbers a card has
+    return None
+
+
+def _choose(view: View, action: Action) -> tuple[View, Messages]:
+    if action.name == "hold":
+        return replace(view, held=view.held ^ (1 << int(action.value))), ()
+    if action.name == "choose":
+        return view, (Intent(name="choose", value=action.value),)
+    holding = view.decision is not None and view.decision.kind == "hold"
+    return view, (Intent(name="choose", value=view.held),) if holding else ()
+
+
+def _unfinished(view: View) -> bool:
+    """Whether the machine's bet is not what the player sees marked."""
+    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
+        return False
+    return view.slip.cards != marks.slip_of(view.snapshot.bet_wager).cards
+
+
+# ---------------------------------------------------------------------- bets
+def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
+    """Mark a number, begin a group or a card, turn to a card, or leave the numbers to the machine again."""
+    game, snapshot = view.game, view.snapshot
+    if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
+        return view, ()
+    if name == "mark":
+        slip = marks.toggled(game, view.slip, int(value))
+    elif name == "quick_pick":
+        slip = marks.Slip()
+    elif name == "card":
+        slip = replace(view.slip, card=int(value) % len(view.slip.cards))
+    else:
+        slip = (marks.with_group if name == "new_group" else marks.with_card)(game, view.slip)
+    changed = replace(view, slip=slip, marked_at=view.now)
+    if slip.cards == view.slip.cards and name != "quick_pick":
+        return changed, ()
+    return changed, marks.bet(game, slip, marks.stake_of(snapshot, game))
+
+
+def _stake(view: View, area: str) -> tuple[View, Messages]:
+    """Another stake on an area of a wheel."""
+    game, snapshot = view.game, view.snapshot
+    if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts("bet"):
+        return view, ()
+    return view, marks.laid(game, snapshot, area)
+
+
+def _bet(view: View, step: int) -> tuple[Intent, ...]:
+    options = bets(view)
+    if view.snapshot is None or not options:
+        return ()
+    marked = view.game is not None and view.slip.marked and marks.is_keno(view.game)
+    current = marks.stake_of(view.snapshot, view.game) if marked and view.game else view.snapshot.bet_credits
+    index = options.index(current) if current in options else 0
+    index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
+    if marked and view.game is not None:
+        return marks.bet(view.game, view.slip, options[index])
+    return (Intent(name="bet", value=options[index]),)
+
+
+def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
+    """What an action asks of the machine; None for what is the screen's own business."""
+    return {
+        "play": (Intent(name="play"),),
+        "game": (Intent(name="game", value=action.value if isinstance(action.value, str) else None),),
+        "denomination": (
+            Intent(name="denomination", value=action.value if isinstance(action.value, int) else None),
+        ),
+        "cash_out": (Intent(name="cash_out"),),
+        "service": (Intent(name="service"),),
+        "bet_less": _bet(view, -1),
+        "bet_more": _bet(view, 1),
+        "bet_max": _bet(view, 0),
+        "language": _next_language(view),
+    }.get(action.name)
+
+
+def _next_language(view: View) -> tuple[Intent, ...]:
+    if view.snapshot is None or len(view.snapshot.languages) < 2:
+        return ()
+    codes = view.snapshot.languages
+    current = codes.index(view.snapshot.language) if view.snapshot.language in codes else -1
+    return (Intent(name="language", value=codes[(current + 1) % len(codes)]),)
+
+
+def _local(view: View, name: str) -> View:
+    """What the screen does by itself: pages, volume, the drawer."""
+    return {
+        "help": lambda: _toggle(view, Page.HELP),
+        "games": lambda: _toggle(view, Page.GAMES),
+        "close": lambda: replace(view, page=Page.NONE),
+        "next": lambda: _turned(view, 1),
+        "back": lambda: _turned(view, -1),
+        "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
+        "drawer": lambda: _slide_drawer(view),
+    }.get(name, lambda: view)()
+
+
+def _toggle(view: View, page: Page) -> View:
+    opened = Page.NONE if view.page is page else page
+    return replace(view, page=opened, sheet=0, focus=0, focused=False)
+
+
+def _turned(view: View, by: int) -> View:
+    """Another sheet of the page; the mark stays on the key that turned it only if a key did."""
+    return replace(view, sheet=view.sheet + by)
+
+
+def _slide_drawer(view: View) -> View:
+    if not view.with_bench:
+        return view
+    if view.drawer:
+        return replace(view, drawer_since=None, drawer_until=view.now)
+    return replace(view, drawer_since=view.now)

@@ -1,0 +1,151 @@
+"""Double-up: a card face down, what is at stake, the call, and the card turned over."""
+
+import math
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Radial
+from egm.screen.art.paths import box, ellipse, outline
+from egm.screen.motion import clamp, ease_in_out
+from egm.screen.painter import Rect, Style, gold
+from egm.screen.scenes.bonus import board_back
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
+from egm.screen.show import StepTime
+from egm.screen.steps import GambleStep
+from egm.screen.theme import Colour, mix, parse_colour
+
+_RED: Final = parse_colour("#d81e3f")
+_INK: Final = parse_colour("#16121f")
+_CARD: Final = (196.0, 274.0)
+_SMALL: Final = (50.0, 70.0)
+#: How many cards before this one are shown.
+_HISTORY: Final = 8
+
+
+def draw_table(stage: Stage, at_stake: int, to_win: int, before: tuple[str, ...]) -> None:
+    """The question: the card face down between what is at stake and what a right call makes of it."""
+    _table(stage, before)
+    _card_at(stage, "", 0.0)
+    _sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
+
+
+def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
+    """The card turning over, and what the call has made of the stake."""
+    share = clamp((since - time.begin) / max(0.01, time.spun - time.begin))
+    if stage.view.reduced_motion:
+        share = 1.0 if share > 0.5 else 0.0
+    turn = ease_in_out(clamp(share * 1.25))
+    _table(stage, step.before)
+    _card_at(stage, step.shown if turn >= 0.5 else "", turn)
+    said = stage.texts.say(f"decide.{step.called}")
+    x, y, w, h = stage.layout.field
+    style = Style("strong", "lead", "text")
+    stage.painter.text(
+        stage.texts.say("gamble.called", call=said), (x + w / 2, y + h - 132), style, width=w - 80
+    )
+    if share < 1:
+        return
+    won = step.credits > 0
+    words = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
+    paint = gold(stage.theme) if won else stage.theme.colour("text_dim")
+    style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
+    stage.painter.text(words, (x + w / 2, y + h - 66), style, width=w - 80)
+
+
+def _table(stage: Stage, before: tuple[str, ...]) -> None:
+    board_back(stage)
+    p, (x, y, w, h) = stage.painter, stage.layout.field
+    inner: Rect = (x + 18, y + 18, w - 36, h - 36)
+    p.art(("felt", stage.look.name), inner, partial(_felt, stage))
+    side, high = _SMALL
+    for i, shown in enumerate(before[-_HISTORY:]):
+        p.art(("card", shown), (x + 40 + i * (side + 8), y + 36, side, high), partial(_face, shown=shown))
+
+
+def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size, (100.0, 100.0 * size[1] / size[0]), 2)
+    high = 100.0 * size[1] / size[0]
+    base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
+    ink.fill(box(0, 0, 100, high, 5), metal(stage.theme, stage.look.rim))
+    ink.fill(
+        box(0.6, 0.6, 98.8, high - 1.2, 4.5),
+        Radial(((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7),
+    )
+    ink.stroke(box(2.4, 2.4, 95.2, high - 4.8, 3.4), 0.25, (*stage.theme.colour("gold_light")[:3], 90))
+    return ink.finish()
+
+
+def _card_at(stage: Stage, shown: str, turn: float) -> None:
+    """The card in the middle; as it turns it narrows and widens again."""
+    (x, y, w, _), (wide, high) = stage.layout.field, _CARD
+    frame = round(abs(math.cos(turn * math.pi)) * 12)
+    width = max(10.0, wide * frame / 12)
+    place: Rect = (x + w / 2 - width / 2, y + 40, width, high)
+    stage.painter.art(("card", shown), place, partial(_face, shown=shown))
+
+
+def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
+    x, y, w, _ = stage.layout.field
+    for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
+        middle = x + w / 2 + side * (w / 4 + 36)
+        words = stage.texts.say(key)
+        stage.painter.text(words, (middle, y + 150), Style("strong", "body", "text"), width=w / 4)
+        style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
+        stage.painter.text(stage.texts.number(credits_), (middle, y + 222), style, width=w / 4 - 10)
+    fair = stage.texts.say("gamble.fair")
+    stage.painter.text(fair, (x + w / 2, y + 350), Style("text", "small", stage.look.accent), width=w - 80)
+
+
+def heart() -> list[tuple[float, float]]:
+    """A heart, 100 units high and wide, point down."""
+    return outline(
+        (50, 92),
+        ((20, 66), (4, 50), (4, 30)),
+        ((4, 8), (40, 4), (50, 28)),
+        ((60, 4), (96, 8), (96, 30)),
+        ((96, 50), (80, 66), (50, 92)),
+    )
+
+
+def spade() -> list[tuple[float, float]]:
+    """A spade without its stem."""
+    return [(x, 92 - y * 0.86) for x, y in heart()]
+
+
+def draw_suit(ink: Ink, shown: str, centre: tuple[float, float], size: float) -> None:
+    """The sign of a colour: a red heart or a black spade, told apart by their shape."""
+    cx, cy = centre
+    shape = heart() if shown == "red" else spade()
+    colour: Colour = _RED if shown == "red" else _INK
+    ink.fill([(cx + (a - 50) * size / 100, cy + (b - 50) * size / 100) for a, b in shape], colour)
+    if shown != "red":
+        stem = [(48, 70), (52, 70), (62, 97), (38, 97)]
+        ink.fill([(cx + (a - 50) * size / 100, cy + (b - 50) * size / 100) for a, b in stem], colour)
+
+
+def _face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
+    """A card's face in a colour, or its back."""
+    full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
+    ink = Ink(full, (100.0, 140.0), 2)
+    ink.fill(box(0, 0, 100, 140, 9), (0, 0, 0, 170))
+    ink.fill(box(1.5, 1.5, 97, 136.5, 8), Linear(((0, WHITE), (1, (226, 222, 214, 255)))))
+    if shown:
+        draw_suit(ink, shown, (50, 70), 56)
+        for place in ((15, 18), (85, 122)):
+            draw_suit(ink, shown, place, 17)
+    else:
+        blue = parse_colour("#1f4fb8")
+        ink.fill(box(7, 7, 86, 126, 5), Linear(((0, mix(blue, WHITE, 0.2)), (1, mix(blue, BLACK, 0.45)))))
+        for row in range(7):
+            for column in range(5):
+                at = (16 + column * 17, 20 + row * 16.7)
+                ink.fill(
+                    [(at[0], at[1] - 7), (at[0] + 7, at[1]), (at[0], at[1] + 7), (at[0] - 7, at[1])],
+                    (255, 255, 255, 46),
+                )
+                ink.fill(ellipse(at[0], at[1], 1.8), (255, 226, 150, 150))
+        ink.stroke(box(9, 9, 82, 122, 4), 1.2, (255, 226, 150, 200))
+    surface = ink.finish()
+    return surface if full == size else pygame.transform.smoothscale(surface, size)
