@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from egm.cabinet.host import Validation
 from egm.errors import OperatorError
 from egm.tickets.model import House
 
@@ -83,6 +84,18 @@ class Gat(_Table):
     port: str = "bench"
 
 
+class Host(_Table):
+    """What goes through a host here; without this table the machine stands alone.
+
+    ``asset_number`` is the machine's in the host's books; transfers are refused while it is 0.
+    """
+
+    tickets: Validation = Validation.STAND_ALONE
+    transfers: bool = False
+    bonuses: bool = False
+    asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
+
+
 class CabinetFile(_Table):
     """A whole cabinet."""
 
@@ -91,6 +104,7 @@ class CabinetFile(_Table):
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     metrics: Metrics = Metrics()
     memory: Memory = Memory()
+    host: Host = Host()
     software: Software | None = None
     """Without it nothing vouches for the software: a development checkout, and said to be one."""
     gat: Gat | None = None

@@ -6,10 +6,12 @@ under the keys of :class:`Key`; what is held here besides is only what can be re
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, account
+from egm.cabinet.host import HostMoney
 from egm.cabinet.states import Event, State, standing
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
@@ -39,6 +41,10 @@ class Key(StrEnum):
     HANDPAY = "handpay"
     PAPER = "paper"
     """The bill or ticket on its way into the box."""
+    HOST_TICKET = "host_ticket"
+    """What became of the last ticket a host was asked about."""
+    RESTRICTED = "restricted"
+    """Until when the restricted credit on the meter is good, and the pool it belongs to."""
     SERVICE = "service_call"
     OUT_OF_SERVICE = "out_of_service"
     SOFTWARE = "software"
@@ -118,6 +124,8 @@ class Cabinet:
     printer: TicketPrinter | None = None
     hopper: Hopper | None = None
     desk: TicketDesk | None = None
+    #: The host the money goes through; by default there is none.
+    host: HostMoney = field(default_factory=HostMoney)
     #: Who is enrolled here; nobody, until somebody is.
     staff: Roster = field(default_factory=Roster)
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
@@ -180,6 +188,13 @@ class Cabinet:
         return self.desk
 
     @property
+    def the_acceptor(self) -> BillAcceptor:
+        """The bill acceptor, where one must be."""
+        if self.acceptor is None:
+            raise InvariantError("a paper without an acceptor")
+        return self.acceptor
+
+    @property
     def doors_open(self) -> tuple[str, ...]:
         """The names of the doors that stand open."""
         return tuple(name.removeprefix(Key.DOOR) for name in sorted(self.journal.states(Key.DOOR)))
@@ -211,6 +226,16 @@ class Cabinet:
     def cash_cents(self) -> int:
         """What the player could cash out now: everything but restricted credit."""
         return sum(self.kind_cents(kind) for kind in MONEY)
+
+    @property
+    def local_date(self) -> date:
+        """Today, where the house is."""
+        return self.clock.now().astimezone(self.identity.house.zone).date()
+
+    def takes_pool(self, pool: int) -> bool:
+        """Whether restricted credit of a pool may join what is on the meter: of another pool it may not."""
+        kept = self.recall(Key.RESTRICTED)
+        return kept is None or kept["pool"] == pool or self.kind_cents(CreditKind.RESTRICTED) == 0
 
     @property
     def selection(self) -> Selection:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CREDIT, CreditKind, account
 from egm.cabinet.faults import fault
+from egm.cabinet.host import Validation, into_ring
 from egm.cabinet.states import Event
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
@@ -102,21 +103,16 @@ def reserve_restricted_ticket(cabinet: Cabinet, _: Occurrence) -> None:
 
 
 def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
-    pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
-    try:
-        ticket = cabinet.the_desk.prepare(
-            pay_out_id,
-            amount_cents,
-            TicketKind(kind.value),
-            denomination_cents=cabinet.selection.denomination_cents,
-        )
-    except RngError as error:
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
-    if isinstance(ticket, Refusal):
-        if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
-            cabinet.notice = Notice(code="restricted_stays", severity="warning")
-            return
-        raise Instead(Occurrence(Event.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
+    """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
+    pay_out_id, number = f"cashout-{cabinet.journal.sequence + 1}", ""
+    if cabinet.host.validation is not Validation.SYSTEM:
+        ticket = _own_number(cabinet, pay_out_id, kind, amount_cents)
+        if isinstance(ticket, Refusal):
+            if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
+                cabinet.notice = Notice(code="restricted_stays", severity="warning")
+                return
+            raise Instead(Occurrence(Event.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
+        number = ticket.masked
     cabinet.record(
         "voucher.request",
         transaction_id=pay_out_id,
@@ -128,7 +124,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
                 "way": "ticket",
                 "kind": kind.value,
                 "amount_cents": amount_cents,
-                "number": ticket.masked,
+                "number": number,
                 "language": cabinet.selection.language,
             }
         },
@@ -136,10 +132,27 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
     print_ticket(cabinet)
 
 
+def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
+    try:
+        return cabinet.the_desk.prepare(
+            pay_out_id,
+            amount_cents,
+            TicketKind(kind.value),
+            denomination_cents=cabinet.selection.denomination_cents,
+        )
+    except RngError as error:
+        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
 def print_ticket(cabinet: Cabinet) -> None:
-    """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart."""
+    """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart.
+
+    A ticket that waits for the host's number waits on.
+    """
     pay_out = cabinet.recall(Key.PAY_OUT)
     if pay_out is None or pay_out["way"] != "ticket" or cabinet.recall(Key.PRINT) is not None:
+        return
+    if not pay_out["number"]:
         return
     if cabinet.printer is None:
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
@@ -178,12 +191,13 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
 def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
     pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
+    ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.host.validation.by_host else {}
     cabinet.record(
         "voucher.out",
         transaction_id=f"{pay_out['id']}.printed",
         phase=Phase.SETTLE,
         ref=pay_out["id"],
-        state={Key.PAY_OUT: None, Key.PRINT: {**printing, "state": "barcode_done"}},
+        state={Key.PAY_OUT: None, Key.PRINT: {**printing, "state": "barcode_done"}, **ring},
         story=pay_out,
     )
     cabinet.the_desk.printed(_ticket(cabinet, pay_out["id"]).number)
@@ -193,12 +207,23 @@ def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
 def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
     pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values.get("why", ""))
+    number = _ticket(cabinet, pay_out["id"]).number
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
-    cabinet.the_desk.failed(_ticket(cabinet, pay_out["id"]).number, why)
+    cabinet.the_desk.failed(number, why)
+    _pay_otherwise(cabinet, pay_out)
+
+
+def give_up_unprinted(cabinet: Cabinet, pay_out: dict[str, Any], why: str) -> None:
+    """A reserved ticket that never got a number: the credits are paid by hand."""
+    _void(cabinet, pay_out, {}, why)
+    _pay_otherwise(cabinet, pay_out)
+
+
+def _pay_otherwise(cabinet: Cabinet, pay_out: dict[str, Any]) -> None:
     if pay_out.get("kind") == CreditKind.RESTRICTED:
         cabinet.notice = Notice(code="restricted_stays", severity="warning")
     else:
-        open_cancelled_credit(cabinet, occurrence)
+        open_cancelled_credit(cabinet, Occurrence(Event.NO_PAYOUT_DEVICE))
 
 
 # ---------------------------------------------------------------------------------------------- by coins

@@ -16,6 +16,7 @@ from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.engine import Engine
+from egm.cabinet.host import HostMoney
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
 from egm.cabinet.residents import Refusal, Resident, admit
@@ -102,9 +103,20 @@ class Machine:
             chance=None,
             restart_chance=self._start_chance,
             outbox=self,
+            host=HostMoney(
+                validation=self._file.host.tickets,
+                transfers=self._file.host.transfers,
+                bonuses=self._file.host.bonuses,
+                asset_number=self._file.host.asset_number,
+            ),
         )
         self._cabinet.desk = open_desk(
-            store, self._cabinet.identity, self._profile, self._clock, lambda: self._cabinet.chance
+            store,
+            self._cabinet.identity,
+            self._profile,
+            self._clock,
+            lambda: self._cabinet.chance,
+            self._file.host.tickets,
         )
         recover(self._cabinet)
         if store.mended:

@@ -57,6 +57,11 @@ class Event(StrEnum):
     BILL_REJECTED = "bill_rejected"
     TICKET_ESCROWED = "ticket_escrowed"
     COINS_IN = "coins_in"
+    # the host of the money
+    TICKET_NUMBERED = "ticket_numbered"
+    NUMBER_REFUSED = "number_refused"
+    TICKET_AUTHORISED = "ticket_authorised"
+    TICKET_DECLINED = "ticket_declined"
     # paying out
     TICKET_PRINTED = "ticket_printed"
     TICKET_FAILED = "ticket_failed"
@@ -158,6 +163,7 @@ _OWN: Final[tuple[Row, ...]] = (
             Row(state, Event.NO_PAYOUT_DEVICE, ("has_credit",), ("open_cancelled_credit",), State.HANDPAY),
         )
     ),
+    Row(State.IDLE, Event.TICKET_ESCROWED, ("ticket_is_welcome", "host_validates"), ("ask_host",), Next.SAME),
     Row(State.IDLE, Event.TICKET_ESCROWED, ("ticket_is_welcome",), ("redeem_ticket",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, ("bill_is_welcome",), ("stack_bill",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
@@ -185,6 +191,21 @@ _OWN: Final[tuple[Row, ...]] = (
         if state is not State.IDLE
     ),
     *(Row(state, Event.TICKET_ESCROWED, (), ("return_bill",), Next.SAME) for state in _AWAKE),
+    # ------------------------------------------------------------------ what a host says, whenever it says it
+    *(
+        Row(state, Event.TICKET_AUTHORISED, ("inquiry_is_open",), ("stack_authorised",), Next.SAME)
+        for state in (State.IDLE, State.PLAYING)
+    ),
+    *(
+        row
+        for state in _AWAKE
+        for row in (
+            Row(state, Event.TICKET_AUTHORISED, ("inquiry_is_open",), ("return_inquired",), Next.SAME),
+            Row(state, Event.TICKET_DECLINED, ("inquiry_is_open",), ("return_inquired",), Next.SAME),
+            Row(state, Event.TICKET_NUMBERED, ("number_is_awaited",), ("take_number",), Next.STANDING),
+            Row(state, Event.NUMBER_REFUSED, ("number_is_awaited",), ("do_without_number",), Next.STANDING),
+        )
+    ),
     # ------------------------------------------------------------------ always heard
     *(
         Row(state, Event.LANGUAGE, ("language_is_offered",), ("set_language",), Next.SAME)

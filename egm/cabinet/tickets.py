@@ -7,11 +7,13 @@ a ticket nobody can redeem, and never one that two can.
 from collections.abc import Callable
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.host import RING, Redeeming, Validation
+from egm.cabinet.host_tickets import note_number
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.profiles import Profile
-from egm.tickets.desk import Machine, TicketDesk, TicketRules, stand_alone_numbers
-from egm.tickets.numbers import is_stand_alone
+from egm.tickets.desk import Machine, TicketDesk, TicketRules, secure_enhanced_numbers, stand_alone_numbers
+from egm.tickets.numbers import is_hosts, is_stand_alone
 from egm.tickets.store import TicketStore
 from rng import RandomService
 
@@ -22,8 +24,15 @@ def open_desk(
     profile: Profile,
     clock: Clock,
     chance: Callable[[], RandomService | None],
+    validation: Validation = Validation.STAND_ALONE,
 ) -> TicketDesk:
-    """The desk of a machine that stands alone: its own unpredictable numbers, its own ledger."""
+    """The desk of a machine: its own unpredictable numbers where it stands alone, else as its host wants.
+
+    With a host the machine's own numbers are made from what the host has enrolled it with, and only so many
+    may be out that the host has not read (H-09).
+    """
+    alone = validation is Validation.STAND_ALONE
+    offline = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
 
     def below(bound: int) -> int:
         service = chance()
@@ -44,10 +53,12 @@ def open_desk(
             template=profile.id,
             limit_cents=profile.tickets.limit_cents,
             valid_days=profile.tickets.valid_days,
+            allowance=None if alone else offline,
+            unread=None if alone else RING,
         ),
         clock,
-        numbering=stand_alone_numbers(below),
-        reads=is_stand_alone,
+        numbering=stand_alone_numbers(below) if alone else secure_enhanced_numbers,
+        reads=is_stand_alone if alone else is_hosts,
     )
 
 
@@ -63,8 +74,18 @@ def recover(cabinet: Cabinet) -> None:
             desk.printed(record.ticket.number)
         elif pay_out is None or pay_out["id"] != record.issue_id:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
+        elif not pay_out["number"]:  # the host's number was taken; the journal had not heard of it yet
+            note_number(cabinet, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if cabinet.journal.get(f"{redemption.redemption_id}.in") is not None:
             desk.redeem_commit(redemption.redemption_id)
         elif paper is None or paper["id"] != redemption.redemption_id:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
+    asked = cabinet.recall(Key.HOST_TICKET)
+    if (
+        asked is not None
+        and asked["status"] == Redeeming.PENDING
+        and (paper is None or paper["id"] != asked["id"])
+    ):
+        ended = {**asked, "status": Redeeming.NOT_STACKED.value}
+        cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, story=ended)

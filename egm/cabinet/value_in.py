@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
-from egm.cabinet.credits import CREDIT
+from egm.cabinet.credits import CREDIT, CreditKind
+from egm.cabinet.host import Redeeming
 from egm.cabinet.states import State
-from egm.devices.interface import BillAcceptor
 from egm.devices.ledgers import EscrowPhase
-from egm.errors import InvariantError
 from egm.link.messages import Notice
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import Reason, Redemption, Refusal
@@ -55,6 +54,7 @@ def ticket_is_welcome(cabinet: Cabinet, _: Occurrence) -> bool:
         tickets_wanted(cabinet, State.IDLE)
         and cabinet.recall(Key.PAPER) is None
         and cabinet.redemption is None
+        and cabinet.host.inquiry is None
     )
 
 
@@ -62,12 +62,12 @@ def ticket_is_welcome(cabinet: Cabinet, _: Occurrence) -> bool:
 def stack_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
     cabinet.notice = None
-    _acceptor(cabinet).stack(int(occurrence.values["escrow"]))
+    cabinet.the_acceptor.stack(int(occurrence.values["escrow"]))
 
 
 def return_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Order the bill back to the player, and say so."""
-    _acceptor(cabinet).return_bill(int(occurrence.values["escrow"]))
+    cabinet.the_acceptor.return_bill(int(occurrence.values["escrow"]))
     cabinet.notice = Notice(
         code="bill_returned",
         severity="warning",
@@ -85,7 +85,11 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
         phase=Phase.SETTLE,
         ref=paper["id"],
         counts={f"{kind}s_accepted": 1},
-        state={Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value}},
+        state={
+            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            **_restricted(cabinet, paper),
+            **_host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
+        },
         story=_story(paper),
     )
     if paper["ticket"]:
@@ -105,11 +109,27 @@ def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
         phase=Phase.VOID,
         ref=paper["id"],
         counts={f"{kind}s_not_stacked": 1},
-        state={Key.PAPER: None},
+        state={Key.PAPER: None, **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)},
         story={"why": why, **_story(paper)},
     )
     if paper["ticket"]:
         cabinet.the_desk.redeem_abort(paper["id"], why)
+
+
+def _host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
+    """What the host may read of this ticket from now on; nothing where it was not asked about it."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is None or kept["id"] != ticket_id:
+        return {}
+    return {Key.HOST_TICKET: {**kept, "status": status.value}}
+
+
+def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
+    """The terms of restricted credit that a host's ticket brings with it."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is None or kept["id"] != paper["id"] or kept["kind"] != CreditKind.RESTRICTED:
+        return {}
+    return {Key.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
 
 
 def _story(paper: dict[str, Any]) -> dict[str, Any]:
@@ -120,10 +140,12 @@ def _story(paper: dict[str, Any]) -> dict[str, Any]:
 
 def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
+    told: dict[str, Any] = {}
     if cabinet.redemption is not None:
         cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
-        cabinet.redemption = None
-    cabinet.record("bill.returned", counts={"bills_returned": 1}, story=dict(occurrence.values))
+        told = _host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
+    cabinet.redemption = cabinet.host.inquiry = None
+    cabinet.record("bill.returned", counts={"bills_returned": 1}, state=told, story=dict(occurrence.values))
 
 
 def record_bill_rejected(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -145,11 +167,11 @@ def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.record(
             "voucher.refused", counts={"vouchers_refused": 1}, story={"reason": answer.reason.value}
         )
-        _acceptor(cabinet).return_bill(escrow)
+        cabinet.the_acceptor.return_bill(escrow)
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     cabinet.redemption = answer
-    _acceptor(cabinet).stack(escrow)
+    cabinet.the_acceptor.stack(escrow)
 
 
 def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -169,12 +191,6 @@ def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
     if coins:
         total_cents = sum(cents for cents, _ in coins)
         cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
-
-
-def _acceptor(cabinet: Cabinet) -> BillAcceptor:
-    if cabinet.acceptor is None:
-        raise InvariantError("a bill without an acceptor")
-    return cabinet.acceptor
 
 
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (bill_is_welcome, ticket_is_welcome)

@@ -102,6 +102,17 @@ class Tickets(_Table):
     """Whether restricted credit may leave on a ticket; otherwise it stays until played or expired."""
 
 
+class Host(_Table):
+    """Money through a host, on a machine whose cabinet file names one."""
+
+    answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
+    """How long a host is waited for: for a number, a ticket's worth, or to take a cash-out."""
+    offline_tickets: Annotated[int, Field(ge=0, le=31, strict=True)] = 0
+    """Tickets a machine may number by itself while the host is silent (H-09); 0: the attendant pays."""
+    transfer_limit_cents: Cents = 1_000_000
+    """The most one electronic transfer may move."""
+
+
 class Coins(_Table):
     """Coins taken, the one the hopper pays, and the most it may pay at once. No coins: leave both empty."""
 
@@ -159,6 +170,7 @@ class Profile(_Table):
     pay_out: PayOut
     tickets: Tickets
     coins: Coins = Coins()
+    host: Host = Host()
     staff: Staff = Staff()
     journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]

@@ -37,6 +37,8 @@ from egm.tickets.templates import load_template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
+#: Who issued a ticket that this ledger learned of from a host.
+ELSEWHERE: Final = "host"
 #: Numbers tried before it is certain that their source is broken: one in 10^12 collides by chance.
 _TRIES: Final = 100
 
@@ -46,8 +48,9 @@ class TicketRules:
     """What the place and the house allow.
 
     ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is good to the end of that
-    many days, local time, after its own; None never expires. ``allowance``: tickets that may be issued before
-    the host knows of them; None when there is no host to know.
+    many days, local time, after its own; None never expires. ``allowance``: tickets this machine may number
+    itself before the host knows of them; ``unread``: tickets there may be at all that the host does not know,
+    whoever numbered them. Both None when there is no host to know.
     """
 
     currency: str
@@ -55,6 +58,7 @@ class TicketRules:
     limit_cents: int
     valid_days: int | None = None
     allowance: int | None = None
+    unread: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class TicketDesk:
             known = self._store.by_issue(issue_id)
             if known is not None:
                 return known.ticket
-            refusal = self._cannot_issue(amount_cents, kind)
+            refusal = self._cannot_issue(amount_cents, kind, from_host=number is not None)
             if refusal is not None:
                 return refusal
             number = number or self._fresh_number(kind)
@@ -180,7 +184,52 @@ class TicketDesk:
         """
         self._once(number, Action.FAIL, why=why)
 
+    def knows(self, number: str) -> bool:
+        """Whether the ledger has a ticket of this number."""
+        return self._store.get(number) is not None
+
     # ------------------------------------------------------------------ in
+    def reads(self, digits: str) -> bool:
+        """Whether digits can be a number here."""
+        return self._reads(digits)
+
+    def admit(
+        self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
+    ) -> Redemption | Refusal:
+        """Lock a ticket whose worth the host has said, durably, or say why not.
+
+        A ticket this ledger has never seen is entered as the host's, so that one paper is never taken twice,
+        whatever a host that lost its memory says of it. The same id and digits give the same answer again.
+        """
+        by, at = self._machine.serial, self._now()
+        with self._store.together():
+            known = self._store.get(number)
+            if known is None:
+                self._enter(redemption_id, number, kind, amount_cents)
+            elif (known.ticket.kind, known.ticket.amount_cents) != (kind, amount_cents):
+                return Refusal(Reason.AMOUNT, f"{known.ticket.amount_cents} cents {known.ticket.kind}")
+            return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+
+    def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
+        """A ticket issued elsewhere, as the host describes it."""
+        now = self._now()
+        ticket = Ticket(
+            number=number,
+            sequence=self._store.next_ticket(ELSEWHERE),
+            kind=kind,
+            amount_cents=amount_cents,
+            currency=self._rules.currency,
+            denomination_cents=1,
+            issued_at=now,
+            expires_at=None,
+            machine_serial=ELSEWHERE,
+            operator_number="",
+            house=self._machine.house,
+            template=self._rules.template,
+        )
+        self._store.reserve(f"{redemption_id}.host", ticket, by=ELSEWHERE)
+        self._store.move(number, Action.ISSUE, at=now, by=ELSEWHERE)
+
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
         """Lock the ticket of these digits to this machine, durably, or say why not.
 
@@ -249,10 +298,10 @@ class TicketDesk:
     def _now(self) -> datetime:
         return self._clock.now().replace(microsecond=0)
 
-    def _cannot_issue(self, amount_cents: int, kind: TicketKind) -> Refusal | None:
+    def _cannot_issue(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
-        allowance = self._rules.allowance
+        allowance = self._rules.unread if from_host else self._rules.allowance
         if allowance is not None and len(self.unreported()) >= allowance:
             return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
         return None

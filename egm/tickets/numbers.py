@@ -107,5 +107,10 @@ def is_system(number: str) -> bool:
     return _is_number(number) and not number.startswith("00")
 
 
+def is_hosts(number: str) -> bool:
+    """Whether the digits can be a number that a host vouches for: its own, or a machine's made for it."""
+    return is_system(number) or is_secure_enhanced(number)
+
+
 def _is_number(number: str) -> bool:
     return len(number) == DIGITS and number.isascii() and number.isdigit()

@@ -29,6 +29,10 @@ class Reason(StrEnum):
     EXPIRED = "expired"
     WRONG_KIND = "wrong_kind"  # a receipt in a machine, a promotional ticket at the cage
     CURRENCY = "currency"
+    AMOUNT = "amount"  # the host says another worth than the ticket was known by
+    HOST_DOWN = "host_down"  # nobody there to say what it is worth
+    HOST_REFUSED = "host_refused"
+    NOT_NOW = "not_now"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Self
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.engine import Engine
+from egm.cabinet.host import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
@@ -109,6 +110,9 @@ class Hands:
     def return_bill(self, escrow: int) -> None:
         self.orders.append(("return", escrow))
 
+    def hold(self, escrow: int) -> None:
+        self.orders.append(("hold", escrow))
+
     def print_ticket(self, job: TicketJob) -> None:
         assert self.ledgers is not None
         self.jobs.append(job)
@@ -134,8 +138,9 @@ class Room:
         chance=None,
         games: tuple[str, ...] = (GAME,),
         devices: tuple[str, ...] = (),
+        host: HostMoney | None = None,
     ) -> None:
-        """``devices``: which of ``printer`` and ``hopper`` the cabinet has."""
+        """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money."""
         self.clock = StoppedClock()
         self.hands = Hands()
         self.profile = load_profile(profile)
@@ -157,10 +162,16 @@ class Room:
             staff=STAFF,
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
+            host=host or HostMoney(),
         )
         self.store = TicketStore.open(folder)
         self.cabinet.desk = open_desk(
-            self.store, self.cabinet.identity, self.profile, self.clock, lambda: self.cabinet.chance
+            self.store,
+            self.cabinet.identity,
+            self.profile,
+            self.clock,
+            lambda: self.cabinet.chance,
+            self.cabinet.host.validation,
         )
         recover(self.cabinet)
         self.changes = 0

@@ -1,0 +1,125 @@
+"""What the machine knows of the host its money goes through, whatever that host speaks.
+
+A cabinet without a ``[host]`` table stands alone: :attr:`Validation.STAND_ALONE`, no transfers. Everything
+that must survive a restart is in the journal, under the keys named here; what this object holds besides is a
+question the host has not answered yet, and a restart asks again or gives the paper back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from meters.view import JournalView
+
+
+class Validation(StrEnum):
+    """Who makes ticket numbers, and who says what a ticket is worth."""
+
+    STAND_ALONE = "stand_alone"
+    """The machine itself, from its own ledger."""
+    SYSTEM = "system"
+    """A host gives each number; a host redeems."""
+    SECURE_ENHANCED = "secure_enhanced"
+    """The machine makes numbers from a host's identifier; a host redeems."""
+
+    @property
+    def by_host(self) -> bool:
+        """Whether a host must be asked about a ticket put in."""
+        return self is not Validation.STAND_ALONE
+
+
+#: Tickets the machine keeps for the host to read; with so many unread ones it issues no more.
+RING: Final = 31
+#: Prefix of the journal's keys of the ring; and how many tickets were ever put into it.
+RING_KEY: Final = "validation:"
+RING_COUNT: Final = "validations"
+
+
+class Redeeming(StrEnum):
+    """Where the machine is with a ticket the host was asked about."""
+
+    NO_TICKET = "no_ticket"
+    WAITING = "waiting"
+    """The ticket is in escrow; the host has not said what it is worth."""
+    PENDING = "pending"
+    """The host has said it is good; it is on its way into the box."""
+    REDEEMED = "redeemed"
+    """It is in the box and credited."""
+    MISREAD = "misread"
+    REJECTED_BY_HOST = "rejected_by_host"
+    NUMBER_MISMATCH = "number_mismatch"
+    BAD_AMOUNT = "bad_amount"
+    OVER_LIMIT = "over_limit"
+    OTHER_POOL = "other_pool"
+    """Restricted credit of another pool is on the meter."""
+    NOT_NOW = "not_now"
+    TIMED_OUT = "timed_out"
+    LINK_DOWN = "link_down"
+    DISABLED = "disabled"
+    NOT_STACKED = "not_stacked"
+    """Ordered into the box, and given back to the player."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A ticket in escrow that the host is asked about; its whole number is nowhere else."""
+
+    id: str
+    escrow: int
+    digits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The host holds the machine still for a transfer: until a monotonic instant, in nanoseconds."""
+
+    condition: int
+    """What must hold for it: the transfers that must be possible, as the protocol numbers them."""
+    until_ns: int
+    granted: bool = False
+
+
+@dataclass(slots=True)
+class HostMoney:
+    """One machine's dealings with the host of its money."""
+
+    validation: Validation = Validation.STAND_ALONE
+    transfers: bool = False
+    bonuses: bool = False
+    asset_number: int = 0
+    #: Whether the host has been heard lately; the link says so.
+    online: bool = False
+    inquiry: Inquiry | None = None
+    #: The digits of the ticket last given back; the journal holds no whole number.
+    answered: str = ""
+    lock: Lock | None = None
+    #: A cash-out the host is asked to take, until when (monotonic nanoseconds).
+    cash_out_until_ns: int | None = None
+    #: The registration's key, kept from the registration of this very run only.
+    registration_key: bytes = field(default=b"", repr=False)
+
+
+def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, Any]:
+    """The machine state to be set with a ticket's settlement: its place in the ring the host reads."""
+    count = ring_count(journal) + 1
+    place = (count - 1) % RING + 1
+    return {RING_COUNT: count, f"{RING_KEY}{place}": pay_out_id}
+
+
+def ring_count(journal: JournalView) -> int:
+    """How many tickets were ever put into the ring."""
+    count = journal.state(RING_COUNT)
+    return count if isinstance(count, int) else 0
+
+
+def ring_place(journal: JournalView, pay_out_id: str) -> int:
+    """The place (1 to 31) of a ticket in the ring; 0 when it is not there."""
+    kept = journal.states(RING_KEY)
+    return next((int(key.removeprefix(RING_KEY)) for key, value in kept.items() if value == pay_out_id), 0)
+
+
+def in_ring(journal: JournalView, place: int) -> str | None:
+    """The cash-out whose ticket lies at a place of the ring, or None."""
+    found = journal.state(f"{RING_KEY}{place}")
+    return found if isinstance(found, str) else None
