@@ -142,6 +142,7 @@ class StateFolder:
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.carry_over = root / "carry-over"
+        self.staff = root / "people.json"
 
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason."""

@@ -5,9 +5,10 @@ from typing import Final
 
 from egm.cabinet.attachments import Attachment, Make, Surroundings
 from egm.cabinet.monitoring import monitoring
+from egm.cabinet.service_timeout import service_timeout
 from egm.cabinet.software import reverification
 
-MAKERS: Final[Sequence[Make]] = (monitoring, reverification)
+MAKERS: Final[Sequence[Make]] = (monitoring, reverification, service_timeout)
 
 
 def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, account
 from egm.cabinet.host import HostMoney
+from egm.cabinet.service_desk import ServiceDesk
 from egm.cabinet.states import Event, State, standing
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
@@ -46,6 +47,12 @@ class Key(StrEnum):
     RESTRICTED = "restricted"
     """Until when the restricted credit on the meter is good, and the pool it belongs to."""
     SERVICE = "service_call"
+    MENU = "menu"
+    """The service menu is open: since when, and who is signed in."""
+    STAFF = "staff"
+    """The number of the last change to the staff that is recorded."""
+    TRIES = "tries:"
+    """Prefix; one key a staff number whose PIN was wrong: how often, and until when it is locked."""
     OUT_OF_SERVICE = "out_of_service"
     SOFTWARE = "software"
     """What is installed, by component, as its manufacturer signed it."""
@@ -128,6 +135,8 @@ class Cabinet:
     host: HostMoney = field(default_factory=HostMoney)
     #: Who is enrolled here; nobody, until somebody is.
     staff: Roster = field(default_factory=Roster)
+    #: The service menu as it stands open.
+    service: ServiceDesk = field(default_factory=ServiceDesk)
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
     #: The game last told to the journal or read from it; see :mod:`egm.cabinet.games`.
@@ -205,6 +214,17 @@ class Cabinet:
         return {k.removeprefix(Key.FAULT): v for k, v in sorted(self.journal.states(Key.FAULT).items())}
 
     @property
+    def is_tilted(self) -> bool:
+        """Whether a standing fault stops play."""
+        return any(entry["locks"] for entry in self.faults.values())
+
+    def who(self, occurrence: Occurrence) -> str:
+        """Who did it: whoever proved to be there, else the key that was turned."""
+        values, signed_in = occurrence.values, self.service.person
+        name = values.get("person") or (None if signed_in is None else signed_in.id)
+        return str(name or values.get("key", "attendant"))
+
+    @property
     def disabled(self) -> dict[str, Any]:
         """Who has taken the machine out of service, and why: source -> its reason and since when."""
         return {k.removeprefix(Key.DISABLED): v for k, v in sorted(self.journal.states(Key.DISABLED).items())}
@@ -258,8 +278,9 @@ class Cabinet:
         """The state the durable memory says the machine is in."""
         return standing(
             door_open=bool(self.doors_open),
-            tilted=any(entry["locks"] for entry in self.faults.values()),
+            tilted=self.is_tilted,
             handpay=self.recall(Key.HANDPAY) is not None,
+            serving=self.recall(Key.MENU) is not None,
             paying=self.recall(Key.PAY_OUT) is not None,
             playing=self.recall(Key.GAME) is not None,
             out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None or bool(self.disabled),

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.cabinet import host_tickets, lockups, pay_out, play, value_in
+from egm.cabinet import host_tickets, lockups, pay_out, play, service, value_in
 from egm.cabinet.cabinet import Cabinet, Instead, Occurrence
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
@@ -13,7 +13,7 @@ from egm.link.messages import Notice
 Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
-_MODULES: Final = (play, value_in, pay_out, lockups, host_tickets)
+_MODULES: Final = (play, value_in, pay_out, lockups, host_tickets, service)
 GUARDS: Final[Mapping[str, Guard]] = {guard.__name__: guard for module in _MODULES for guard in module.GUARDS}
 EFFECTS: Final[Mapping[str, Effect]] = {
     effect.__name__: effect for module in _MODULES for effect in module.EFFECTS

@@ -10,7 +10,7 @@ Words are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>``
 ``form.<id>.<field>_<choice>``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -53,6 +53,8 @@ class Field:
     length_max: int = 80
     least: int = 0
     most: int = 10**12
+    plain: bool = False
+    """The choices are shown as they stand: numbers, names of devices."""
 
     def read(self, text: str) -> str | int | None:
         """The value typed; None for an optional field left empty. Raises :class:`FieldError`."""
@@ -83,8 +85,9 @@ class Field:
 class Form:
     """One form. ``persons``: how many must authorise it, or more where the profile asks for two.
 
-    ``needs`` names guards of the state table: while one does not hold the form is shown, and not offered. The
-    row of the table must ask for them itself; here they only save typing in vain.
+    ``needs`` are guards the state table's own row asks for: the form shows which of them hold, to save typing
+    in vain. ``listed``: it stands in the main menu; one that is not is begun from a page of its own. Words of
+    a need: ``service.needs.<guard>``.
     """
 
     id: str
@@ -92,7 +95,8 @@ class Form:
     permission: Permission
     fields: tuple[Field, ...] = ()
     persons: int = 1
-    needs: tuple[str, ...] = ()
+    needs: tuple[Callable[[Cabinet, Occurrence], bool], ...] = ()
+    listed: bool = True
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def persons_needed(self, cabinet: Cabinet) -> int:

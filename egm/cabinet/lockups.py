@@ -170,7 +170,7 @@ def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.record(
         "tilt.cleared",
         state={f"{Key.FAULT}{code}": None for code in clearable},
-        story={"codes": clearable, "person": occurrence.values.get("key", "attendant")},
+        story={"codes": clearable, "person": cabinet.who(occurrence)},
     )
 
 
@@ -222,7 +222,7 @@ def restart_generator(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.record(
         "chance.restarted",
         state={Key.OUT_OF_SERVICE: None},
-        story={"person": occurrence.values.get("key", "attendant")},
+        story={"person": cabinet.who(occurrence)},
     )
 
 

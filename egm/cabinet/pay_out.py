@@ -330,7 +330,7 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
         ref=handpay["id"],
         counts={f"handpays.{handpay['kind']}": 1},
         state={Key.HANDPAY: None},
-        story={**handpay, "person": occurrence.values.get("key", "attendant")},
+        story={**handpay, "person": cabinet.who(occurrence)},
     )
     cabinet.notice = Notice(code="handpay_paid", values={"amount_cents": handpay["amount_cents"]})
 

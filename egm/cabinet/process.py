@@ -33,6 +33,7 @@ from egm.errors import LocalError
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
+from egm.people import Roster
 from egm.profiles import load_profile
 from egm.tickets.store import TicketStore
 from meters import Journal, Policy
@@ -109,6 +110,7 @@ class Machine:
                 bonuses=self._file.host.bonuses,
                 asset_number=self._file.host.asset_number,
             ),
+            staff=Roster(self._folder.staff),
         )
         self._cabinet.desk = open_desk(
             store,
@@ -128,6 +130,7 @@ class Machine:
         self._cabinet.acceptor = self._ports.acceptor
         self._cabinet.printer = self._ports.printer
         self._cabinet.hopper = self._ports.hopper
+        self._cabinet.service.bench.kinds = self._ports.kinds
         self._server = ScreenServer(
             self._folder.screen_socket,
             make_token(self._folder.screen_token),
@@ -211,8 +214,11 @@ class Machine:
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _on_device(self, event: DeviceEvent) -> None:
+        self._cabinet.service.bench.hear(event)
         for occurrence in occurrences(event, self._ports.kinds[event.device], self._cabinet.doors_open):
             self._handle(occurrence)
+        if self._cabinet.service.is_open:  # its pages show what devices report
+            self._changed()
 
     def _on_intent(self, intent: Intent) -> None:
         occurrence = wish(intent)

@@ -27,6 +27,7 @@ class State(StrEnum):
     DOOR_OPEN = "door_open"
     TILT = "tilt"
     OUT_OF_SERVICE = "out_of_service"
+    SERVICE_MENU = "service_menu"
 
 
 class Event(StrEnum):
@@ -71,8 +72,13 @@ class Event(StrEnum):
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
     KEY_TURNED = "key_turned"
+    KEY_MOVED = "key_moved"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
+    # the staff at the service menu
+    MENU = "menu"
+    ANSWER = "answer"
+    MENU_CLOSED = "menu_closed"
     # who may take the machine out of service and give it back: a host, a link, an operator
     DISABLED = "disabled"
     ENABLED = "enabled"
@@ -115,6 +121,8 @@ _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
     (Event.DISABLED, ("record_disabled",), Next.STANDING),
     (Event.ENABLED, ("record_enabled",), Next.STANDING),
+    (Event.KEY_MOVED, ("record_key",), Next.SAME),
+    (Event.MENU_CLOSED, ("close_menu",), Next.STANDING),
 )
 
 #: Where the attendant and the player can always be heard.
@@ -126,11 +134,15 @@ _LISTENING: Final = (
     State.DOOR_OPEN,
     State.TILT,
     State.OUT_OF_SERVICE,
+    State.SERVICE_MENU,
 )
+
+#: Where the service menu may be opened: whenever no game and no payout is under way.
+_SERVICEABLE: Final = (State.IDLE, State.HANDPAY, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE)
 
 _OWN: Final[tuple[Row, ...]] = (
     # ------------------------------------------------------------------ coming up
-    Row(State.BOOT, Event.MEMORY_READY, (), ("record_power_up",), State.SELF_TEST),
+    Row(State.BOOT, Event.MEMORY_READY, (), ("record_power_up", "close_menu", "note_staff"), State.SELF_TEST),
     Row(State.SELF_TEST, Event.SELF_TEST_PASSED, (), ("record_self_test",), Next.STANDING),
     Row(State.SELF_TEST, Event.SELF_TEST_FAILED, (), ("take_out_of_service",), Next.STANDING),
     # ------------------------------------------------------------------ idle
@@ -177,13 +189,33 @@ _OWN: Final[tuple[Row, ...]] = (
         State.HANDPAY,
     ),
     Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("end_game",), Next.STANDING),
-    # ------------------------------------------------------------------ money owed by hand
-    Row(State.HANDPAY, Event.KEY_TURNED, (), ("settle_handpay",), Next.STANDING),
-    # ------------------------------------------------------------------ locked up
-    Row(State.TILT, Event.KEY_TURNED, (), ("clear_tilts",), Next.STANDING),
-    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, ("has_failed",), ("restart_generator",), Next.STANDING),
-    Row(State.OUT_OF_SERVICE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
-    Row(State.IDLE, Event.KEY_TURNED, (), ("answer_service_call",), Next.SAME),
+    # ------------------------------------------------------------------ the attendant's key
+    Row(State.HANDPAY, Event.KEY_TURNED, ("key_is_enough",), ("settle_handpay",), Next.STANDING),
+    Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
+    *(
+        row
+        for state in (State.IDLE, State.OUT_OF_SERVICE, State.SERVICE_MENU)
+        for row in (
+            Row(
+                state,
+                Event.KEY_TURNED,
+                ("has_failed", "key_is_enough"),
+                ("restart_generator",),
+                Next.STANDING,
+            ),
+            Row(state, Event.KEY_TURNED, ("key_is_enough",), ("answer_service_call",), Next.STANDING),
+        )
+    ),
+    *(
+        Row(state, Event.KEY_TURNED, ("nobody_is_asked",), ("ask_who",), Next.STANDING)
+        for state in (State.IDLE, State.HANDPAY, State.TILT, State.OUT_OF_SERVICE)
+    ),
+    # ------------------------------------------------------------------ the service menu
+    *(Row(state, Event.MENU, ("menu_may_open",), ("open_menu",), Next.STANDING) for state in _SERVICEABLE),
+    *(
+        Row(state, Event.ANSWER, ("page_is_open",), ("answer_page",), Next.STANDING)
+        for state in (*_SERVICEABLE, State.SERVICE_MENU)
+    ),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
     *(
         Row(state, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME)
@@ -235,6 +267,7 @@ WISHES: Final = frozenset(
         Event.ACKNOWLEDGE,
         Event.LIMIT,
         Event.KEY_TURNED,
+        Event.MENU,
     }
 )
 
@@ -255,17 +288,26 @@ _INDEX: Final = _index()
 
 
 def standing(
-    *, door_open: bool, tilted: bool, handpay: bool, paying: bool, playing: bool, out_of_service: bool
+    *,
+    door_open: bool,
+    tilted: bool,
+    handpay: bool,
+    serving: bool,
+    paying: bool,
+    playing: bool,
+    out_of_service: bool,
 ) -> State:
     """The state that follows from what the memory holds, the most pressing first.
 
     A door and a tilt stop everything. Money owed and a game begun come before being out of service: a durable
-    outcome is shown and paid whatever has happened to the generator since.
+    outcome is shown and paid whatever has happened to the generator since. While the service menu is open
+    nothing of the player's goes on.
     """
     for holds, state in (
         (door_open, State.DOOR_OPEN),
         (tilted, State.TILT),
         (handpay, State.HANDPAY),
+        (serving, State.SERVICE_MENU),
         (paying, State.PAYING),
         (playing, State.PLAYING),
         (out_of_service, State.OUT_OF_SERVICE),
@@ -297,6 +339,7 @@ def mermaid() -> str:
             State.DOOR_OPEN,
             State.TILT,
             State.HANDPAY,
+            State.SERVICE_MENU,
             State.PAYING,
             State.PLAYING,
             State.OUT_OF_SERVICE,

@@ -54,6 +54,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         doors_open=cabinet.doors_open,
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
+        page=cabinet.service.page(cabinet),
     )
 
 

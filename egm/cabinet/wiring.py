@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.service import MENU_KEYS
 from egm.cabinet.states import Event, State
 from egm.devices import interface as device
 from egm.link.messages import Intent, Snapshot
@@ -51,8 +52,12 @@ def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
                 yield Occurrence(Event.DOOR_OPENED, {"door": door, "unattended": True})
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Occurrence(Event.DOOR_CLOSED, {"door": door, "unattended": True})
-        case device.KeyTurned(key=key, on=True, unattended=False):
-            yield Occurrence(Event.KEY_TURNED, {"key": key})
+        case device.KeyTurned(key=key, on=on, unattended=unattended):
+            yield Occurrence(Event.KEY_MOVED, {"key": key, "on": on, "unattended": unattended})
+            if key in MENU_KEYS and not on:
+                yield Occurrence(Event.MENU_CLOSED, {"why": "key"})
+            elif on and not unattended:
+                yield Occurrence(Event.MENU if key in MENU_KEYS else Event.KEY_TURNED, {"key": key})
         case device.ButtonPressed(button=button) if button in _BUTTONS:
             yield Occurrence(_BUTTONS[button])
         case _:

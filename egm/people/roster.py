@@ -21,7 +21,6 @@ from egm.people.person import Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
 
-FILE_NAME: Final = "people.json"
 FORMAT: Final = 1
 _ID: Final = re.compile(r"[0-9]{1,8}")
 _NAME_MAX: Final = 60

@@ -23,6 +23,9 @@ VALUES = {
     Event.FAULT_RAISED: {"code": "bill_acceptor.jam"},
     Event.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
     Event.KEY_TURNED: {"key": "attendant"},
+    Event.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
+    Event.MENU: {"key": "operator"},
+    Event.MENU_CLOSED: {"why": "key"},
     Event.BET: {"value": 2},
     Event.GAME: {"value": "maple-classic"},
     Event.DENOMINATION: {"value": 25},
@@ -61,6 +64,8 @@ def _room(tmp_path, state: State) -> Room:
         room.engine.handle(Event.DOOR_OPENED, door="main")
     elif state is State.TILT:
         room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    elif state is State.SERVICE_MENU:
+        room.engine.handle(Event.MENU, key="operator")
     return room
 
 
@@ -99,6 +104,9 @@ def _particulars(room: Room, state: State, event: Event) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
     if event is Event.SHOWN and state is State.PLAYING:
         return {"value": room.cabinet.recall(Key.GAME)["play_id"]}
+    if event is Event.ANSWER and state is State.SERVICE_MENU:
+        page = room.cabinet.service.page(room.cabinet)
+        return {"value": "back", "options": {"page": page.id}}
     if event is Event.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)
     elif event is Event.COINS_PAID:
@@ -147,14 +155,28 @@ def test_every_state_can_be_left_and_reached():
     left = {row.state for row in TABLE if row.next is not Next.SAME}
     assert left == set(State)
     reached = {row.next for row in TABLE} | {State.BOOT}
-    reached |= {State.IDLE, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE}  # through STANDING
+    reached |= {
+        State.IDLE,
+        State.DOOR_OPEN,
+        State.TILT,
+        State.OUT_OF_SERVICE,
+        State.SERVICE_MENU,
+    }  # through STANDING
     assert reached >= set(State)
 
 
 @pytest.mark.requirement("A-08", "A-09")
 def test_standing_puts_the_most_pressing_first():
-    order = ("door_open", "tilted", "handpay", "paying", "playing", "out_of_service")
-    names = (State.DOOR_OPEN, State.TILT, State.HANDPAY, State.PAYING, State.PLAYING, State.OUT_OF_SERVICE)
+    order = ("door_open", "tilted", "handpay", "serving", "paying", "playing", "out_of_service")
+    names = (
+        State.DOOR_OPEN,
+        State.TILT,
+        State.HANDPAY,
+        State.SERVICE_MENU,
+        State.PAYING,
+        State.PLAYING,
+        State.OUT_OF_SERVICE,
+    )
     facts = dict.fromkeys(order, True)
     for fact, state in zip(order, names, strict=True):
         assert standing(**facts) is state

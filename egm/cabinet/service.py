@@ -1,0 +1,169 @@
+"""The service menu's events: opened, answered, closed; and who turns the attendant's key.
+
+The menu opens with the operator's or the audit key, or from the screen where the profile lets it; whoever
+opened it then proves who he is. While it is open nobody plays and no value comes in; the credits stay where
+they are. Nothing of it survives a restart, and everything is recorded with the person.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.forms import authorise
+from egm.cabinet.service_desk import Do, Leave, Move, Stay
+from egm.cabinet.service_menu import MainMenu
+from egm.cabinet.service_sign_in import SignIn, read_staff
+from egm.cabinet.service_words import say
+from egm.cabinet.states import Event
+from egm.errors import OperatorError
+from egm.people import Permission, Person
+
+#: Key switches that open the menu; the others are the attendant's.
+MENU_KEYS: Final = frozenset({"operator", "audit"})
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def menu_may_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """It is not open yet, and who asks has a key, or needs none here."""
+    key = occurrence.values.get("key")
+    return not cabinet.service.is_open and (key in MENU_KEYS or not cabinet.profile.staff.menu_key)
+
+
+def page_is_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The answer is to the page that is open."""
+    options = occurrence.values.get("options")
+    return isinstance(options, Mapping) and cabinet.service.heeds(options.get("page"))
+
+
+def key_is_enough(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """Who turns the attendant's key may do what it does now: any holder, or one who has said who he is."""
+    act = _key_act(cabinet)
+    person = cabinet.service.person
+    return (
+        act in cabinet.profile.staff.key_alone
+        or (person is not None and person.may(act))
+        or authorise(cabinet, occurrence, act, 1)
+    )
+
+
+def nobody_is_asked(cabinet: Cabinet, _: Occurrence) -> bool:
+    """No page is open."""
+    return not cabinet.service.is_open
+
+
+def _key_act(cabinet: Cabinet) -> Permission:
+    """What the attendant's key would do now: the rows of the table, as a permission."""
+    if cabinet.is_tilted:
+        return Permission.CLEAR_TILTS
+    if cabinet.recall(Key.HANDPAY) is not None:
+        return Permission.PAY_BY_HAND
+    if cabinet.recall(Key.OUT_OF_SERVICE) is not None:
+        return Permission.RESTART
+    return Permission.ANSWER_CALLS
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def record_key(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Every turn of a key switch is kept, also one while nobody listened (J-16)."""
+    cabinet.log("key.turned" if occurrence.values.get("on") else "key.returned", dict(occurrence.values))
+
+
+def open_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Ask who is there."""
+    _open(cabinet, SignIn(_enter, say("service.sign_in")), str(occurrence.values.get("key", "screen")))
+
+
+def ask_who(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The key alone is not enough here: whoever turned it proves who he is, and then it is done."""
+    act = _key_act(cabinet)
+
+    def act_on(cabinet: Cabinet, person: Person) -> Move:
+        _note_entry(cabinet, person, "attendant")
+        close_menu(cabinet, Occurrence(Event.MENU_CLOSED, {"why": "done"}))
+        return Do(Occurrence(occurrence.event, {**occurrence.values, **signature(person)}))
+
+    place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
+    _open(cabinet, place, str(occurrence.values.get("key", "attendant")))
+    cabinet.service.menu = "attendant"
+
+
+def signature(*persons: Person) -> dict[str, Any]:
+    """Who stands behind an occurrence, as its values say it."""
+    return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
+
+
+def _open(cabinet: Cabinet, place: SignIn, by: str) -> None:
+    cabinet.record(
+        "menu.asked",
+        state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": None}},
+        story={"by": by},
+    )
+    cabinet.service.open(place)
+    cabinet.service.menu = "operator"
+
+
+def _enter(cabinet: Cabinet, person: Person) -> Move:
+    _note_entry(cabinet, person, "operator")
+    cabinet.service.enter(person, MainMenu())
+    return Stay()
+
+
+def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
+    cabinet.record(
+        "menu.entered",
+        state={Key.MENU: {"since": cabinet.clock.now().isoformat(), "person": person.id}},
+        story={"menu": menu, "person": person.id, "role": person.role.value},
+    )
+
+
+def answer_page(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Take the attendant's answer to wherever it leads."""
+    options = occurrence.values["options"]
+    action, text = str(occurrence.values.get("value", "")), str(options.get("input", ""))
+    cabinet.notice = None
+    follows = cabinet.service.answer(cabinet, action, text)
+    if isinstance(follows, Leave):
+        raise Instead(Occurrence(Event.MENU_CLOSED, {"why": follows.why}))
+    if follows is not None:
+        raise Instead(follows)
+
+
+def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
+    kept = cabinet.recall(Key.MENU)
+    desk = cabinet.service
+    if kept is not None:
+        signed_in = kept["person"] is not None
+        cabinet.record(
+            "menu.left" if signed_in else "menu.given_up",
+            state={Key.MENU: None},
+            story={
+                "why": str(occurrence.values.get("why", "restart")),
+                **({"menu": desk.menu, "person": kept["person"]} if signed_in else {}),
+            },
+        )
+    desk.close()
+
+
+def note_staff(cabinet: Cabinet, _: Occurrence) -> None:
+    """At power-up: record what has changed among the staff. A roster that cannot be read lets nobody in."""
+    try:
+        read_staff(cabinet)
+    except OperatorError as error:
+        cabinet.log("staff.unreadable", {"why": str(error)})
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    menu_may_open,
+    page_is_open,
+    key_is_enough,
+    nobody_is_asked,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    record_key,
+    open_menu,
+    ask_who,
+    answer_page,
+    close_menu,
+    note_staff,
+)

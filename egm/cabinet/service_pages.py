@@ -1,0 +1,201 @@
+"""What may be read at the machine with every door closed: meters, logs, software, clock (D-16, J-12).
+
+Each page is made from the machine's memory at the moment it is looked at; none of them changes anything.
+"""
+
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.service_desk import Entry, Move, Stay, refuse
+from egm.cabinet.service_words import BACK, columns, moment, money, number, pairs, plain, say
+from egm.link.pages import Action, Row, ServicePage, Table, Words
+from egm.people import Permission
+from meters import recall
+from meters.entry import StoredEntry
+from meters.events import person, significance, subject
+from meters.names import NAMES, named
+from meters.reading import DIGITS, shown
+from meters.table import BY_NAME, Unit
+
+#: The parts a meter may be split by.
+_SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
+_CLOCK_CHANGES: Final = 10
+
+
+def _value(name: str, value: int) -> Words:
+    """A meter's value as its unit wants: money, or a count; ten digits, then it rolls over (D-05)."""
+    meter = BY_NAME.get(name)
+    rolled = shown(value, DIGITS)
+    return money(rolled) if meter is not None and meter.unit is Unit.CENTS else number(rolled)
+
+
+@dataclass(slots=True)
+class Meters:
+    """Every meter, under the profile's names and under the canonical ones; whole, or by game and the like."""
+
+    by: str = ""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """The place's names first, then everything that is not zero."""
+        reading = cabinet.journal.meters()
+        if self.by:
+            tables = self._split(cabinet)
+        else:
+            local = named(reading, cabinet.profile.staff.meter_names)
+            rows: Iterable[tuple[str | Words, Words]] = (
+                (plain(name), _local_value(cabinet, name, value)) for name, value in local.items()
+            )
+            whole = ((plain(name), _value(name, value)) for name, value in reading.values.items() if value)
+            tables = (
+                pairs(rows, say("service.meters.named")),
+                pairs(whole, say("service.meters.all", sequence=reading.sequence)),
+            )
+        actions = [
+            Action(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
+            for split in ("", *_SPLITS)
+        ]
+        actions[0] = Action(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
+        return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Split by another part."""
+        if action not in ("whole", *_SPLITS):
+            return refuse("not_offered")
+        self.by = "" if action == "whole" else action
+        return Stay()
+
+    def _split(self, cabinet: Cabinet) -> tuple[Table, ...]:
+        reading = cabinet.journal.meters()
+        tables = []
+        for name in reading.values:
+            parts = {} if ".since_" in name else reading.by(name, self.by)
+            if any(value for part, value in parts.items() if part):
+                rows = ((plain(part or "-"), _value(name, value)) for part, value in sorted(parts.items()))
+                tables.append(pairs(rows, plain(name)))
+        return tuple(tables)
+
+
+def _local_value(cabinet: Cabinet, name: str, value: int) -> Words:
+    return _value(NAMES[cabinet.profile.staff.meter_names][name][0], value)
+
+
+@dataclass(slots=True)
+class Log:
+    """One log of the journal, newest first, in the length its rule asks for."""
+
+    name: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line an entry: when, what, how much, who."""
+        entries = recall.log(cabinet.journal, self.name)
+        table = Table(
+            columns=columns("time", "event", "amount", "detail", "person"),
+            rows=tuple(_entry(entry) for entry in entries),
+        )
+        return ServicePage(
+            id="", title=say(f"service.menu.log.{self.name}"), tables=(table,), actions=(BACK,)
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+def _entry(entry: StoredEntry) -> Row:
+    told = recall.story(entry)
+    cents = told.get("amount_cents")
+    known = significance(entry)
+    detail = next((told[key] for key in ("number", "reason", "why", "detail") if told.get(key)), "")
+    return Row(
+        cells=(
+            moment(entry.time_utc.isoformat()),
+            plain(subject(entry)),
+            money(cents) if isinstance(cents, int) else plain(""),
+            plain(str(detail)[:60]),
+            plain(person(entry)),
+        ),
+        mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page that only lists: its title's key, and what makes its tables."""
+
+    title: str
+    tables: Callable[[Cabinet], tuple[Table, ...]]
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """The lists."""
+        return ServicePage(
+            id="", title=say(f"service.menu.{self.title}"), tables=self.tables(cabinet), actions=(BACK,)
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+def _software(cabinet: Cabinet) -> tuple[Table, ...]:
+    """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
+    profile, bench = cabinet.profile, cabinet.service.bench
+    return (
+        pairs(
+            (
+                ("software.program", plain(f"open-egm {version('open-egm')}")),
+                ("software.python", plain(f"{platform.python_implementation()} {platform.python_version()}")),
+                ("software.profile", plain(f"{profile.id}: {profile.source}")),
+                ("software.key", plain(cabinet.journal.fingerprint)),
+                ("software.head", plain(f"{cabinet.journal.sequence}: {cabinet.journal.head_hash[:32]}")),
+            )
+        ),
+        pairs(
+            (
+                (plain(f"{game.id} {game.version}"), plain(game.digest[:32]))
+                for game in cabinet.games.values()
+            ),
+            say("service.software.games"),
+        ),
+        pairs(
+            (
+                (plain(f"{name} ({kind})"), plain(bench.identities.get(name, "")))
+                for name, kind in bench.kinds.items()
+            ),
+            say("service.software.devices"),
+        ),
+    )
+
+
+def _clock(cabinet: Cabinet) -> tuple[Table, ...]:
+    """The time, and when it was not what it had been: the operating system owns the clock."""
+    changes = cabinet.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
+    rows = tuple(
+        Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
+        for told in map(_story, changes)
+    )
+    return (
+        pairs(
+            (
+                ("clock.now", moment(cabinet.clock.now().isoformat())),
+                ("clock.zone", plain(cabinet.identity.house.time_zone)),
+            )
+        ),
+        Table(title=say("service.clock.changes"), columns=columns("before", "after"), rows=rows),
+    )
+
+
+def _story(entry: StoredEntry) -> dict[str, Any]:
+    return dict(recall.story(entry))
+
+
+ENTRIES: Final = (
+    Entry("meters", Permission.READ_METERS, Meters),
+    *(Entry(f"log.{name}", Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
+    Entry("software", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
+    Entry("clock", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
+)
