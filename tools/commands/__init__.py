@@ -18,6 +18,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "signature": ("signature", "a keyed signature of each component of the software, as GAT gives it"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
+    "host": ("host", "a SAS host for the bench; explain a recording"),
     "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and hold it against its exact figures"),

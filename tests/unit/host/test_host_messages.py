@@ -1,0 +1,341 @@
+"""The host's reading of the SAS tables, against frames written by hand from the public byte tables."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.sas.crc import sealed
+from egm.sas.tables.denominations import BILLS as SHARED_BILLS
+from egm.sas.tables.denominations import DENOMINATIONS_CENTS
+from egm.sas.tables.meters import METERS
+from egm.sas.tables.polls import POLLS as SHARED_POLLS
+from tools.host import codes
+from tools.host.fields import LayoutError, fixed_size, read, write
+from tools.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse
+from tools.host.polls import EVENTS, POLLS
+
+#: Seen on a real link (public), and re-emitted by an independent library: body -> CRC in wire order.
+KNOWN_FRAMES = {
+    "01 01": "51 08",
+    "01 02": "CA 3A",
+    "01 03": "43 2B",
+    "01 04": "FC 5F",
+    "01 05": "75 4E",
+    "01 06": "EE 7C",
+    "01 07": "67 6D",
+    "01 0A": "82 B6",
+    "01 0B": "0B A7",
+    "01 94": "75 CB",
+    "01 0E 00": "CC C0",
+}
+
+#: Total length of answers of fixed size, by hand from the byte tables (address, poll, data, CRC).
+LENGTHS = {
+    **dict.fromkeys((*range(16, 25), 26, 32, 42, 43, 44, 70, 71, 73, 74), 8),
+    **dict.fromkeys((*range(49, 61), *range(62, 70)), 8),
+    0x0F: 28,
+    0x19: 24,
+    0x1B: 24,
+    0x1C: 36,
+    0x1E: 28,
+    0x1F: 24,
+    0x21: 6,
+    0x2D: 10,
+    0x3D: 13,
+    0x48: 10,
+    0x4C: 10,
+    0x4D: 35,
+    0x50: 14,
+    0x51: 6,
+    0x52: 22,
+    0x53: 26,
+    0x55: 6,
+    0x57: 10,
+    0x58: 5,
+    0x7C: 5,
+    0x7D: 5,
+    0x7E: 11,
+    0x8F: 13,
+    0x94: 5,
+    0x9A: 18,
+    0xA0: 12,
+    0xA8: 5,
+    0xB1: 5,
+    0xB3: 5,
+}
+
+
+def frame(text: str) -> bytes:
+    return sealed(bytes.fromhex(text))
+
+
+@pytest.mark.parametrize(("body", "crc"), KNOWN_FRAMES.items())
+def test_known_frames_are_written_as_they_were_seen(body, crc):
+    _, code, *data = bytes.fromhex(body)
+    values = {"enable": data[0]} if data else {}
+    assert long_poll(1, code, values) == bytes.fromhex(body + crc)
+
+
+@pytest.mark.parametrize(("code", "length"), LENGTHS.items(), ids=lambda v: f"{v:02X}")
+def test_an_answer_is_as_long_as_the_tables_say(code, length):
+    assert 4 + fixed_size(POLLS[code].answer) == length
+
+
+def test_types_and_confidence_agree_with_the_table_of_names():
+    doubts = {0x75, 0x76}  # their answers are a guess of ours, though the requests are published
+    for code, poll in POLLS.items():
+        shared = SHARED_POLLS[code]
+        assert shared.type == poll.type + ("/G" if poll.broadcast else ""), f"{code:02X}"
+        assert code in doubts or shared.confidence == poll.confidence, f"{code:02X}"
+
+
+def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
+    assert {code: row.size for code, row in METERS.items()} == codes.METER_SIZES
+    assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILLS
+    for code, value in DENOMINATIONS_CENTS.items():
+        whole, _, part = codes.DENOMINATIONS[code].partition(".")
+        assert value * 10**6 == int(whole) * 10**8 + int(part.ljust(8, "0")), code
+
+
+def test_polls_by_hand():
+    assert general_poll(1) == b"\x81"
+    assert long_poll(1, 0x54) == b"\x01\x54"  # R: no CRC
+    assert long_poll(1, 0x2D, {"game": 12}) == frame("01 2D 0012")
+    assert long_poll(1, 0x2F, {"game": 0, "codes": [{"code": 0}, {"code": 5}]}) == frame(
+        "01 2F 04 0000 00 05"
+    )
+    assert long_poll(1, 0x6F, {"game": 0, "codes": [{"code": 0xA0}]}) == frame("01 6F 04 0000 A000")
+    assert long_poll(1, 0x4C, {"validation_id": 0x123456, "sequence": 1}) == frame("01 4C 563412 010000")
+    assert long_poll(1, 0x58, {"system_id": 1, "validation": "1234567890123456"}) == frame(
+        "01 58 01 1234567890123456"
+    )
+    assert long_poll(1, 0x71, {"code": 0xFF}) == frame("01 71 01 FF")
+    assert long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}) == frame("01 72 02 FF 00")
+    assert long_poll(1, 0x73, {"code": 0xFF}) == frame("01 73 01 FF")
+    assert long_poll(0, 0x7F, {"date": "11212026", "time": "063000"}) == frame("00 7F 11212026 063000")
+    assert long_poll(1, 0x8A, {"amount": 100, "tax": 0}) == bytes.fromhex("018A0000010000A5E9")  # seen
+
+
+def test_a_transfer_order_by_hand():
+    order = long_poll(
+        1,
+        0x72,
+        {
+            "transfer_code": 0,
+            "index": 0,
+            "type": 0,
+            "cashable_cents": 500,
+            "restricted_cents": 0,
+            "nonrestricted_cents": 0,
+            "flags": 0,
+            "asset": 0x01020304,
+            "key": "11" * 20,
+            "transaction": "A" * 17,
+            "expiration": "00000000",
+            "pool": 0,
+            "receipt": "",
+        },
+    )
+    assert order[2] == 0x44  # the published length for a 17-byte id and no receipt
+    assert order == frame(
+        "01 72 44 00 00 00 0000000500 0000000000 0000000000 00 04030201"
+        + "11" * 20
+        + "11"
+        + "41" * 17
+        + "00000000 0000 00"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "said"),
+    [
+        (0x2D, {}, "game: no value"),
+        (0x2D, {"game": 10_000}, "game: 10000"),
+        (0x2D, {"game": -1}, "game: -1"),
+        (0x58, {"system_id": 1, "validation": "12a"}, "validation: '12a'"),
+        (0x73, {"asset": 5}, "code: no value given, and what follows it has one"),
+        (0x7D, {"host_id": 1, "expiration_days": 1, "location": "é"}, "location"),
+        (0x7D, {"host_id": 1, "expiration_days": 1, "location": "x" * 256}, "location: 256 bytes"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_by_name(code, values, said):
+    with pytest.raises(LayoutError, match=said):
+        long_poll(1, code, values)
+
+
+def data(request: bytes, text: str):
+    answer = parse(request, frame(text))
+    assert answer.outcome is Outcome.DATA, answer.trouble
+    assert b"".join(piece.data for piece in answer.pieces) == answer.data  # every byte is named
+    assert [piece.at for piece in answer.pieces] == sorted(piece.at for piece in answer.pieces)
+    assert is_whole(request, answer.data)
+    assert not any(is_whole(request, answer.data[:n]) for n in range(len(answer.data)))
+    return answer.values
+
+
+def test_answers_by_hand():
+    assert data(long_poll(1, 0x1A), "01 1A 00001234") == {"value": 1234}
+    assert data(long_poll(1, 0x54), "01 54 07 363032 41422D37") == {"version": "602", "serial": "AB-7"}
+    assert data(long_poll(1, 0x56), "01 56 05 02 0001 0012") == {
+        "count": 2,
+        "games": [{"game": 1}, {"game": 12}],
+    }
+    assert data(long_poll(1, 0x4F), "01 4F 02 00 FF") == {"status": 0, "percent_full": 255}
+    assert data(long_poll(1, 0x48), "01 48 37 10 00000003") == {"country": 37, "bill": 10, "count": 3}
+    meters = {"game": 0, "codes": [{"code": 0}]}
+    assert data(long_poll(1, 0x2F, meters), "01 2F 0D 0000 00 00000042 0D 0000001500")["meters"] == [
+        {"code": 0, "value": 42},
+        {"code": 0x0D, "value": 1500},
+    ]
+    assert data(long_poll(1, 0x6F, meters), "01 6F 0C 0000 0000 04 00000042 FF00 00")["meters"] == [
+        {"code": 0, "value": 42},
+        {"code": 0xFF, "value": None},  # size 0: the machine has no such meter
+    ]
+    assert data(long_poll(1, 0x70), "01 70 10 00 0000000500 00 001234567890123456") == {
+        "status": 0,
+        "amount_cents": 500,
+        "parsing": 0,
+        "validation_data": "001234567890123456",
+    }
+    assert data(long_poll(1, 0x70), "01 70 01 FF") == {"status": 0xFF}
+    assert data(long_poll(1, 0x72, {"transfer_code": 0xFE, "index": 0}), "01 72 02 00 FF") == {
+        "position": 0,
+        "status": 0xFF,
+    }
+    done = data(
+        long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}),
+        "01 72 37 01 00 FF 00 0000000500 0000000000 0000000000 00 64000000 04 54455354 11212026 063000 00000000 "
+        "0000 05 0000012345 05 0000000000 00",
+    )
+    assert (done["transaction"], done["asset"], done["cashable_cents"]) == ("TEST", 100, 500)
+    assert (done["cumulative_cashable"], done["cumulative_nonrestricted"]) == (12345, None)
+    lock = data(
+        long_poll(1, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
+        "01 74 23 64000000 FF 03 00 18 05 0000001000 0000000000 0000000000 0000010000 00000000 0000",
+    )
+    assert (lock["limit_cents"], lock["buffer_index_max"], lock["aft_status"]) == (10_000, 5, 0x18)
+    one = data(long_poll(1, 0xB0, {"denomination": 1, "poll": 0x11, "data": ""}), "01 B0 06 01 11 00000042")
+    assert one["value"] == 42
+
+
+def test_short_answers():
+    general, control, reading = general_poll(1), long_poll(1, 0x01), long_poll(1, 0x1A)
+    assert parse(general, b"").outcome is Outcome.SILENCE
+    assert parse(general, b"\x00").outcome is Outcome.NOTHING
+    assert (parse(general, b"\x51").outcome, parse(general, b"\x51").code) == (Outcome.EXCEPTION, 0x51)
+    assert parse(general, b"\x81").outcome is Outcome.EXCEPTION  # at address 1 this byte is also a NACK
+    assert parse(control, b"\x01").outcome is Outcome.ACK
+    assert parse(control, b"\x81").outcome is Outcome.NACK
+    assert parse(reading, b"\x01\x00").outcome is Outcome.BUSY
+    assert parse(control, b"\x42").outcome is Outcome.DAMAGED
+    assert is_whole(general, b"\x51")
+    assert not is_whole(general, b"\x01")  # exception 01, or the address that begins a frame: silence tells
+    assert not is_whole(control, b"\x01")
+    assert is_whole(control, b"\x81")
+    assert is_whole(reading, b"\x01\x00")
+
+
+def test_an_event_frame_answers_any_poll():
+    for request in (general_poll(1), long_poll(1, 0x1A)):
+        answer = parse(request, frame("01 FF 7E 0005 00001234 00 00"))
+        assert (answer.outcome, answer.code) == (Outcome.EVENT, 0x7E)
+        assert answer.values["wagered"] == 5
+        assert is_whole(request, answer.data)
+        assert not is_whole(request, answer.data[:-1])
+    assert parse(general_poll(1), frame("01 FF 11")).outcome is Outcome.EVENT
+
+
+def test_a_signature_comes_in_answer_to_a_general_poll():
+    answer = parse(general_poll(1), frame("01 21 3412"))
+    assert (answer.outcome, answer.values) == (Outcome.DATA, {"signature": 0x1234})
+
+
+@pytest.mark.parametrize(
+    ("got", "said"),
+    [
+        (frame("01 1A 00001234")[:-1] + b"\x00", "CRC: wrong"),
+        (frame("01 1A 000012"), "value: cut short"),
+        (frame("01 1A 0000123400"), "surplus"),
+        (frame("01 1A 0000123F"), "not decimal digits"),
+        (frame("01 11 00001234"), "answers poll 11, not 1A"),
+        (frame("02 1A 00001234"), "address 2, not 1"),
+        (frame("01 FD"), "answers poll FD, not 1A"),
+    ],
+)
+def test_a_damaged_answer_says_why(got, said):
+    answer = parse(long_poll(1, 0x1A), got)
+    assert answer.outcome is Outcome.DAMAGED
+    assert any(said in text for text in (answer.trouble, *(f"{p.name}: {p.trouble}" for p in answer.pieces)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("01 54 05 363032 41", "cut short"),  # length says more than there is
+        ("01 54 03 363032 41", "surplus"),
+        ("01 54 02 3630", "version: cut short"),
+        ("01 54 04 36303241 FF", "surplus"),
+    ],
+)
+def test_a_length_that_lies_is_seen(text, said):
+    answer = parse(long_poll(1, 0x54), frame(text))
+    assert answer.outcome is Outcome.DAMAGED
+    assert said in answer.trouble
+
+
+@given(st.binary(max_size=80), st.sampled_from([general_poll(1), *(bytes((1, code)) for code in POLLS)]))
+def test_nothing_that_comes_back_can_make_it_fail(got, request_):
+    answer = parse(request_, got)
+    is_whole(request_, got)
+    assert answer.data == got
+    explain_request(got or b"\x00")
+
+
+@given(st.data())
+def test_what_is_written_is_read_back(data_):
+    code = data_.draw(st.sampled_from([0x2D, 0x4C, 0x57, 0x58, 0x7E, 0x70, 0x71, 0x7B, 0x7D]))
+    poll = POLLS[code]
+    layout = poll.request or poll.answer
+    sample = {
+        "game": st.integers(0, 9999),
+        "validation_id": st.integers(0, 2**24 - 1),
+        "sequence": st.integers(0, 2**24 - 1),
+        "type": st.integers(0, 255),
+        "amount_cents": st.integers(0, 10**10 - 1),
+        "system_id": st.integers(0, 99),
+        "validation": st.from_regex(r"[0-9]{16}", fullmatch=True),
+        "validation_data": st.from_regex(r"[0-9]{18}", fullmatch=True),
+        "date": st.from_regex(r"[0-9]{8}", fullmatch=True),
+        "expiration": st.from_regex(r"[0-9]{8}", fullmatch=True),
+        "time": st.from_regex(r"[0-9]{6}", fullmatch=True),
+        "code": st.integers(0, 255),
+        "status": st.integers(0, 255),
+        "parsing": st.integers(0, 255),
+        "pool": st.integers(0, 65535),
+        "mask": st.integers(0, 65535),
+        "states": st.integers(0, 65535),
+        "cashable_days": st.integers(0, 9999),
+        "restricted_days": st.integers(0, 9999),
+        "host_id": st.integers(0, 65535),
+        "expiration_days": st.integers(0, 255),
+        "location": st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=40),
+        "address1": st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=40),
+        "address2": st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=40),
+    }
+    names = [part.name for outer in layout for part in getattr(outer, "parts", (outer,))]
+    values = {name: data_.draw(sample[name]) for name in names}
+    written = write(layout, values)
+    reading = read(layout, written)
+    assert not reading.trouble
+    assert reading.values == values
+    assert b"".join(piece.data for piece in reading.pieces) == written
+
+
+def test_every_event_layout_is_of_fixed_size():
+    assert all(fixed_size(layout) is not None for layout in EVENTS.values())
+
+
+def test_an_unknown_poll_is_said_to_be_one():
+    title, pieces = explain_request(frame("01 FD 00"))
+    assert "unknown poll FD" in title
+    assert pieces[-1].data == frame("01 FD 00")[2:]
