@@ -1,0 +1,240 @@
+"""The service menu: who gets in, what each may reach, that nobody plays meanwhile, and that all is recorded."""
+
+from datetime import timedelta
+
+import pytest
+from machine_room import Room, ScriptedChance
+from staff_hands import NUMBERS, Menu, offered, pin_of, staff
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.service_menu import SECTIONS
+from egm.cabinet.states import Event, State
+from egm.people import Permission, Role, permissions_of
+
+
+@pytest.fixture
+def menu(tmp_path):
+    room = Room(tmp_path).boot().insert(2000)
+    yield Menu(room)
+    room.close()
+
+
+def kinds(menu, *, after=0):
+    return [entry.kind for entry in menu.room.journal.entries(since=after)]
+
+
+@pytest.mark.requirement("J-16")
+def test_number_and_pin_open_the_menu_and_the_journal_says_who(menu):
+    before = menu.room.journal.sequence
+    menu.open()
+    assert menu.room.state is State.SERVICE_MENU
+    assert menu.page.person is None
+    menu.prove(Role.SUPERVISOR)
+    assert menu.page.title.value == "service.menu.title"
+    menu.touch("leave")
+    assert not menu.is_open
+    assert menu.room.state is State.IDLE
+    assert kinds(menu, after=before) == ["menu.asked", "menu.entered", "menu.left"]
+    number = NUMBERS[Role.SUPERVISOR]
+    assert menu.room.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
+    assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
+
+
+@pytest.mark.requirement("J-16")
+def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_path):
+    menu.open()
+    for expected in ("wrong_pin", "wrong_pin", "locked"):
+        menu.prove(Role.MECHANIC, pin="1379")
+        assert menu.notice == f"service.refused.{expected}"
+    menu.prove(Role.MECHANIC)
+    assert menu.notice == "service.refused.locked"
+    assert [r["tries"] for r in menu.room.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
+    assert [r["tries"] for r in menu.room.records("sign_in.locked")] == [3]
+    menu.room.close()
+    again = Menu(Room(tmp_path).boot()).open()
+    again.prove(Role.MECHANIC)
+    assert again.notice == "service.refused.locked"
+    again.prove(Role.SUPERVISOR)  # another number is not locked with it
+    assert again.page.person is not None
+    again.touch("leave")
+    again.room.clock.wall += timedelta(minutes=again.room.profile.staff.locked_minutes)
+    again.sign_in(Role.MECHANIC)
+    assert again.room.journal.state(f"{Key.TRIES}{NUMBERS[Role.MECHANIC]}") is None
+    again.room.close()
+
+
+def test_a_number_nobody_has_is_treated_like_any_other(menu):
+    menu.open()
+    for expected in ("wrong_pin", "wrong_pin", "locked", "locked"):
+        menu.enter("8888").enter("1379")
+        assert menu.notice == f"service.refused.{expected}"
+    menu.enter("not a number")
+    assert menu.notice == "service.refused.not_digits"
+    assert menu.room.journal.states(Key.TRIES).keys() == {f"{Key.TRIES}unknown"}
+
+
+def test_a_pin_is_written_down_nowhere(menu):
+    menu.sign_in(Role.MANAGER).touch("leave")
+    menu.open().prove(Role.MANAGER, pin="864209")
+    menu.room.journal.checkpoint()
+    everything = b"".join(menu.room.journal.bodies())
+    assert pin_of(NUMBERS[Role.MANAGER]).encode() not in everything
+    assert b"864209" not in everything
+
+
+@pytest.mark.requirement("J-16", "J-08", "Q-12")
+@pytest.mark.parametrize("role", Role, ids=str)
+def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
+    menu.sign_in(role)
+    reached = set(offered(menu.page))
+    for entries in SECTIONS.values():
+        for entry in entries:
+            assert (entry.id in reached) is (entry.permission in permissions_of(role)), entry.id
+    hidden = next((e.id for es in SECTIONS.values() for e in es if e.id not in reached), None)
+    if hidden is not None:
+        menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
+        assert menu.notice == "service.refused.not_offered"
+    for action in sorted(reached - {"leave"}):
+        menu.touch(action)
+        assert menu.page.title.value != "service.menu.title", action
+        menu.home()
+
+
+@pytest.mark.requirement("J-10", "J-16")
+def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
+    menu.sign_in(Role.TECHNICIAN)
+    before = menu.room.journal.meters().values
+    for event, values in ((Event.PLAY, {}), (Event.CASH_OUT, {}), (Event.BET, {"value": 2})):
+        menu.room.engine.handle(event, **values)
+        assert menu.room.notice == "refused.service_menu"
+    menu.room.offer(500)
+    assert menu.room.hands.orders[-1][0] == "return"
+    menu.touch("leave")
+    assert menu.room.journal.meters().values == before
+    assert (menu.room.state, menu.room.credit_cents) == (State.IDLE, 2000)
+
+
+@pytest.mark.requirement("J-10")
+def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
+    room = Room(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    room.play()
+    room.engine.handle(Event.MENU, key="operator")
+    assert room.notice == "refused.playing"
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    assert room.state is State.SERVICE_MENU
+    room.shown()
+    assert room.records("game.end") == []
+    menu.touch("leave")
+    assert room.state is State.PLAYING
+    room.shown()
+    assert room.credit_cents == 2000 - 5 + 300
+    room.close()
+
+
+def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
+    menu.sign_in(Role.MANAGER)
+    menu.room.engine.handle(Event.MENU_CLOSED, why="key")
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    menu.sign_in(Role.MANAGER)
+    menu.room.close()
+    again = Menu(Room(tmp_path).boot())
+    assert (again.is_open, again.room.state) == (False, State.IDLE)
+    assert [record["why"] for record in again.room.records("menu.left")] == ["key", "restart"]
+    again.room.close()
+
+
+def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
+    menu.open()
+    old = menu.page.id
+    menu.enter(NUMBERS[Role.MANAGER])
+    before = menu.room.journal.sequence
+    menu.touch("enter", pin_of(NUMBERS[Role.MANAGER]), page=old)
+    assert menu.page.prompt.kind == "pin"
+    assert menu.room.journal.sequence == before
+
+
+def test_somebody_disabled_is_not_let_in(menu):
+    number = NUMBERS[Role.TECHNICIAN]
+    menu.cabinet.staff = staff().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now())
+    menu.open().prove(Role.TECHNICIAN)
+    assert menu.notice == "service.refused.wrong_pin"
+
+
+def test_where_the_place_wants_a_key_the_screen_opens_nothing(tmp_path):
+    room = Room(tmp_path, profile="quebec-vlt").boot()
+    room.engine.handle(Event.MENU)
+    assert room.notice == "refused.menu_may_open"
+    room.engine.handle(Event.MENU, key="audit")
+    assert room.state is State.SERVICE_MENU
+    room.engine.handle(Event.MENU, key="audit")
+    assert room.notice == "refused.service_menu"
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- the attendant's key
+@pytest.mark.requirement("J-08", "J-16")
+def test_where_the_key_alone_is_not_enough_whoever_turns_it_says_who_he_is(tmp_path):
+    room = Room(tmp_path, profile="monaco").boot().insert(2000)
+    menu = Menu(room)
+    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert room.state is State.HANDPAY
+    assert menu.page.title.value == "service.act.pay_by_hand"
+    menu.prove(Role.MECHANIC)
+    assert menu.notice == "service.refused.not_permitted"
+    assert room.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
+    menu.prove(Role.ATTENDANT)
+    assert (menu.is_open, room.state, room.credit_cents) == (False, State.IDLE, 0)
+    assert room.records("handpay.paid")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    room.close()
+
+
+@pytest.mark.requirement("E-14", "J-16")
+def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
+    room = Room(tmp_path, profile="monaco").boot()
+    menu = Menu(room)
+    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    menu.prove(Role.INSPECTOR)
+    assert menu.notice == "service.refused.not_permitted"
+    menu.prove(Role.MECHANIC)
+    assert room.state is State.IDLE
+    cleared = room.records("tilt.cleared")[0]
+    assert (cleared["codes"], cleared["person"]) == (["bill_acceptor.cheat"], NUMBERS[Role.MECHANIC])
+    room.close()
+
+
+def test_a_failed_generator_waits_for_a_technician(tmp_path):
+    room = Room(tmp_path, profile="monaco").boot().insert(500)
+    room.restarts.append(room.cabinet.chance)
+    menu = Menu(room)
+    room.engine.handle(Event.CHANCE_FAILED, detail="planted")
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert menu.page.title.value == "service.act.restart"
+    menu.prove(Role.TECHNICIAN)
+    assert room.state is State.IDLE
+    assert room.records("chance.restarted")[0]["person"] == NUMBERS[Role.TECHNICIAN]
+    room.close()
+
+
+@pytest.mark.requirement("J-16")
+def test_every_turn_of_a_key_is_kept(menu):
+    menu.room.engine.handle(Event.KEY_MOVED, key="audit", on=True, unattended=True)
+    menu.room.engine.handle(Event.KEY_MOVED, key="audit", on=False, unattended=False)
+    assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
+    assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
+
+
+# ---------------------------------------------------------------------------------------------- forms
+def test_a_form_holds_the_machine_and_gives_it_back(menu):
+    menu.sign_in(Role.MECHANIC).fill("hold", "cleaning")
+    assert menu.notice == "service.done"
+    assert menu.room.cabinet.disabled["operator"]["reason"] == "cleaning"
+    menu.touch("leave")
+    assert menu.room.state is State.OUT_OF_SERVICE
+    menu.sign_in(Role.SUPERVISOR).fill("release")
+    menu.touch("leave")
+    assert menu.room.state is State.IDLE
+    assert permissions_of(Role.ATTENDANT).isdisjoint({Permission.HOLD})
