@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from egm.cabinet.host import Validation
 from egm.errors import OperatorError
+from egm.sas.settings import SasLine
 from egm.tickets.model import House
 
 _DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
@@ -103,6 +104,8 @@ class CabinetFile(_Table):
     games: tuple[GameSlot, ...]
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     metrics: Metrics = Metrics()
+    sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLine] = {}
+    """One or two hosts, by name."""
     memory: Memory = Memory()
     host: Host = Host()
     software: Software | None = None

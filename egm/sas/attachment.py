@@ -1,0 +1,174 @@
+"""A SAS line as the machine has it: makes what its host reads, tells it what happens, does what it asks.
+
+All of it on the machine's loop. Exceptions follow the journal: an entry is durable before its exception is
+raised, and how far the host has heard is kept in a small file, so that what it missed while the machine was
+off is told when it is back. A host may hear of an entry twice after a power cut, and never not at all.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from egm.cabinet.attachments import Attachment, Surroundings
+from egm.errors import LocalError
+from egm.link.messages import Snapshot
+from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Told
+from egm.sas.codec import MalformedPollError, Reply
+from egm.sas.happenings import happenings
+from egm.sas.host import Host
+from egm.sas.line import Line, LineHealth
+from egm.sas.polls import polls_for
+from egm.sas.ports import open_port
+from egm.sas.reader import Reader
+from egm.sas.settings import SasLine
+from egm.sas.wire import LenientFraming, StrictFraming
+
+_GENESIS_SEQUENCE: Final = 1
+
+
+class SasChannel:
+    """One line to one host, as an attachment of the machine."""
+
+    def __init__(self, at: Surroundings, name: str, settings: SasLine) -> None:
+        self.name = f"sas-{name}"
+        self._at = at
+        self._polls = polls_for(settings.groups)
+        self._answered = frozenset(self._polls)
+        framing = StrictFraming if settings.framing == "strict" else LenientFraming
+        self._line = Line(
+            name,
+            Channel(
+                settings.address,
+                self._polls,
+                queue=settings.queue,
+                require_sync=settings.require_sync,
+                chirp=settings.chirp,
+                now_ns=at.clock.monotonic_ns(),
+            ),
+            framing(settings.address, settings.gap_ns),
+            opened=lambda: open_port(
+                settings.port, strict=settings.framing == "strict", link=at.folder.run / "sas" / name
+            ),
+            run_effect=self._schedule,
+            report=self._report,
+            monotonic_ns=at.clock.monotonic_ns,
+            busy_ns=settings.busy_ms * 1_000_000,
+        )
+        self.host = Host(name, settings, at, tell=self._line.tell, republish=self._publish)
+        self._reader = Reader(self.host)
+        self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
+        journal = at.engine.cabinet.journal
+        fresh = journal.sequence <= _GENESIS_SEQUENCE
+        self._seen = 0 if fresh else self._cursor.read(default=journal.sequence)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def health(self) -> LineHealth:
+        """How the line does."""
+        return self._line.health
+
+    def wait_until_served(self, seconds: float) -> bool:
+        """Wait, on another thread than the loop's, until the port is open; whether it is."""
+        return self._line.serving.wait(seconds)
+
+    # ------------------------------------------------------------------ as an attachment
+    async def run(self) -> None:
+        """Serve the line until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._publish()
+        self._line.start()
+        try:
+            await asyncio.to_thread(self._line.join)
+            raise LocalError(f"{self.name}: the line's thread has ended")
+        finally:
+            self._line.end()
+
+    def changed(self, now: Snapshot) -> None:
+        """Tell the line how the machine is now, and the host what has happened since."""
+        if now.journal_sequence == self._seen:
+            return
+        readout = self._reader.readout()
+        entries = self.host.cabinet.journal.entries(since=self._seen)
+        news = [what for entry in entries for what in happenings(entry, readout, self._answered)]
+        self._seen = now.journal_sequence
+        self._line.tell(readout, *news)
+
+    def _publish(self) -> None:
+        self._line.tell(self._reader.readout())
+
+    # ------------------------------------------------------------------ from the line's thread
+    def _schedule(self, ask: Ask) -> "Future[Reply | None]":
+        """Have an effect run on the loop."""
+        future: Future[Reply | None] = Future()
+        try:
+            if self._loop is None:
+                raise RuntimeError("not running")
+            self._loop.call_soon_threadsafe(self._run, ask, future)
+        except RuntimeError:  # the machine is stopping
+            future.cancel()
+        return future
+
+    def _report(self, news: Confirmed | Told | LinkChanged | Refused) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._heard, news)
+
+    # ------------------------------------------------------------------ for it, on the loop
+    def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
+        """Run an effect. What the machine itself cannot do stops it, by way of ``Surroundings.handle``."""
+        if ask.poll.effect is None or not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(ask.poll.effect(self.host, ask.request))
+        except MalformedPollError:
+            future.set_result(None)
+        except Exception:
+            future.set_result(None)
+            raise
+
+    def _heard(self, news: Confirmed | Told | LinkChanged | Refused) -> None:
+        match news:
+            case Confirmed(poll=poll, request=request, reply=reply):
+                if poll.acknowledged is not None:
+                    poll.acknowledged(self.host, request, reply)
+            case Told(sequence=sequence):
+                self._cursor.write(sequence)
+            case LinkChanged(up=up):
+                self._link_changed(up=up)
+            case Refused():
+                return
+
+    def _link_changed(self, *, up: bool) -> None:
+        """Record that a host has come or gone."""
+        cabinet = self.host.cabinet
+        story = {"host": self.host.name}
+        if up:
+            cabinet.log("host.link_up", story)
+        else:
+            cabinet.record("host.link_lost", counts={"host_comm_loss": 1}, story=story)
+
+
+class _Cursor:
+    """How far a host has heard of the journal. Not money: losing it only tells something twice."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, *, default: int) -> int:
+        try:
+            return int(self._path.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return default
+
+    def write(self, sequence: int) -> None:
+        beside = self._path.with_suffix(".new")
+        beside.write_text(str(sequence), encoding="ascii")
+        beside.replace(self._path)
+
+
+def sas_lines(at: Surroundings) -> Iterable[Attachment]:
+    """The lines the cabinet file names."""
+    return [SasChannel(at, name, settings) for name, settings in at.file.sas.items()]

@@ -1,0 +1,88 @@
+"""From journal entries to exceptions: what a host is told of, and in which words.
+
+The journal's own table of significant events carries the exception codes; here is what a host hears besides,
+and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from egm.sas.codec import bcd
+from egm.sas.exception_queue import SERVED_BY, Happening
+from egm.sas.readout import Readout
+from egm.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
+from egm.sas.tables.exceptions import EXCEPTIONS
+from meters.entry import StoredEntry
+from meters.events import significance
+
+BILL_ACCEPTED: Final = 0x4F
+_GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
+_GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
+_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
+
+
+def happenings(entry: StoredEntry, readout: Readout, answered: frozenset[int]) -> Iterator[Happening]:
+    """What an entry has a host hear; ``answered``: the polls it may use.
+
+    A priority exception that none of them serves is not raised: it could never be laid to rest.
+    """
+    for code, data, event in _codes(entry, readout):
+        servants = SERVED_BY.get(code)
+        if code in EXCEPTIONS and (servants is None or servants & answered):
+            yield Happening(code, data, event, entry.sequence)
+
+
+def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, int]]:
+    """Exception code, event data and event code (0: as the exception)."""
+    story: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    match entry.kind:
+        case "game.start":
+            yield _GAME_STARTED, _started(entry, readout), 0
+        case "game.end":
+            won = _credits(int(story.get("win_cents", 0)), readout)
+            yield _GAME_ENDED, bcd(won, 4), 0
+        case "selection":
+            number = _selected(entry, readout)
+            if number is not None:
+                yield _GAME_SELECTED, bcd(number, 2), 0
+        case "service.disabled" if str(story.get("source", "")) == "operator":
+            yield _OUT_OF_SERVICE, b"", 0
+        case _:
+            known = significance(entry)
+            if known is None or known.sas is None:
+                return
+            if entry.kind == "bill.in":
+                yield known.sas, _bill(int(story.get("amount_cents", 0)), readout), BILL_ACCEPTED
+            else:
+                yield known.sas, b"", 0
+
+
+def _credits(amount_cents: int, readout: Readout) -> int:
+    return amount_cents // readout.denomination_cents
+
+
+def _started(entry: StoredEntry, readout: Readout) -> bytes:
+    """Credits wagered, total coin-in, wager type, progressive group."""
+    bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
+    total = _credits(readout.values()["coin_in"], readout)
+    return bcd(_credits(bet_cents, readout), 2) + bcd(total, 4) + b"\0\0"
+
+
+def _selected(entry: StoredEntry, readout: Readout) -> int | None:
+    """The number of the game a selection names."""
+    selection = entry.state.get("selection")
+    if not isinstance(selection, Mapping):
+        return None
+    return next((game.number for game in readout.games if game.id == selection.get("game_id")), None)
+
+
+def bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
+    """Country and bill code of a bill, the latter None where the table has no such bill."""
+    return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
+
+
+def _bill(amount_cents: int, readout: Readout) -> bytes:
+    """Country, bill code, how many of them so far."""
+    country, code = bill_codes(amount_cents, readout.currency)
+    count = readout.reading.by("bill_in.count", "bill_cents").get(str(amount_cents), 0)
+    return bcd(country, 1) + bcd(code or 0, 1) + bcd(count, 4)

@@ -1,0 +1,67 @@
+"""What the machine knows of one SAS host, on the loop's side of its line.
+
+This is what an effect is given: the machine it may act on, the host's settings, and the ways to tell it
+something. An effect is called on the machine's loop; it must be quick, and lets things happen through
+``at.handle`` as everybody does, so that the state table decides.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.states import Event
+from egm.sas.codec import Reply
+from egm.sas.exception_queue import Happening
+from egm.sas.line import Delivered, Message, RealTime, Withdrawn
+from egm.sas.settings import Group, SasLine
+
+
+@dataclass(slots=True)
+class Host:
+    """One host: ``name`` is its table in the cabinet file."""
+
+    name: str
+    settings: SasLine
+    at: Surroundings
+    tell: Callable[[Message], None]
+    """Hands a message to the line."""
+    republish: Callable[[], None]
+    """Makes what the host reads anew, after a change the journal does not show."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What was said to this host, where the next answer depends on it; forgotten at a restart."""
+
+    @property
+    def cabinet(self) -> Cabinet:
+        """Journal, profile, games and devices."""
+        return self.at.engine.cabinet
+
+    @property
+    def source(self) -> str:
+        """Who disables the machine when this host does."""
+        return f"host:{self.name}"
+
+    def may(self, group: Group) -> bool:
+        """Whether this host is given a group of polls."""
+        return group in self.settings.groups
+
+    def handle(self, event: Event, **values: object) -> None:
+        """Let something happen."""
+        self.at.handle(Occurrence(event, values))
+
+    def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
+        """Raise an exception that no journal entry raises by itself."""
+        self.tell(Happening(code, data, event))
+
+    def withdraw(self, code: int) -> None:
+        """A priority exception no longer holds."""
+        self.tell(Withdrawn(code))
+
+    def deliver(self, code: int, reply: Reply) -> None:
+        """A result that took its time: it answers the next general poll."""
+        self.tell(Delivered(code, reply))
+
+    def report_real_time(self, *, on: bool) -> None:
+        """Switch real-time event reporting."""
+        self.tell(RealTime(on))

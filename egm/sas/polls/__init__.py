@@ -1,0 +1,29 @@
+"""Every long poll this machine answers: each module is one area, and lists its own in ``ROWS``."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.errors import invariant
+from egm.sas.poll import Poll
+from egm.sas.polls import control, machine
+from egm.sas.settings import Group
+
+_MODULES: Final = (machine, control)
+
+
+def _index() -> dict[int, Poll]:
+    index: dict[int, Poll] = {}
+    for module in _MODULES:
+        for poll in module.ROWS:
+            invariant(poll.code not in index, "sas.poll_built_twice")
+            invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
+            index[poll.code] = poll
+    return index
+
+
+BUILT: Final[Mapping[int, Poll]] = _index()
+
+
+def polls_for(groups: frozenset[Group]) -> dict[int, Poll]:
+    """The polls a host may use that is given these groups."""
+    return {code: poll for code, poll in BUILT.items() if poll.group in groups}

@@ -1,0 +1,166 @@
+"""A machine with SAS lines on pseudo-terminals, and a hand that writes and reads their bytes."""
+
+import asyncio
+import os
+import select
+import tty
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Self
+
+from machine_room import Room
+
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.view import snapshot
+from egm.config import CabinetFile, StateFolder
+from egm.sas.attachment import SasChannel, sas_lines
+from egm.sas.crc import is_intact, sealed
+from egm.sas.wire import marked
+
+PATIENCE_SECONDS = 10.0
+
+
+class Wire:
+    """The host's end of a line: raw bytes."""
+
+    def __init__(self, path: Path, *, strict: bool = True, address: int = 1) -> None:
+        self._fd = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(self._fd)
+        self._strict = strict
+        self.address = address
+
+    def write(self, message: bytes) -> None:
+        """Send one message, its first byte with the wakeup bit where the line has one."""
+        os.write(self._fd, marked(message) if self._strict else message)
+
+    def raw(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        os.write(self._fd, data)
+
+    def read(self, size: int, seconds: float = PATIENCE_SECONDS) -> bytes:
+        """``size`` bytes, or fewer when no more come."""
+        data = b""
+        while len(data) < size and select.select([self._fd], [], [], seconds)[0]:
+            data += os.read(self._fd, size - len(data))
+        return data
+
+    def silent(self, seconds: float = 0.05) -> bool:
+        """Whether nothing comes for a moment."""
+        return not select.select([self._fd], [], [], seconds)[0]
+
+    def drain(self) -> bytes:
+        """Whatever lies on the line."""
+        data = b""
+        while select.select([self._fd], [], [], 0)[0]:
+            data += os.read(self._fd, 4096)
+        return data
+
+    def general(self) -> int:
+        """A general poll, and the exception it gives."""
+        self.write(bytes((0x80 | self.address,)))
+        return self.read(1)[0]
+
+    def sync(self) -> None:
+        """A poll to nobody: acknowledges what was said last."""
+        self.write(b"\x80")
+
+    def read_poll(self, code: int, size: int) -> bytes:
+        """A poll of type R, and its answer's data."""
+        self.write(bytes((self.address, code)))
+        return self._data(code, size)
+
+    def long(self, code: int, data: bytes, size: int) -> bytes:
+        """A poll with a CRC, and its answer's data; for a one-byte answer, that byte."""
+        self.write(sealed(bytes((self.address, code)) + data))
+        return self._data(code, size)
+
+    def _data(self, code: int, size: int) -> bytes:
+        answer = self.read(size)
+        assert len(answer) == size, f"poll {code:02X}: {answer.hex(' ') or 'silence'}, {size} bytes wanted"
+        if size == 1:
+            return answer
+        assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
+        assert is_intact(answer), answer.hex(" ")
+        return answer[2:-2]
+
+    def close(self) -> None:
+        """Let go of the line."""
+        os.close(self._fd)
+
+
+class Rig:
+    """One machine on one state folder, with the lines of ``sas`` attached."""
+
+    def __init__(self, folder: Path, sas: dict[str, dict[str, Any]], **room: Any) -> None:
+        self.folder = StateFolder(folder)
+        self.folder.prepare()
+        self.room = Room(folder, **room)
+        self.file = CabinetFile.model_validate(
+            {
+                "machine": {
+                    "serial": "TEST-1",
+                    "operator_number": "7",
+                    "profile": "generic",
+                    "site": "test",
+                },
+                "games": [],
+                "sas": sas,
+            }
+        )
+        at = Surroundings(
+            engine=self.room.engine,
+            file=self.file,
+            folder=self.folder,
+            clock=self.room.clock,
+            handle=self._handle,
+        )
+        self.lines = [line for line in sas_lines(at) if isinstance(line, SasChannel)]
+        self.room.engine._changed = self.changed
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def _handle(self, occurrence: Occurrence) -> None:
+        self.room.engine.handle(occurrence.event, **occurrence.values)
+
+    def changed(self) -> None:
+        now = snapshot(self.room.engine, fingerprint=self.room.journal.fingerprint)
+        for line in self.lines:
+            line.changed(now)
+
+    def wire(self, name: str, **settings: Any) -> Wire:
+        """The host's end of a line, once it is there."""
+        line = next(line for line in self.lines if line.name == f"sas-{name}")
+        return Wire(
+            self.folder.run / "sas" / name,
+            strict=line.host.settings.framing == "strict",
+            address=line.host.settings.address,
+            **settings,
+        )
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.create_task(line.run()) for line in self.lines]
+        for line in self.lines:
+            assert await asyncio.to_thread(line.wait_until_served, PATIENCE_SECONDS)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.room.close()
+
+
+def with_machine(
+    folder: Path,
+    scenario: Callable[[Rig], Awaitable[None]],
+    sas: dict[str, dict[str, Any]] | None = None,
+    **room: Any,
+) -> None:
+    """Run ``scenario`` on a machine that has come up."""
+
+    async def run() -> None:
+        async with Rig(folder, sas or {"main": {}}, **room) as rig:
+            rig.room.boot()
+            await scenario(rig)
+
+    asyncio.run(run())
