@@ -24,6 +24,12 @@ BY_NAME: Final[Mapping[str, str]] = {
     "ArrowRight": "next",
     "Escape": "close",
     "F2": "drawer",
+    "F10": "menu",
+    "Backspace": "erase",
+}
+#: Keys that type a digit where a service page asks for one.
+TYPED: Final[Mapping[str, str]] = {
+    f"{row}{digit}": str(digit) for row in ("Digit", "Numpad") for digit in range(10)
 }
 _BY_CODE: Final[Mapping[int, str]] = {
     pygame.K_SPACE: "Space",
@@ -41,11 +47,17 @@ _BY_CODE: Final[Mapping[int, str]] = {
     pygame.K_RIGHT: "ArrowRight",
     pygame.K_ESCAPE: "Escape",
     pygame.K_F2: "F2",
+    pygame.K_F10: "F10",
+    pygame.K_BACKSPACE: "Backspace",
+    **{getattr(pygame, f"K_{digit}"): f"Digit{digit}" for digit in range(10)},
+    **{getattr(pygame, f"K_KP{digit}"): f"Numpad{digit}" for digit in range(10)},
 }
 
 
 def by_name(name: str) -> Action | None:
     """The action of a key by its browser name."""
+    if name in TYPED:
+        return Action("type", TYPED[name])
     return Action(BY_NAME[name]) if name in BY_NAME else None
 
 

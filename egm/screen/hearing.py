@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.link.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
+from egm.link.pages import Replay
 from egm.screen import marks
 from egm.screen.outcome import OutcomeError, read_field, stages_of
+from egm.screen.serving import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, read_steps
 from egm.screen.theme import Theme
@@ -127,6 +129,15 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
     if old is None or old.game_id != snapshot.game_id or let_go:
         changed = replace(changed, slip=bet, marked_at=-10.0)
+    if old is None or old.page != snapshot.page:
+        replay = snapshot.page.replay if snapshot.page is not None else None
+        changed = replace(
+            changed,
+            desk=at_page(view.desk, snapshot.page, view.now),
+            recall=None if replay is None else recalled(view, snapshot, replay),
+        )
+        if changed.desk.page_id != view.desk.page_id:
+            changed = replace(changed, focus=0)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     if old is not None and old.credit_cents != snapshot.credit_cents:
@@ -140,6 +151,48 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service"}:
         changed = replace(changed, page=Page.NONE)
     return changed
+
+
+def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
+    """A view of a recalled game as it was to be seen; None where this machine cannot draw it."""
+    then = now.model_copy(
+        update={
+            "game_id": replay.game_id,
+            "denomination_cents": replay.denomination_cents,
+            "bet_credits": replay.bet_credits,
+            "bet_wager": replay.bet_wager,
+            "credit_cents": replay.credit_before_cents,
+            "win_cents": 0,
+            "last_display": None,
+            "state": "playing",
+            "page": None,
+            "accepts": (),
+            "notices": (),
+            "time_utc": replay.time_utc,
+        }
+    )
+    if replay.game_id not in view.games:
+        return None
+    start = View(now=view.now, linked=True, games=view.games, fields=view.fields)
+    told: Decision | Play
+    if replay.asked:
+        told = Decision(
+            play_id=replay.play_id, kind=replay.asked, options=replay.options, display=replay.display
+        )
+    else:
+        told = Play(
+            play_id=replay.play_id,
+            game_id=replay.game_id,
+            bet_credits=replay.bet_credits,
+            win_credits=replay.win_credits or 0,
+            win_cents=replay.win_cents or 0,
+            display=replay.display,
+        )
+    try:
+        shown = heard(replace(heard(start, then), reduced_motion=view.reduced_motion), told)
+        return replace(shown, held=replay.answer) if isinstance(replay.answer, int) else shown
+    except OutcomeError:
+        return None  # another version's: its facts are told in words
 
 
 def lost(view: View) -> View:

@@ -38,6 +38,8 @@ class Layout:
     sheet: Rect
     drawer: Rect
     tab: Rect
+    staff: Rect
+    """The key of the service menu, where the machine would open it."""
 
     @property
     def portrait(self) -> bool:
@@ -89,6 +91,7 @@ LANDSCAPE: Final = Layout(
     sheet=(160, 60, 1600, 730),
     drawer=(1536, 0, 384, 816),
     tab=(1880, 330, 40, 160),
+    staff=(1832, 748, 60, 60),
 )
 
 PORTRAIT: Final = Layout(
@@ -97,7 +100,7 @@ PORTRAIT: Final = Layout(
     field=(70, 560, 940, 640),
     left=(40, 180, 490, 320),
     right=(550, 180, 490, 320),
-    message=(40, 1240, 1000, 58),
+    message=(40, 1240, 926, 58),
     bar=(0, 1340, 1080, 250),
     meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
     deck=(0, 1600, 1080, 320),
@@ -116,6 +119,7 @@ PORTRAIT: Final = Layout(
     sheet=(40, 180, 1000, 1130),
     drawer=(696, 0, 384, 1340),
     tab=(1040, 500, 40, 160),
+    staff=(980, 1239, 60, 60),
 )
 
 

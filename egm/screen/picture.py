@@ -10,13 +10,14 @@ from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.decide import answers
-from egm.screen.scenes.deck import draw_deck, draw_meters
+from egm.screen.scenes.deck import draw_deck, draw_meters, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys
 from egm.screen.scenes.keno import touches
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
+from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.stage import Stage, bulbs, chrome, draw_focus
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
@@ -62,7 +63,9 @@ class Picture:
         stage = self._stage(view)
         surface.blit(chrome(stage), (0, 0))
         scene = view.scene
-        if view.snapshot is not None and scene is not Scene.BOOT:
+        if scene is Scene.SERVICE:
+            draw_page(stage)
+        elif view.snapshot is not None and scene is not Scene.BOOT:
             draw_board(stage)
             draw_glasses(stage)
             draw_status(stage)
@@ -71,12 +74,14 @@ class Picture:
             draw_attract(stage)
         elif scene is Scene.GAME:
             draw_celebration(stage)
-        else:
+        elif scene is not Scene.SERVICE:
             draw_lockup(stage, scene)
         if view.page is Page.HELP:
             draw_help(stage)
         elif view.page is Page.GAMES:
             draw_menu(stage)
+        if view.accepts("menu"):
+            draw_staff_key(stage, self.layout.staff)
         places = self._places(stage)
         if view.focused and places and choosing(view, self.theme):
             draw_focus(stage, places[view.focus % len(places)].rect)
@@ -95,7 +100,9 @@ class Picture:
         """The places of the page that is open, of the question that is asked, or of the field."""
         view, layout = stage.view, self.layout
         found: list[tuple[Rect, Action]] = []
-        if view.page is Page.HELP:
+        if view.scene is Scene.SERVICE:
+            found = page_touches(stage)
+        elif view.page is Page.HELP:
             found = [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
         elif view.page is Page.GAMES:
             found = choices(view, layout)
@@ -123,6 +130,8 @@ class Picture:
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
         found += self._places(self._stage(view))
+        if view.accepts("menu"):
+            found.append(Touch(self.layout.staff, Action("menu")))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 

@@ -6,14 +6,17 @@ keys move from place to place, MAX BET takes the place marked, and PLAY answers.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from egm.link.messages import BenchCommand, Intent
 from egm.screen import marks
+from egm.screen.serving import worked
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, View, asking, bets, choosing, playing, times
+from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, playing, times
 
 Messages = tuple[Intent | BenchCommand, ...]
+#: Keys that mean what they always mean while a service page is open.
+_WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 
 
 def pressed(
@@ -32,6 +35,8 @@ def pressed(
     if isinstance(moved, View):
         return moved, ()
     action = moved
+    if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
+        return _on_page(view, action)
     own = _answered(view, action, theme)
     if own is not None:
         return own
@@ -56,6 +61,16 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
         return choices[view.focus % len(choices)]
     unmarked = action.name == "bet_max" or (action.name == "play" and view.decision is not None)
     return replace(view, focused=True) if unmarked and not holding else action
+
+
+def _on_page(view: View, action: Action) -> tuple[View, Messages]:
+    """What a touch or a key does while a service page is open: the player's keys do nothing."""
+    page = view.snapshot.page if view.snapshot is not None else None
+    if page is None:
+        return view, ()
+    name = "enter" if action.name == "play" and page.prompt is not None else action.name
+    desk, wishes = worked(view.desk, page, name, action.value)
+    return replace(view, desk=desk), wishes
 
 
 def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
@@ -141,6 +156,7 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
         ),
         "cash_out": (Intent(name="cash_out"),),
         "service": (Intent(name="service"),),
+        "menu": (Intent(name="menu"),),
         "bet_less": _bet(view, -1),
         "bet_more": _bet(view, 1),
         "bet_max": _bet(view, 0),

@@ -14,6 +14,7 @@ from egm.link.messages import BenchReply, Decision, GameView, Snapshot
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
+from egm.screen.serving import Desk
 from egm.screen.show import Show, Timeline, timeline
 from egm.screen.steps import Step
 from egm.screen.theme import Motion, Theme
@@ -37,6 +38,7 @@ class Scene(StrEnum):
     TILT = "tilt"
     HANDPAY = "handpay"
     PAYING = "paying"
+    SERVICE = "service"
     GAME = "game"
     ATTRACT = "attract"
 
@@ -86,6 +88,9 @@ class View:
     reduced_motion: bool = False
     slip: marks.Slip = field(default_factory=marks.Slip)
     marked_at: float = -10.0
+    desk: Desk = field(default_factory=Desk)
+    recall: "View | None" = None
+    """The game that the open service page recalls, as it was to be seen."""
 
     @property
     def game(self) -> GameView | None:
@@ -102,6 +107,8 @@ class View:
             return Scene.BOOT
         if not self.linked:
             return Scene.LOST
+        if snapshot.page is not None:
+            return Scene.SERVICE
         named = {
             "boot": Scene.BOOT,
             "self_test": Scene.BOOT,
@@ -164,6 +171,8 @@ def asking(view: View, theme: Theme) -> bool:
 
 def choosing(view: View, theme: Theme) -> bool:
     """Whether the keys of the deck choose among places: a page is open, or the game asks."""
+    if view.scene is Scene.SERVICE:
+        return True
     return view.page is not Page.NONE or (view.decision is not None and asking(view, theme))
 
 

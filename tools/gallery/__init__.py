@@ -13,6 +13,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
 from paytables import Choice, Depth, Game, Outcome, analyse
 from paytables import Decision as Asked
+from tools.gallery.pages import every_page, page_scenes, recall
 
 UNIT_CENTS: Final = 25
 _NOON: Final = "2026-11-21T17:05:00+00:00"
@@ -222,6 +223,10 @@ def game_scenes(
                 f"double-up-{part}",
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
+    recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
+    ended = found.doubled or found.feature or found.little
+    recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
+    yield from page_scenes(rest, iter(recalls), theme)
     for sheet in range(6):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
@@ -267,6 +272,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
         tilt = Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
         yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
     yield "out-of-service", stopped(state="out_of_service")
+    yield from page_scenes(stopped(), every_page(), theme)
     yield (
         "refused",
         at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),

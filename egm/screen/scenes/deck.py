@@ -6,6 +6,7 @@ from typing import Final
 
 import pygame
 
+from egm.link.pages import Prompt
 from egm.screen.art.ink import Ink, Linear, Paint
 from egm.screen.art.paths import Path, arc, box, ellipse
 from egm.screen.layout import DECK
@@ -13,7 +14,7 @@ from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, mix
-from egm.screen.view import choosing, playing, times
+from egm.screen.view import Scene, View, choosing, playing, times
 
 _ROLL: Final = 0.45
 
@@ -107,12 +108,15 @@ def lit(stage: Stage, name: str) -> bool:
     """Whether a key's lamp is on: it would be heard now."""
     view = stage.view
     if name in {"help", "games", "volume"}:
-        return view.snapshot is not None and not playing(view, stage.theme)
+        shut = view.scene is Scene.SERVICE and name != "volume"
+        return view.snapshot is not None and not shut and not playing(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
     if choosing(view, stage.theme) and name in {"bet_less", "bet_more", "bet_max", "play"}:
         holding = view.decision is not None and view.decision.kind == "hold"
-        return view.linked and (name != "play" or holding or view.focused or view.decision is None)
+        answers = holding or view.focused or _asked(view) is not None
+        on_page = view.scene is not Scene.SERVICE and view.decision is None
+        return view.linked and (name != "play" or answers or (on_page and view.accepts("play")))
     if name == "play" and playing(view, stage.theme):
         line = times(view, stage.theme)
         return line is not None and view.show is not None and view.now - view.show.began >= line.spun
@@ -130,11 +134,17 @@ def labels(stage: Stage, name: str) -> str:
         return say("key.close")
     if choosing(stage.view, stage.theme) and name in {"bet_less", "bet_more", "bet_max"}:
         return say(f"key.choose_{name.removeprefix('bet_')}")
-    if stage.view.focused and name == "play" and _takes(stage):
-        return say("key.choose_max")
+    if name == "play" and _takes(stage) and (stage.view.focused or _asked(stage.view)):
+        return say("key.choose_max" if stage.view.focused else "service.confirm")
     if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
         return say("key.skip")
     return say(f"key.{name}")
+
+
+def _asked(view: View) -> Prompt | None:
+    """What the service page that is open asks for."""
+    page = view.snapshot.page if view.snapshot is not None else None
+    return page.prompt if page is not None else None
 
 
 def _takes(stage: Stage) -> bool:
@@ -184,6 +194,20 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
             Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150)),
             width=w - 26,
         )
+
+
+def draw_staff_key(stage: Stage, rect: Rect) -> None:
+    """The small key of the service menu: a person's head and shoulders, for staff."""
+    x, y, w, h = rect
+    stage.painter.panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size)
+        ink.fill(ellipse(50, 30, 19), (230, 238, 255, 255))
+        ink.fill([p for p in ellipse(50, 92, 38, 38) if p[1] <= 92], (230, 238, 255, 255))
+        return ink.finish()
+
+    stage.painter.art(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
 def _cap(

@@ -94,8 +94,11 @@ def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
         stage.painter.text(words, (middle, y + 150), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.text(stage.texts.number(credits_), (middle, y + 222), style, width=w / 4 - 10)
-    fair = stage.texts.say("gamble.fair")
-    stage.painter.text(fair, (x + w / 2, y + 350), Style("text", "small", stage.look.accent), width=w - 80)
+    p, field = stage.painter, stage.layout.field
+    fair: Rect = (x + 60, field[1] + 326, w - 120, 80)
+    p.paragraph(
+        stage.texts.say("gamble.fair"), fair, Style("text", "small", stage.look.accent), align="centre"
+    )
 
 
 def heart() -> list[tuple[float, float]]:

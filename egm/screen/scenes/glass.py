@@ -9,7 +9,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import fault_words
 from egm.screen.scenes.reels import symbol_art
-from egm.screen.scenes.stage import Stage, caption, stage_name
+from egm.screen.scenes.stage import Stage, caption, spoken, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import shown_win
 from egm.screen.show import Show, Timeline, step_stage
@@ -211,14 +211,9 @@ def _current_win(stage: Stage) -> WinView | None:
 def notice_words(stage: Stage, notice: Notice) -> str:
     """A notice of the machine in words."""
     texts, code = stage.texts, notice.code
-    values = {
-        key: stage.money(value) if key.endswith("_cents") and isinstance(value, int) else value
-        for key, value in notice.values.items()
-    }
-    values |= {key.removesuffix("_cents"): value for key, value in values.items()}
     for key in (f"notice.{code}", f"status.{code}"):
         if texts.has(key):
-            return texts.say(key, **{"amount": "", **values})
+            return spoken(stage, key, {"amount": "", **notice.values})
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
     return fault_words(texts, code.removeprefix("fault."))

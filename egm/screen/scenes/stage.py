@@ -1,7 +1,7 @@
 """What a scene is given to draw with, and the unmoving picture: hall, marquee, frame, wells, deck."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pygame
@@ -329,6 +329,22 @@ def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
     places += [(x + w, y + h * i / down) for i in range(down)]
     places += [(x + w - w * i / across, y + h) for i in range(across)]
     return places + [(x, y + h - h * i / down) for i in range(down)]
+
+
+def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
+    """A catalogue text with a message's values: one named ``x_cents`` is money and stands for ``{x}`` too.
+
+    A key no catalogue has is shown as it is: an attendant can read it out.
+    """
+    if not stage.texts.has(key):
+        return key
+    worded = {
+        name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value
+        for name, value in values.items()
+    }
+    return stage.texts.say(
+        key, **{name.removesuffix("_cents"): value for name, value in worded.items()} | worded
+    )
 
 
 def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:

@@ -1,0 +1,101 @@
+"""What service pages are made of: their words, keys and marks."""
+
+from typing import Final
+
+import pygame
+
+from egm.link.pages import Action as PageAction
+from egm.link.pages import Words
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.paths import box, ellipse, polygon
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
+from egm.screen.theme import Colour, mix
+
+_STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
+    "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
+    "confirm": ((14, 88, 54, 255), (96, 220, 150, 255)),
+    "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
+    "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
+}
+
+
+def said(stage: Stage, words: Words) -> str:
+    """A text of a page in the attendant's language."""
+    value = words.value
+    if words.kind == "say":
+        return spoken(stage, str(value), words.values)
+    if words.kind == "money" and isinstance(value, int):
+        return stage.money(value)
+    if words.kind == "number" and isinstance(value, int):
+        return stage.texts.number(value)
+    if words.kind == "moment":
+        return stage.texts.moment(str(value))
+    if words.kind == "local":
+        return stage.texts.local({code: str(name) for code, name in words.values.items()}, str(value))
+    return str(value)
+
+
+def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
+    """A key of a page; what acts, what cannot be undone and what leads on differ in sign and colour."""
+    p, (x, y, w, h) = stage.painter, rect
+    fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
+    paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
+    p.panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
+    colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
+    side = min(30.0, h * 0.45)
+    place: Rect = (x + 16, y + (h - side) / 2, side, side)
+    p.art(("page sign", action.style, action.enabled), place, lambda size: _sign(size, action.style, colour))
+    words = said(stage, action.label)
+    size = "body" if h > 90 else "small"
+    p.text(
+        words, (x + side + 30, y + h / 2), Style("strong", size, colour), align="left", width=w - side - 46
+    )
+
+
+def draw_key(stage: Stage, rect: Rect, words: str) -> None:
+    """A key of the screen's own on a page, such as one that turns to more rows."""
+    fill, edge = _STYLES["go"]
+    stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
+    style = Style("strong", "small", WHITE)
+    stage.painter.text(words, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
+
+
+def _sign(size: tuple[int, int], style: str, colour: Colour) -> pygame.Surface:
+    ink = Ink(size)
+    if style == "go":
+        ink.stroke([(30, 12), (72, 50), (30, 88)], 14, colour, closed=False)
+    elif style == "back":
+        ink.stroke([(70, 12), (28, 50), (70, 88)], 14, colour, closed=False)
+    elif style == "confirm":
+        ink.stroke([(10, 54), (38, 84), (92, 18)], 15, colour, closed=False)
+    else:
+        ink.fill(polygon(50, 56, 54, 3), colour)
+        ink.fill([(45, 34), (55, 34), (53, 62), (47, 62)], (110, 18, 34, 255))
+        ink.fill(ellipse(50, 72, 5.5), (110, 18, 34, 255))
+    return ink.finish()
+
+
+def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
+    """Good, told, warning or alarm: a tick, an i, a triangle, a cross in a disc."""
+    colour = stage.theme.colour({"good": "win", "info": "info", "warning": "amber"}.get(mark, "alarm"))
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        ink = Ink(size)
+        if mark == "good":
+            ink.stroke([(10, 54), (38, 84), (92, 18)], 16, colour, closed=False)
+        elif mark == "info":
+            ink.fill(ellipse(50, 50, 48), colour)
+            ink.fill(ellipse(50, 27, 8), BLACK)
+            ink.fill(box(43, 42, 14, 38, 3), BLACK)
+        elif mark == "warning":
+            ink.fill(polygon(50, 58, 54, 3), colour)
+            ink.fill(box(45, 34, 10, 30), BLACK)
+            ink.fill(box(45, 70, 10, 9), BLACK)
+        else:
+            ink.fill(ellipse(50, 50, 48), colour)
+            ink.stroke([(30, 30), (70, 70)], 14, BLACK, closed=False)
+            ink.stroke([(70, 30), (30, 70)], 14, BLACK, closed=False)
+        return ink.finish()
+
+    stage.painter.art(("page mark", mark), rect, make)

@@ -1,0 +1,134 @@
+"""The one prompt of a service page: its field, and the keys that answer it (digits, letters, choices)."""
+
+from typing import Final
+
+from egm.link.pages import Prompt
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.form import draw_action, said
+from egm.screen.scenes.stage import WHITE, Stage
+from egm.screen.serving import ACCENTS, DIGITS, LETTERS, LETTERS_LAST, shown_input
+from egm.screen.theme import Colour
+from egm.screen.view import Action
+
+_LABEL: Final = 46.0
+_FIELD: Final = 74.0
+_GAP: Final = 10.0
+
+
+def _below(rect: Rect) -> Rect:
+    """Where the keys stand: below label and field."""
+    x, y, w, h = rect
+    return (x, y + _LABEL + _FIELD + 14, w, h - _LABEL - _FIELD - 14)
+
+
+def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+    """Every key of the prompt, the one that sends last."""
+    if prompt.kind == "choice":
+        return _choices(prompt, rect)
+    keys = _letters(stage, _below(rect)) if prompt.kind == "text" else _digits(_below(rect))
+    return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
+
+
+def _choices(prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+    """A touchable line for each choice, in as many columns as its number wants."""
+    x, y, w, h = rect
+    top, room = y + _LABEL + 8, h - _LABEL - 8
+    columns = 1
+    while -(-len(prompt.choices) // columns) * 74 > room and columns < 4:
+        columns += 1
+    rows = max(1, -(-len(prompt.choices) // columns))
+    wide, tall = (w - (columns - 1) * _GAP) / columns, min(74.0, room / rows)
+    return [
+        (
+            (x + (i // rows) * (wide + _GAP), top + (i % rows) * tall, wide, tall - _GAP),
+            Action("enter", choice.id),
+        )
+        for i, choice in enumerate(prompt.choices)
+        if choice.enabled
+    ]
+
+
+def _digits(rect: Rect) -> list[tuple[Rect, Action]]:
+    x, y, w, h = rect
+    tall = min(92.0, (h - 4 * _GAP) / 5)
+    wide = min(170.0, (w - 2 * _GAP) / 3)
+    left = x + (w - 3 * wide - 2 * _GAP) / 2
+    rows: list[list[Action]] = [[Action("type", d) for d in DIGITS[i : i + 3]] for i in (0, 3, 6)]
+    rows.append([Action("clear"), Action("type", "0"), Action("erase")])
+    found = [
+        ((left + column * (wide + _GAP), y + row * (tall + _GAP), wide, tall), action)
+        for row, actions in enumerate(rows)
+        for column, action in enumerate(actions)
+    ]
+    found.append(((left, y + 4 * (tall + _GAP), 3 * wide + 2 * _GAP, tall), Action("enter")))
+    return found
+
+
+def _letters(stage: Stage, rect: Rect) -> list[tuple[Rect, Action]]:
+    x, y, w, h = rect
+    shift = 1 if stage.view.desk.shifted else 0
+    rows = [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
+    tall = min(78.0, (h - 5 * _GAP) / 6)
+    wide = (min(w, 1240.0) - 9 * _GAP) / 10
+    left = x + (w - 10 * wide - 9 * _GAP) / 2
+    found = [
+        ((left + column * (wide + _GAP), y + row * (tall + _GAP), wide, tall), Action("type", char))
+        for row, chars in enumerate(rows)
+        for column, char in enumerate(chars)
+    ]
+    low, full = y + 5 * (tall + _GAP), 10 * wide + 9 * _GAP
+    at = left
+    for action, share in (
+        (Action("shift"), 0.14),
+        (Action("type", " "), 0.38),
+        (Action("erase"), 0.14),
+        (Action("clear"), 0.14),
+        (Action("enter"), 0.2),
+    ):
+        room = full * share
+        found.append(((at, low, room - _GAP, tall), action))
+        at += room
+    return found
+
+
+def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
+    """The prompt: what is asked, what is typed, the keys."""
+    p, (x, y, w, _) = stage.painter, rect
+    label = Style("strong", "body", "text")
+    p.text(said(stage, prompt.label), (x + w / 2, y + _LABEL / 2), label, width=w - 20)
+    if prompt.kind == "choice":
+        chosen = {choice.id: choice for choice in prompt.choices}
+        for place, action in keypad_keys(stage, prompt, rect):
+            draw_action(stage, place, chosen[str(action.value)])
+        return
+    field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
+    p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
+    words = shown_input(prompt, stage.view.desk)
+    if prompt.kind == "amount":
+        words = stage.money(int(words or "0"))
+    face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
+    if words:
+        style = Style(face, "title" if prompt.kind != "text" else "lead", "meter")
+        p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
+    for place, action in keypad_keys(stage, prompt, rect):
+        _key(stage, place, action, prompt)
+
+
+def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
+    p, (x, y, w, h) = stage.painter, rect
+    fills: dict[str, tuple[Colour, Colour]] = {
+        "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),
+        "erase": ((78, 52, 20, 255), (255, 190, 110, 255)),
+        "clear": ((78, 52, 20, 255), (255, 190, 110, 255)),
+    }
+    fill, edge = fills.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
+    down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
+    p.panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
+    if action.name == "type":
+        words = str(action.value) if action.value != " " else stage.texts.say("service.space")
+    elif action.name == "enter":
+        words = said(stage, prompt.confirm)
+    else:
+        words = stage.texts.say(f"service.{action.name}")
+    size = "lead" if action.name == "type" and action.value != " " else "small"
+    p.text(words, (x + w / 2, y + h / 2), Style("heavy", size, WHITE), width=w - 12)

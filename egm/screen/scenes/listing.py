@@ -1,0 +1,178 @@
+"""Tables of a service page: flowed into the room there is, paged where there are more rows than room."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.link.pages import Row, ServicePage, Table
+from egm.screen.painter import Align, Rect, Style
+from egm.screen.scenes.form import draw_mark, said
+from egm.screen.scenes.stage import Stage
+from egm.screen.view import Action
+
+_ROW: Final = 42.0
+#: A row that can be touched is as high as a finger wants.
+_TOUCHED: Final = 62.0
+_TITLE: Final = 50.0
+_GAP: Final = 28.0
+#: A table of no more columns than this may stand beside another.
+_NARROW: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the flow: a title, column heads or a row, and the table's shares of the width."""
+
+    kind: Literal["title", "head", "row"]
+    cells: tuple[str, ...]
+    aligned: tuple[Align, ...]
+    shares: tuple[float, ...]
+    high: float
+    action: str = ""
+    mark: str = ""
+    inset: float = 0.0
+    """Room for the marks of the table's rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines placed: for each sheet, (rectangle, line)."""
+
+    placed: tuple[tuple[tuple[Rect, Line], ...], ...]
+
+    @property
+    def sheets(self) -> int:
+        """How many sheets there are."""
+        return len(self.placed)
+
+    def sheet(self, number: int) -> tuple[tuple[Rect, Line], ...]:
+        """The lines of a sheet; a number beyond the last begins again."""
+        return self.placed[number % len(self.placed)] if self.placed else ()
+
+    def touches(self, number: int) -> list[tuple[Rect, Action]]:
+        """The rows of a sheet that can be touched."""
+        return [(rect, Action("answer", line.action)) for rect, line in self.sheet(number) if line.action]
+
+
+def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
+    """Flow the tables of a page into its body, in two columns where all are narrow and the body is wide."""
+    narrow = all(_columns(table) <= _NARROW for table in page.tables)
+    lines = sum(len(table.rows) for table in page.tables)
+    double = narrow and body[2] > 1200 and lines > 6
+    wide = (body[2] - _GAP) / 2 if double else body[2]
+    blocks = [_lines(stage, table, wide) for table in page.tables]
+    return Listing(_flow(blocks, body, wide, double=double))
+
+
+def _columns(table: Table) -> int:
+    return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
+
+
+def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
+    count = _columns(table)
+    rows = [tuple(said(stage, cell) for cell in row.cells) for row in table.rows]
+    heads = tuple(said(stage, words) for words in table.columns)
+    shares = _shares(stage, [heads, *rows], count, wide)
+    aligned = tuple(_align(table.rows, i, count) for i in range(count))
+    lines: list[Line] = []
+    if table.title is not None:
+        lines.append(Line("title", (said(stage, table.title),), ("left",), (1.0,), _TITLE))
+    inset = 40.0 if any(row.mark for row in table.rows) else 0.0
+    if heads:
+        lines.append(Line("head", heads, aligned, shares, _ROW, inset=inset))
+    touched = any(row.action for row in table.rows)
+    for row, cells in zip(table.rows, rows, strict=True):
+        lines.append(
+            Line("row", cells, aligned, shares, _TOUCHED if touched else _ROW, row.action, row.mark, inset)
+        )
+    return lines
+
+
+def _align(rows: Sequence[Row], column: int, count: int) -> Align:
+    """Numbers and money stand right; so does the second of a pair."""
+    kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
+    if kinds and kinds <= {"money", "number"}:
+        return "right"
+    return "right" if count == 2 and column == 1 else "left"
+
+
+def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float) -> tuple[float, ...]:
+    """Each column's share of the width, by its longest cell, none starved."""
+    style = Style("strong", "small")
+    needs = [
+        max([stage.painter.measure(line[i], style) for line in lines if i < len(line)] or [0.0]) + 28
+        for i in range(count)
+    ]
+    least = wide * 0.08
+    total = sum(max(need, least) for need in needs) or 1.0
+    return tuple(max(need, least) / total for need in needs)
+
+
+def _flow(
+    blocks: list[list[Line]], body: Rect, wide: float, *, double: bool
+) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
+    """Lines from the top, into the second column, then on to another sheet; heads begin each anew."""
+    x, y, _, h = body
+    sheets: list[list[tuple[Rect, Line]]] = [[]]
+    column, top = 0, y
+
+    def turn() -> None:
+        nonlocal column, top
+        top = y
+        column = 1 - column if double else 0
+        if column == 0:
+            sheets.append([])
+
+    for block in blocks:
+        heads = [line for line in block if line.kind != "row"]
+        rows = [line for line in block if line.kind == "row"]
+        least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
+        if top > y and top + least > y + h:
+            turn()
+        for line in heads:
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
+            top += line.high
+        for line in rows:
+            if top + line.high > y + h and top > y:
+                turn()
+                for head in heads:
+                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.high), head))
+                    top += head.high
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
+            top += line.high
+        top += 14
+    return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
+
+
+def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
+    """One sheet of the tables."""
+    p = stage.painter
+    for i, (rect, line) in enumerate(laid.sheet(number)):
+        x, y, w, h = rect
+        if line.kind == "title":
+            style = Style("heavy", "body", "info")
+            p.text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
+            continue
+        if line.kind == "head":
+            p.shade((x, y, w, h - 3), (46, 56, 82, 255), 8)
+        elif line.action:
+            p.panel((x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2)
+        else:
+            p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
+        if line.mark:
+            draw_mark(stage, line.mark, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
+        _cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
+
+
+def _cells(stage: Stage, line: Line, rect: Rect) -> None:
+    x, y, w, h = rect
+    face = "strong" if line.kind == "head" or line.action else "text"
+    left = x
+    for cell, align, share in zip(line.cells, line.aligned, line.shares, strict=False):
+        room = w * share
+        at = left + 12 if align == "left" else left + room - 12
+        if cell:
+            colour = "text_dim" if line.kind == "head" else "text"
+            style = Style(face, "small" if line.kind == "row" else "caption", colour)
+            stage.painter.text(cell, (at, y + h / 2), style, align=align, width=room - 22)
+        left += room

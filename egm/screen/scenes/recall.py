@@ -1,0 +1,140 @@
+"""A service page, and the replay of a recalled game: the game's own pictures under a clear RECALL mark."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.link.pages import Action as PageAction
+from egm.link.pages import Replay, ServicePage
+from egm.screen.art.ink import Ink
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.board import draw_board
+from egm.screen.scenes.decide import answers
+from egm.screen.scenes.form import draw_action, said
+from egm.screen.scenes.service import draw_service, service_touches
+from egm.screen.scenes.stage import BLACK, Stage, chrome, draw_focus
+from egm.screen.theme import Colour, mix
+from egm.screen.view import Action
+
+_HIGH: Final = 66.0
+_YELLOW: Final[Colour] = (255, 214, 64, 255)
+
+
+def draw_page(stage: Stage) -> None:
+    """The service page that is open."""
+    snapshot = stage.view.snapshot
+    page = snapshot.page if snapshot is not None else None
+    if page is None:
+        return
+    if page.replay is None or stage.view.recall is None:
+        draw_service(stage)
+    else:
+        _draw_recall(stage, page, page.replay)
+
+
+def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+    """Everything that can be touched on the service page that is open."""
+    snapshot = stage.view.snapshot
+    page = snapshot.page if snapshot is not None else None
+    if page is None or page.replay is None or stage.view.recall is None:
+        return service_touches(stage)
+    return [(rect, Action("answer", one.id)) for rect, one in _keys(stage, page) if one.enabled]
+
+
+def _keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
+    """The page's actions in a row below the field."""
+    layout = stage.layout
+    left, low = (28.0, 746.0) if not layout.portrait else (24.0, 1238.0)
+    wide = (layout.size[0] - 2 * left + 12) / max(1, len(page.actions)) - 12
+    wide = min(wide, 340.0)
+    return [((left + i * (wide + 12), low, wide, _HIGH), one) for i, one in enumerate(page.actions)]
+
+
+def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
+    view = stage.view
+    assert view.recall is not None
+    then = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
+    stage.painter.surface.blit(chrome(then), (0, 0))
+    draw_board(then)
+    for place, action in answers(then):
+        if replay.answer is not None and action == Action("choose", replay.answer):
+            draw_focus(stage, place)
+    _hatched(stage)
+    _facts(stage, page, replay)
+    for rect, one in _keys(stage, page):
+        draw_action(stage, rect, one)
+
+
+def _hatched(stage: Stage) -> None:
+    """Hatching round the field and the word itself: nobody takes this for a game being played."""
+    p, (x, y, w, h) = stage.painter, stage.layout.field
+    for rect in (
+        (x - 30, y - 30, w + 60, 30),
+        (x - 30, y + h, w + 60, 30),
+        (x - 30, y, 30, h),
+        (x + w, y, 30, h),
+    ):
+        p.art(("hatch", rect), rect, partial(_hatch, units=(rect[2], rect[3])))
+    words = stage.texts.say("service.recall")
+    style = Style("heavy", "title", BLACK)
+    wide = p.measure(words, style) + 60
+    p.panel((x + w / 2 - wide / 2, y - 34, wide, 70), radius=16, fill=_YELLOW, edge=BLACK, line=4)
+    p.text(words, (x + w / 2, y + 6), style, width=wide - 30)
+
+
+def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
+    wide, high = units
+    ink = Ink(size, units, 1)
+    ink.fill([(0, 0), (wide, 0), (wide, high), (0, high)], BLACK)
+    step = 44.0
+    for i in range(-int(high / step) - 1, int(wide / step) + 2):
+        left = i * step
+        ink.fill(
+            [(left, 0), (left + step / 2, 0), (left + step / 2 + high, high), (left + high, high)], _YELLOW
+        )
+    return ink.finish()
+
+
+def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
+    """What was bet and won, when, and where in the game this is: on the two glasses."""
+    texts, money = stage.texts, stage.money
+    won = texts.say("service.open_game") if replay.win_cents is None else money(replay.win_cents)
+    told = [
+        (texts.say("service.when"), texts.moment(replay.time_utc)),
+        (texts.say("service.play"), replay.play_id),
+        (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
+        (texts.say("service.unit"), money(replay.denomination_cents)),
+    ]
+    rest = [
+        (texts.say("service.credit_before"), money(replay.credit_before_cents)),
+        (texts.say("meter.win"), won),
+        (texts.say("service.step"), f"{replay.step} / {replay.steps}"),
+    ]
+    if replay.answer is not None:
+        key = f"decide.{replay.answer}"
+        rest.append((texts.say("service.answer"), texts.say(key) if texts.has(key) else str(replay.answer)))
+    rest += [
+        (said(stage, row.cells[0]), said(stage, row.cells[-1]))
+        for table in page.tables
+        for row in table.rows
+        if row.cells
+    ]
+    for rect, facts in ((stage.layout.left, told), (stage.layout.right, rest)):
+        _column(stage, rect, facts)
+
+
+def _column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
+    p, (x, y, w, h) = stage.painter, rect
+    dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
+    p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_YELLOW, line=3)
+    step = min(92.0, (h - 20) / max(1, len(facts)))
+    for i, (label, value) in enumerate(facts):
+        top = y + 12 + i * step
+        size = "caption" if step > 56 else "tiny"
+        p.text(
+            label, (x + 22, top + step * 0.28), Style("text", size, "text_dim"), align="left", width=w - 44
+        )
+        style = Style("strong", "small", "text")
+        p.text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)

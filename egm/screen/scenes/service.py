@@ -1,0 +1,228 @@
+"""The service menu: any page the machine makes, drawn from its shape alone.
+
+A head (title, who is signed in), a notice, tables that are paged where they are long, one prompt with keys to
+answer it, and the page's actions. What can be written is marked by its keys; what can only be read has none.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.link.pages import Action as PageAction
+from egm.link.pages import Prompt, ServicePage
+from egm.screen.art.ink import Linear
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
+from egm.screen.scenes.keypad import draw_keypad, keypad_keys
+from egm.screen.scenes.listing import draw_listing, listing
+from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.theme import Colour, mix
+from egm.screen.view import Action
+
+_HEAD: Final = 78.0
+_NOTICE: Final = 54.0
+_KEY: Final = 66.0
+_GAP: Final = 14.0
+_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where the parts of a page stand: tables, the prompt beside or below them, tiles, the foot."""
+
+    whole: Rect
+    body: Rect
+    prompt: Rect | None
+    tiles: tuple[tuple[Rect, PageAction], ...]
+    foot: tuple[tuple[Rect, PageAction], ...]
+    pager: tuple[tuple[Rect, Action], ...]
+
+
+def plan(stage: Stage, page: ServicePage) -> Plan:
+    """Lay the page out on the stage of this orientation."""
+    layout = stage.layout
+    width = float(layout.size[0])
+    margin = 40.0 if not layout.portrait else 24.0
+    whole: Rect = (margin, 16.0, width - 2 * margin, layout.bar[1] - 32.0)
+    x, y, w, h = whole
+    top = y + _HEAD + (_NOTICE if page.notice is not None else 8.0)
+    asks = page.prompt is not None
+    as_tiles = not page.tables and not asks and not page.pattern
+    leaving = [one for one in page.actions if one.style == "back"]
+    others = [one for one in page.actions if one.style != "back"]
+    low = leaving if as_tiles else [*leaving, *others]
+    per_row = 6 if not layout.portrait else 3
+    rows = max(1, -(-len(low) // per_row))
+    foot_top = y + h - 20 - rows * (_KEY + _GAP)
+    body: Rect = (x + 28, top, w - 56, foot_top - top - 10)
+    wide = (w - 56 - (per_row - 1) * _GAP) / per_row
+    foot = tuple(
+        (
+            (x + 28 + (i % per_row) * (wide + _GAP), foot_top + (i // per_row) * (_KEY + _GAP), wide, _KEY),
+            one,
+        )
+        for i, one in enumerate(low)
+    )
+    tiles = _tiles(body, others, portrait=layout.portrait) if as_tiles else ()
+    prompt: Rect | None = None
+    if page.prompt is not None:
+        body, prompt = _beside(body, page.prompt, bool(page.tables), portrait=layout.portrait)
+    sheets = listing(stage, page, body).sheets if page.tables else 1
+    pager: tuple[tuple[Rect, Action], ...] = ()
+    if sheets > 1:
+        bx, by, bw, bh = body
+        body = (bx, by, bw, bh - _KEY - 8)
+        low_y = by + bh - _KEY
+        pager = (
+            ((bx + bw - 300, low_y, 140.0, 62.0), Action("rows", -1)),
+            ((bx + bw - 146, low_y, 140.0, 62.0), Action("rows", 1)),
+        )
+    return Plan(whole, body, prompt, tiles, foot, pager)
+
+
+def _beside(body: Rect, prompt: Prompt, tables: bool, *, portrait: bool) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
+    """The body parted between tables and prompt; a keyboard always takes the whole width below."""
+    x, y, w, h = body
+    if not tables:
+        return (x, y, w, 0.0), body
+    if prompt.kind == "text" or portrait:
+        share = h * 0.42
+        return (x, y, w, h - share - 12), (x, y + h - share, w, share)
+    wide = w * 0.42
+    return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
+
+
+def _tiles(body: Rect, actions: list[PageAction], *, portrait: bool) -> tuple[tuple[Rect, PageAction], ...]:
+    x, y, w, h = body
+    columns = 2 if portrait else 3 if len(actions) > 4 else 2
+    rows = max(1, -(-len(actions) // columns))
+    wide, tall = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
+    return tuple(
+        ((x + (i % columns) * (wide + _GAP), y + 8 + (i // columns) * (tall + _GAP), wide, tall), one)
+        for i, one in enumerate(actions)
+    )
+
+
+def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+    """Everything that can be touched on the page that is open."""
+    snapshot = stage.view.snapshot
+    page = snapshot.page if snapshot is not None else None
+    if page is None:
+        return []
+    laid = plan(stage, page)
+    found = [(rect, Action("answer", one.id)) for rect, one in (*laid.tiles, *laid.foot) if one.enabled]
+    found += laid.pager
+    if page.tables:
+        found += listing(stage, page, laid.body).touches(stage.view.desk.sheet)
+    if page.prompt is not None and laid.prompt is not None:
+        found += keypad_keys(stage, page.prompt, laid.prompt)
+    if page.pattern == "touch":
+        found += [(rect, Action("target", i)) for i, rect in enumerate(_targets(laid.body))]
+    return found
+
+
+def draw_service(stage: Stage) -> None:
+    """The page that is open."""
+    snapshot = stage.view.snapshot
+    page = snapshot.page if snapshot is not None else None
+    if page is None:
+        return
+    laid = plan(stage, page)
+    _back(stage, laid.whole)
+    _head(stage, page, laid.whole)
+    for rect, one in (*laid.tiles, *laid.foot):
+        draw_action(stage, rect, one)
+    if page.tables:
+        draw_listing(stage, listing(stage, page, laid.body), stage.view.desk.sheet)
+    for rect, action in laid.pager:
+        draw_key(stage, rect, stage.texts.say("service.rows_back" if action.value < 0 else "service.rows_on"))
+    if page.prompt is not None and laid.prompt is not None:
+        draw_keypad(stage, page.prompt, laid.prompt)
+    if page.pattern == "display":
+        _bars(stage, laid.body)
+    elif page.pattern == "touch":
+        for i, rect in enumerate(_targets(laid.body)):
+            _target(stage, rect, on=i in stage.view.desk.touched)
+
+
+def _back(stage: Stage, whole: Rect) -> None:
+    """A sober plate over everything: nothing of the game can be mistaken for the service menu."""
+    p, layout = stage.painter, stage.layout
+    p.shade(layout.stage, (6, 9, 16, 255))
+    paint = Linear(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
+    p.panel(whole, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
+
+
+def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
+    p, (x, y, w, _) = stage.painter, whole
+    middle = y + _HEAD / 2 + 2
+    left = x + 30
+    if page.test:
+        p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
+        p.text(
+            stage.texts.say("service.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116
+        )
+        left += 152
+    person = said(stage, page.person) if page.person is not None else ""
+    room = w * (0.58 if person else 0.92) - (left - x)
+    p.text(said(stage, page.title), (left, middle), Style("heavy", "lead", "text"), align="left", width=room)
+    if person:
+        p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
+    p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
+    if page.notice is not None:
+        colour = stage.theme.colour(_SEVERITY[page.notice_severity])
+        band: Rect = (x + 24, y + _HEAD + 8, w - 48, _NOTICE - 12)
+        p.shade(band, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
+        draw_mark(
+            stage,
+            page.notice_severity,
+            (band[0] + 12, band[1] + 7, 28, 28),
+        )
+        p.text(
+            said(stage, page.notice),
+            (band[0] + 54, band[1] + band[3] / 2),
+            Style("strong", "small", mix(colour, WHITE, 0.45)),
+            align="left",
+            width=band[2] - 76,
+        )
+
+
+# ---------------------------------------------------------------------- the screen's own tests
+def _bars(stage: Stage, rect: Rect) -> None:
+    """Bars of full colour, a ramp of greys, and a frame at the very edge of the picture."""
+    x, y, w, h = rect
+    colours: tuple[Colour, ...] = tuple(
+        (255 * r, 255 * g, 255 * b, 255)
+        for r, g, b in (
+            (1, 1, 1),
+            (1, 1, 0),
+            (0, 1, 1),
+            (0, 1, 0),
+            (1, 0, 1),
+            (1, 0, 0),
+            (0, 0, 1),
+            (0, 0, 0),
+        )
+    )
+    for i, colour in enumerate(colours):
+        stage.painter.shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
+    ramp = Linear(((0, BLACK), (1, WHITE)), sideways=True)
+    stage.painter.shade((x, y + h * 0.72, w, h * 0.28), ramp)
+
+
+def _targets(rect: Rect) -> list[Rect]:
+    x, y, w, h = rect
+    columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
+    wide, tall = w / columns, h / rows
+    return [
+        (x + (i % columns) * wide + 4, y + (i // columns) * tall + 4, wide - 8, tall - 8)
+        for i in range(columns * rows)
+    ]
+
+
+def _target(stage: Stage, rect: Rect, *, on: bool) -> None:
+    fill: Colour = (14, 88, 54, 255) if on else (30, 36, 52, 255)
+    stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
+    if on:
+        side = min(rect[2], rect[3]) * 0.5
+        place: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
+        draw_mark(stage, "good", place)

@@ -1,0 +1,80 @@
+"""The attendant's part of the view: what is typed on a service page, and the answers it makes."""
+
+import string
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from egm.link.messages import Intent
+from egm.link.pages import Prompt, ServicePage
+
+#: Rows of the keyboard on the screen; the second of each pair is with the shift key.
+LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
+LETTERS_LAST: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
+ACCENTS: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
+DIGITS: Final = "123456789"
+#: What cannot be typed into a prompt of each kind.
+_TYPED: Final = {"pin": string.digits, "digits": string.digits, "amount": string.digits}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What an attendant is doing on the page that is open."""
+
+    page_id: str = ""
+    typed: str = ""
+    shifted: bool = False
+    sheet: int = 0
+    """Which part of tables longer than the page is shown."""
+    since: float = 0.0
+    touched: frozenset[int] = field(default_factory=frozenset)
+    """Targets of a touch test that were touched."""
+
+
+def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
+    """The desk when this page is open: fresh for another page, as it was for the same one."""
+    if page is None:
+        return Desk()
+    if page.id == desk.page_id:
+        return desk
+    return Desk(page.id, page.prompt.value if page.prompt is not None else "", since=now)
+
+
+def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
+    """One more character, where the prompt takes it and has room."""
+    prompt = page.prompt
+    if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
+        return desk
+    if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
+        return desk
+    whole = desk.typed + char
+    return replace(desk, typed=whole.lstrip("0") if prompt.kind == "amount" else whole, shifted=False)
+
+
+def worked(desk: Desk, page: ServicePage, name: str, value: Any) -> tuple[Desk, tuple[Intent, ...]]:
+    """What a touch or a key does on a page, and the answer it makes."""
+    if name == "enter" and page.prompt is not None:
+        kept = "" if page.prompt.kind == "pin" else desk.typed
+        said = str(value) if value is not None else desk.typed
+        return replace(desk, typed=kept), _answer(page, "enter", said)
+    if name == "answer":
+        return desk, _answer(page, str(value), desk.typed if page.prompt is not None else None)
+    changes: dict[str, Callable[[], Desk]] = {
+        "type": lambda: typed(desk, page, str(value)),
+        "erase": lambda: replace(desk, typed=desk.typed[:-1]),
+        "clear": lambda: replace(desk, typed=""),
+        "shift": lambda: replace(desk, shifted=not desk.shifted),
+        "rows": lambda: replace(desk, sheet=max(0, desk.sheet + int(value))),
+        "target": lambda: replace(desk, touched=desk.touched ^ {int(value)}),
+    }
+    return changes.get(name, lambda: desk)(), ()
+
+
+def _answer(page: ServicePage, action: str, said: str | None) -> tuple[Intent, ...]:
+    options = {"page": page.id} if said is None else {"page": page.id, "input": said}
+    return (Intent(name="answer", value=action, options=options),)
+
+
+def shown_input(prompt: Prompt, desk: Desk) -> str:
+    """What stands in the prompt's field: a PIN as dots."""
+    return "\u2022" * len(desk.typed) if prompt.kind == "pin" else desk.typed

@@ -1,0 +1,179 @@
+"""The attendant's machine: any page drawn from its shape, answered by touch and by the deck alike."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.link.messages import Intent
+from egm.link.pages import Action as PageAction
+from egm.link.pages import Prompt, ServicePage, Words
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.show import LONGEST
+from egm.screen.view import Action, Scene, times
+from tools.gallery import at_rest, pages
+
+
+@pytest.fixture
+def rest(published):
+    return at_rest(published, published[0], "en")
+
+
+def opened(rest, page):
+    return heard(rest, rest.snapshot.model_copy(update={"page": page}))
+
+
+def touch(picture, view, theme, name, value=None):
+    """Touch the middle of the place that has this action; it must be there."""
+    found = next(t for t in picture.touches(view) if t.action == Action(name, value))
+    x, y, w, h = found.rect
+    action = picture.touched(view, x + w / 2, y + h / 2)
+    assert action == found.action, "nothing covers it"
+    return pressed(view, action, theme, picture.choices(view))
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_a_pin_is_typed_shown_as_dots_sent_once_and_kept_nowhere(rest, theme, layout):
+    picture = Picture(theme, layout=layout)
+    view = opened(rest, pages.sign_in().model_copy(update={"prompt": Prompt(label=Words(), kind="pin")}))
+    assert view.scene is Scene.SERVICE
+    for digit in "2468":
+        view, wishes = touch(picture, view, theme, "type", digit)
+        assert wishes == ()
+    view, (wish,) = touch(picture, view, theme, "enter")
+    assert wish == Intent(name="answer", value="enter", options={"page": "sign-in", "input": "2468"})
+    assert view.desk.typed == ""
+
+
+def test_every_enabled_action_answers_and_no_other(rest, theme):
+    picture = Picture(theme)
+    page = pages.menu()
+    view = opened(rest, page)
+    offered = {t.action.value for t in picture.touches(view) if t.action.name == "answer"}
+    assert offered == {one.id for one in page.actions if one.enabled}
+    _, (wish,) = touch(picture, view, theme, "answer", page.actions[0].id)
+    assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
+
+
+def test_the_deck_alone_chooses_any_place(rest, theme):
+    """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
+    picture = Picture(theme)
+    view = opened(rest, pages.menu())
+    places = picture.choices(view)
+    for number in range(len(places)):
+        there = view
+        for _ in range(number + 1):
+            there, wishes = pressed(there, Action("bet_more"), theme, places)
+            assert wishes == ()
+        _, (wish,) = pressed(there, Action("bet_max"), theme, places)
+        assert wish.value == places[number].value
+    for name in ("cash_out", "help", "games", "play"):
+        after, wishes = pressed(view, Action(name), theme, places)
+        assert wishes == ()
+        assert after.scene is Scene.SERVICE
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
+    picture = Picture(theme, layout=layout)
+    page = pages.meters()
+    view = opened(rest, page)
+    surface = pygame.Surface(picture.pixels)
+    seen = set()
+    write = picture.painter.text
+
+    def watched(words, *args, **kwargs):
+        seen.add(words)
+        return write(words, *args, **kwargs)
+
+    picture.painter.text = watched
+    for _ in range(6):
+        picture.draw(surface, view)
+        view, _ = touch(picture, view, theme, "rows", 1)
+    texts = picture.texts(view)
+    for row in page.tables[0].rows:
+        assert texts.local(row.cells[0].values) in seen
+    for row in page.tables[1].rows:
+        assert row.cells[2].value in seen
+
+
+def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
+    view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=Words(), kind="amount")}))
+    for char in ("0", "1", "x", "2", "."):
+        view, _ = pressed(view, Action("type", char), theme)
+    assert view.desk.typed == "12"
+    view, _ = pressed(view, Action("erase"), theme)
+    _, (wish,) = pressed(view, Action("enter"), theme)
+    assert wish.options == {"page": "amount", "input": "1"}
+
+
+def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
+    picture = Picture(theme)
+    ask = Prompt(label=Words(), kind="text", length_max=4)
+    view = opened(rest, pages.text().model_copy(update={"prompt": ask}))
+    for char in "écùA!":
+        if not any(t.action == Action("type", char) for t in picture.touches(view)):
+            view, _ = touch(picture, view, theme, "shift")
+        view, _ = touch(picture, view, theme, "type", char)
+    assert view.desk.typed == "écùA"
+
+
+def test_a_choice_is_answered_with_its_id(rest, theme):
+    picture = Picture(theme)
+    view = opened(rest, pages.choice())
+    _, (wish,) = touch(picture, view, theme, "enter", "1")
+    assert (wish.value, wish.options["input"]) == ("enter", "1")
+
+
+def test_what_was_typed_stays_while_the_page_is_told_anew_and_goes_with_it(rest, theme):
+    view = opened(rest, pages.text())
+    view, _ = pressed(view, Action("type", "x"), theme)
+    again = opened(view, pages.text().model_copy(update={"notice": Words(kind="plain", value="live")}))
+    assert again.desk.typed.endswith("x")
+    other = opened(again, pages.text().model_copy(update={"id": "another"}))
+    assert not other.desk.typed.endswith("x")
+    assert heard(again, rest.snapshot).desk.typed == ""
+
+
+def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
+    picture = Picture(theme)
+    view = opened(rest, pages.pattern("touch"))
+    view, wishes = touch(picture, view, theme, "target", 5)
+    assert (view.desk.touched, wishes) == ({5}, ())
+
+
+def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, theme):
+    """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
+    picture = Picture(theme, scale=0.4)
+    surface = pygame.Surface(picture.pixels)
+    for game in published:
+        outcome = outcomes[game.id].little or outcomes[game.id].feature
+        view = opened(at_rest(published, published[0], "en"), pages.recall(game, outcome, 1))
+        then = view.recall
+        assert then.show.play.display == outcome.to_json()["display"]
+        assert then.snapshot.credit_cents == 123_450
+        assert then.game.id == game.id
+        line = times(then, theme)
+        picture.draw(surface, replace(view, now=100 + min(line.spun, LONGEST)))
+        assert not [t for t in picture.touches(view) if t.action.name in {"mark", "choose", "area"}]
+
+
+def test_a_game_this_machine_does_not_have_is_told_in_words(published, outcomes, theme):
+    game = published[0]
+    page = pages.recall(game, outcomes[game.id].little, 1)
+    gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
+    view = opened(at_rest(published, game, "en"), gone)
+    assert view.recall is None
+    picture = Picture(theme, scale=0.4)
+    picture.draw(pygame.Surface(picture.pixels), view)
+
+
+def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
+    picture = Picture(theme, scale=0.4)
+    leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
+    view = opened(rest, ServicePage(id="x", title=Words(kind="plain", value="Empty"), actions=(leave,)))
+    picture.draw(pygame.Surface(picture.pixels), view)
+    assert next(t.action for t in picture.touches(view)) == Action("answer", "back")

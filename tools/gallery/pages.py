@@ -1,0 +1,243 @@
+"""Service pages of every shape: a sign-in, a menu, meters, a form, a keyboard, tests, a recalled game."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.link.messages import GameView
+from egm.link.pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
+from egm.screen.hearing import heard
+from egm.screen.theme import Theme
+from egm.screen.view import View, times
+from paytables import Decision as Asked
+from paytables import Outcome
+
+_NOON: Final = "2026-11-21T17:05:00+00:00"
+
+
+def both(en: str, fr: str) -> Words:
+    """A text of these pictures in both languages."""
+    return Words(kind="local", values={"en": en, "fr": fr})
+
+
+def plain(value: str) -> Words:
+    """A datum as it stands."""
+    return Words(kind="plain", value=value)
+
+
+_BACK: Final = Action(id="back", label=both("Back", "Retour"), style="back")
+_PERSON: Final = both("Attendant · M. Tremblay", "Préposée · M. Tremblay")
+_METERS: Final = (
+    ("Coin-in", "Mises totales", 128_450_75),
+    ("Coin-out", "Lots payés par la machine", 117_204_50),
+    ("Bills in", "Billets acceptés", 15_320_00),
+    ("Coins to the drop", "Pièces à la caisse", 1_204_25),
+    ("Tickets in", "Coupons acceptés", 4_110_00),
+    ("Tickets out", "Coupons imprimés", 12_930_40),
+    ("Attendant-paid jackpots", "Gros lots payés à la main", 5_000_00),
+    ("Attendant-paid cancelled credit", "Crédits annulés payés à la main", 840_10),
+    ("Physical coins out", "Pièces payées", 960_00),
+    ("Games played", "Parties jouées", 41_204),
+    ("Games won", "Parties gagnées", 11_870),
+    ("Games lost", "Parties perdues", 29_334),
+)
+
+
+def sign_in() -> ServicePage:
+    """A PIN asked for."""
+    prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
+    notice = both(
+        "The last PIN was wrong; two tries are left", "Le dernier NIP était faux ; il reste deux essais"
+    )
+    return ServicePage(
+        id="sign-in",
+        title=both("Sign in", "Identification"),
+        notice=notice,
+        notice_severity="warning",
+        prompt=prompt,
+        actions=(_BACK,),
+    )
+
+
+def menu() -> ServicePage:
+    """The main menu."""
+    entries = (
+        ("Meters", "Compteurs", "go", True),
+        ("Events", "Événements", "go", True),
+        ("Game recall", "Rappel des parties", "go", True),
+        ("Tickets, bills, hand-pays", "Coupons, billets, paiements", "go", True),
+        ("Diagnostics", "Diagnostics", "go", True),
+        ("Configuration", "Configuration", "go", False),
+        ("Software", "Logiciel", "go", True),
+        ("Progressives", "Progressifs", "go", True),
+        ("Pay by hand", "Payer à la main", "confirm", True),
+        ("Out of service", "Mettre hors service", "danger", True),
+    )
+    actions = [
+        Action.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
+        for i, (en, fr, style, on) in enumerate(entries)
+    ]
+    leave = Action(id="out", label=both("Sign out", "Quitter"), style="back")
+    return ServicePage(
+        id="menu",
+        title=both("Service menu", "Menu de service"),
+        person=_PERSON,
+        notice=both(
+            "Configuration needs the logic door open", "La configuration exige la porte logique ouverte"
+        ),
+        actions=(*actions, leave),
+    )
+
+
+def meters() -> ServicePage:
+    """Long tables that can only be read."""
+    rows = tuple(
+        Row(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
+        for en, fr, value in _METERS
+    )
+    events = tuple(
+        Row(
+            cells=(
+                Words(kind="moment", value=_NOON),
+                both("Main door opened", "Porte principale ouverte"),
+                plain(str(4812 - i)),
+            ),
+            mark="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
+        )
+        for i in range(16)
+    )
+    heads = (both("When", "Date et heure"), both("What", "Événement"), both("Number", "Numéro"))
+    return ServicePage(
+        id="meters",
+        title=both("Master meters and the last events", "Compteurs permanents et derniers événements"),
+        person=_PERSON,
+        tables=(
+            Table(title=both("Master meters", "Compteurs permanents"), rows=rows),
+            Table(title=both("Events", "Événements"), columns=heads, rows=events),
+        ),
+        actions=(
+            _BACK,
+            Action(id="print", label=both("Print", "Imprimer")),
+            Action(id="period", label=both("Period meters", "Compteurs de période")),
+        ),
+    )
+
+
+def amount() -> ServicePage:
+    """A form: what it is about beside an amount."""
+    rows = (
+        Row(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
+        Row(cells=(both("Recorded", "Inscrit"), Words(kind="money", value=123_450))),
+        Row(cells=(both("Since", "Depuis"), Words(kind="moment", value=_NOON))),
+    )
+    ask = Prompt(label=both("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9)
+    return ServicePage(
+        id="amount",
+        title=both("Pay by hand", "Paiement manuel"),
+        person=_PERSON,
+        tables=(Table(title=both("Hand-pay", "Paiement manuel"), rows=rows),),
+        prompt=ask,
+        actions=(_BACK,),
+    )
+
+
+def text() -> ServicePage:
+    """A keyboard."""
+    ask = Prompt(label=both("Why", "Motif"), kind="text", value="Cleared a bill jam")
+    return ServicePage(
+        id="text", title=both("Intervention", "Intervention"), person=_PERSON, prompt=ask, actions=(_BACK,)
+    )
+
+
+def choice() -> ServicePage:
+    """A choice among lines."""
+    doors = (
+        ("Main door", "Porte principale"),
+        ("Logic door", "Porte logique"),
+        ("Drop door", "Porte de la caisse"),
+    )
+    asked = tuple(Action(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
+    ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=asked)
+    return ServicePage(
+        id="choice", title=both("Door test", "Essai des portes"), person=_PERSON, prompt=ask, actions=(_BACK,)
+    )
+
+
+def pattern(kind: str) -> ServicePage:
+    """A test of the screen itself."""
+    names = {"display": ("Display test", "Essai de l'écran"), "touch": ("Touch test", "Essai du tactile")}
+    return ServicePage.model_validate(
+        {
+            "id": kind,
+            "title": both(*names[kind]),
+            "person": _PERSON,
+            "test": True,
+            "pattern": kind,
+            "actions": (_BACK,),
+        }
+    )
+
+
+def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
+    """A recalled game: its outcome, or a question it asked."""
+    asked = isinstance(told, Asked)
+    display: dict[str, Any] = dict(told.prompt) if isinstance(told, Asked) else told.to_json()["display"]
+    options: dict[str, Any] = {}
+    if isinstance(told, Asked):
+        options = {"asked": told.kind, "options": told.options, "answer": told.options[-1]}
+    win = None if isinstance(told, Asked) else told.win_credits
+    replay = Replay(
+        play_id="play-4812",
+        game_id=game.id,
+        game_version=game.version,
+        time_utc=_NOON,
+        denomination_cents=25,
+        bet_credits=max(game.bet_options),
+        credit_before_cents=123_450,
+        win_credits=win,
+        win_cents=None if win is None else win * 25,
+        step=step,
+        steps=3,
+        display=display,
+        **options,
+    )
+    names = (
+        ("Earlier", "Avant"),
+        ("Step back", "Étape avant"),
+        ("Next step", "Étape suiv."),
+        ("Later", "Après"),
+    )
+    actions = tuple(Action(id=en, label=both(en, fr)) for en, fr in names)
+    return ServicePage(
+        id=f"recall-{asked}-{step}",
+        title=both("Game recall", "Rappel des parties"),
+        person=_PERSON,
+        actions=(_BACK, *actions),
+        replay=replay,
+    )
+
+
+def page_scenes(
+    rest: View, told: Iterator[tuple[str, ServicePage]], theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """Each page as the view of a machine at rest on which it is open."""
+    assert rest.snapshot is not None
+    for name, page in told:
+        view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
+        line = times(view.recall, theme) if view.recall is not None else None
+        yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
+
+
+def every_page() -> Iterator[tuple[str, ServicePage]]:
+    """A page of each shape."""
+    for page in (
+        sign_in(),
+        menu(),
+        meters(),
+        amount(),
+        text(),
+        choice(),
+        pattern("display"),
+        pattern("touch"),
+    ):
+        yield f"service-{page.id}", page
