@@ -132,7 +132,7 @@ class TransferDesk:
     def _ordered(self, transfer: Transfer, answer: Answer) -> None:
         if answer.outcome is Outcome.DATA and self._close(transfer, answer):
             return
-        if answer.outcome is not Outcome.DATA or not self._is_about(transfer, answer):
+        if not (self._is_about(transfer, answer) and answer.values["status"] == _PENDING):
             self._look_for(transfer, 0)
 
     def transfer_ended(self) -> None:
@@ -149,23 +149,28 @@ class TransferDesk:
         for transfer in self._store.open_transfers(self.machine):
             self._look_for(transfer, 0)
 
-    def _look_for(self, transfer: Transfer, index: int) -> None:
-        """Interrogate without closing: the current transfer, then back through the history."""
-        request = {"transfer_code": _LOOK, "index": index}
-        self._ask(0x72, request, lambda answer: self._looked(transfer, index, answer))
+    def _look_for(self, transfer: Transfer, index: int, *, known: bool = False) -> None:
+        """Interrogate without closing: the current transfer, then back through the history.
 
-    def _looked(self, transfer: Transfer, index: int, answer: Answer) -> None:
+        ``known``: the machine has named the id already, so it did reach it.
+        """
+        request = {"transfer_code": _LOOK, "index": index}
+        self._ask(0x72, request, lambda answer: self._looked(transfer, index, answer, known=known))
+
+    def _looked(self, transfer: Transfer, index: int, answer: Answer, *, known: bool) -> None:
         if answer.outcome is not Outcome.DATA:
             return  # asked again when the link is up again, or 69 comes
-        if self._is_about(transfer, answer):
-            if answer.values["status"] != _PENDING:
-                self._close(transfer, answer)
+        about = self._is_about(transfer, answer)
+        if about and (answer.values["status"] == _PENDING or self._close(transfer, answer)):
             return
+        known = known or about
         if index < self.lock.get("buffer_index_max", 0):
-            self._look_for(transfer, index + 1)
-            return
-        self._store.close_transfer(transfer.id, TransferState.REFUSED, None, Amounts())
-        self._tell(f"transfer {transfer.id} never reached the machine")
+            self._look_for(transfer, index + 1, known=known)
+        elif known:
+            self._tell(f"transfer {transfer.id}: the machine knows it, but does not say how it ended")
+        else:
+            self._store.close_transfer(transfer.id, TransferState.REFUSED, None, Amounts())
+            self._tell(f"transfer {transfer.id} never reached the machine")
 
     @staticmethod
     def _is_about(transfer: Transfer, answer: Answer) -> bool:
