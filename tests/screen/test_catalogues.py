@@ -44,7 +44,7 @@ def test_no_text_is_empty_and_french_is_not_english():
         "feature.bonus",
         "key.choose_less",
         "key.choose_more",
-        "service.shift",
+        "page.shift",
     }
     same = {key for key in english if english[key] == french[key]} - international
     assert same == set()

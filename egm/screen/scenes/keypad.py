@@ -125,10 +125,10 @@ def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
     p.panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
     if action.name == "type":
-        words = str(action.value) if action.value != " " else stage.texts.say("service.space")
+        words = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
         words = said(stage, prompt.confirm)
     else:
-        words = stage.texts.say(f"service.{action.name}")
+        words = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
     p.text(words, (x + w / 2, y + h / 2), Style("heavy", size, WHITE), width=w - 12)

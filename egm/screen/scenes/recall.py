@@ -77,7 +77,7 @@ def _hatched(stage: Stage) -> None:
         (x + w, y, 30, h),
     ):
         p.art(("hatch", rect), rect, partial(_hatch, units=(rect[2], rect[3])))
-    words = stage.texts.say("service.recall")
+    words = stage.texts.say("page.recall")
     style = Style("heavy", "title", BLACK)
     wide = p.measure(words, style) + 60
     p.panel((x + w / 2 - wide / 2, y - 34, wide, 70), radius=16, fill=_YELLOW, edge=BLACK, line=4)
@@ -100,21 +100,21 @@ def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surfa
 def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     """What was bet and won, when, and where in the game this is: on the two glasses."""
     texts, money = stage.texts, stage.money
-    won = texts.say("service.open_game") if replay.win_cents is None else money(replay.win_cents)
+    won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
     told = [
-        (texts.say("service.when"), texts.moment(replay.time_utc)),
-        (texts.say("service.play"), replay.play_id),
+        (texts.say("page.when"), texts.moment(replay.time_utc)),
+        (texts.say("page.play"), replay.play_id),
         (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
-        (texts.say("service.unit"), money(replay.denomination_cents)),
+        (texts.say("page.unit"), money(replay.denomination_cents)),
     ]
     rest = [
-        (texts.say("service.credit_before"), money(replay.credit_before_cents)),
+        (texts.say("page.credit_before"), money(replay.credit_before_cents)),
         (texts.say("meter.win"), won),
-        (texts.say("service.step"), f"{replay.step} / {replay.steps}"),
+        (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answer is not None:
         key = f"decide.{replay.answer}"
-        rest.append((texts.say("service.answer"), texts.say(key) if texts.has(key) else str(replay.answer)))
+        rest.append((texts.say("page.answer"), texts.say(key) if texts.has(key) else str(replay.answer)))
     rest += [
         (said(stage, row.cells[0]), said(stage, row.cells[-1]))
         for table in page.tables

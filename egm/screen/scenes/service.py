@@ -134,7 +134,7 @@ def draw_service(stage: Stage) -> None:
     if page.tables:
         draw_listing(stage, listing(stage, page, laid.body), stage.view.desk.sheet)
     for rect, action in laid.pager:
-        draw_key(stage, rect, stage.texts.say("service.rows_back" if action.value < 0 else "service.rows_on"))
+        draw_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
     if page.prompt is not None and laid.prompt is not None:
         draw_keypad(stage, page.prompt, laid.prompt)
     if page.pattern == "display":
@@ -159,7 +159,7 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
     if page.test:
         p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
         p.text(
-            stage.texts.say("service.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116
+            stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116
         )
         left += 152
     person = said(stage, page.person) if page.person is not None else ""
