@@ -80,7 +80,7 @@ class Software(_Table):
 
 
 class Gat(_Table):
-    """The port an inspector's verifier plugs into; ``bench``: a pseudo-terminal named ``run/dev/gat``."""
+    """The port an inspector's verifier plugs into; ``bench``: a pseudo-terminal named ``run/gat``."""
 
     port: str = "bench"
 
@@ -144,6 +144,7 @@ class StateFolder:
         self.screen_token = self.run / "screen.token"
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
+        self.gat_port = self.run / "gat"
         self.carry_over = root / "carry-over"
         self.staff = root / "people.json"
 

@@ -54,6 +54,8 @@ class Key(StrEnum):
     TRIES = "tries:"
     """Prefix; one key a staff number whose PIN was wrong: how often, and until when it is locked."""
     OUT_OF_SERVICE = "out_of_service"
+    GAT = "gat"
+    """The last thing a verifier asked over GAT, and what came of it."""
     SOFTWARE = "software"
     """What is installed, by component, as its manufacturer signed it."""
     DISABLED = "disabled:"

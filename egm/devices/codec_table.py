@@ -12,6 +12,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec as tcl
+from egm.gat import codec as gat
 
 _PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
 
@@ -49,6 +50,15 @@ def _cctalk_readers() -> tuple[Callable[[cctalk.Frame], object], ...]:
 
 
 CODECS: Final[Mapping[str, Codec]] = {
+    "gat": Codec(
+        cutter=gat.cut,
+        readers=(gat.read_request,),
+        samples=(
+            gat.Packet(gat.Command.STATUS).encode(),
+            gat.Packet(gat.Command.LAST_RESULTS, b"\x02\x00\x01").encode(),
+            gat.Packet(gat.Command.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
+        ),
+    ),
     "id003": Codec(
         cutter=id003.cut,
         readers=(id003.read_report,),

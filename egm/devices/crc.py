@@ -1,24 +1,39 @@
-"""The cyclic redundancy check of ID-003, of SAS and of the I/O board, by table.
+"""Cyclic redundancy checks by table: of ID-003, SAS and the I/O board (KERMIT), and of GAT (MODBUS).
 
-CRC-16/KERMIT: polynomial 0x1021 reflected, initial value 0; its check value over ``b"123456789"`` is 0x2189
-(RevEng catalogue of parametrised CRC algorithms). It travels low byte first.
+CRC-16/KERMIT: polynomial 0x1021 reflected, initial value 0; its check value over ``b"123456789"`` is 0x2189.
+CRC-16/MODBUS: polynomial 0x8005 reflected, initial value 0xFFFF; its check value is 0x4B37. (RevEng catalogue
+of parametrised CRC algorithms.) KERMIT travels low byte first, MODBUS in GAT high byte first.
 """
 
 from typing import Final
 
-
-def _row(value: int) -> int:
-    for _ in range(8):
-        value = (value >> 1) ^ 0x8408 if value & 1 else value >> 1
-    return value
+Table = tuple[int, ...]
 
 
-_TABLE: Final = tuple(_row(value) for value in range(256))
+def _table(polynomial: int) -> Table:
+    def row(value: int) -> int:
+        for _ in range(8):
+            value = (value >> 1) ^ polynomial if value & 1 else value >> 1
+        return value
+
+    return tuple(row(value) for value in range(256))
+
+
+_KERMIT: Final = _table(0x8408)
+_MODBUS: Final = _table(0xA001)
+
+
+def _run(table: Table, crc: int, data: bytes) -> int:
+    for byte in data:
+        crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]
+    return crc
 
 
 def kermit(data: bytes) -> int:
     """CRC-16/KERMIT of ``data``."""
-    crc = 0
-    for byte in data:
-        crc = (crc >> 8) ^ _TABLE[(crc ^ byte) & 0xFF]
-    return crc
+    return _run(_KERMIT, 0, data)
+
+
+def modbus(data: bytes) -> int:
+    """CRC-16/MODBUS of ``data``."""
+    return _run(_MODBUS, 0xFFFF, data)

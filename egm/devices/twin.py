@@ -38,6 +38,18 @@ class ActionError(Exception):
     """A hand on the bench asked for what this device cannot do: says what it was, and what there is."""
 
 
+def make_pair(link: Path) -> tuple[int, int]:
+    """Make the two ends of a line, and give the second its name: a link that replaces any other at once."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = link.with_name(f".{link.name}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(os.ttyname(slave))
+    fresh.replace(link)
+    return master, slave
+
+
 class Port:
     """The twin's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
 
@@ -81,15 +93,7 @@ class Port:
         asyncio.get_running_loop().add_reader(self._master, self._readable)
 
     def _make_pair(self) -> tuple[int, int]:
-        """Make the line's two ends, and give the machine's end its name."""
-        master, slave = pty.openpty()
-        tty.setraw(slave)
-        self.link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = self.link.with_name(f".{self.link.name}.new")
-        fresh.unlink(missing_ok=True)
-        fresh.symlink_to(os.ttyname(slave))
-        fresh.replace(self.link)
-        return master, slave
+        return make_pair(self.link)
 
     def unplug(self) -> None:
         """Pull the cable: the machine's port hangs up and its name is gone."""

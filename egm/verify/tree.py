@@ -62,6 +62,12 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     )
 
 
+def components_of(scope: Scope) -> frozenset[str]:
+    """The components there are in a scope."""
+    absent = {name for name, there in (("own", scope.own), ("libraries", scope.libraries)) if not there}
+    return frozenset(COMPONENTS.keys() - absent)
+
+
 def component_of(name: str) -> str:
     """The component a file belongs to. Raises LocalError for a name that belongs to none."""
     for prefix, component in _PREFIXES:

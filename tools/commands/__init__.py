@@ -15,6 +15,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "meters": ("meters", "every meter of a machine, while it plays"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
+    "gat": ("gat", "an inspector's verifier: have a machine identify and sign its software over GAT"),
     "signature": ("signature", "a keyed signature of each component of the software, as GAT gives it"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),

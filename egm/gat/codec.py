@@ -1,0 +1,182 @@
+"""The packets of GAT 3.50. Pure.
+
+A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
+CRC-16/MODBUS over everything before it, sent high byte first. An answer carries the command with its top bit
+set. The layout of 84 (answer to "initiate") is known only to be short: one byte here, 00 begun, 01 refused.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from egm.devices.crc import modbus
+from egm.devices.framing import Cut, ProtocolError
+
+PROTOCOL: Final = "GAT"
+VERSION: Final = b"\x03\x50"
+"""3.50, as the status answer says it: binary coded decimal."""
+PACKET_BYTES_MAX: Final = 255
+_FRAME_BYTES: Final = 4
+_ANSWER: Final = 0x80
+#: Data of one frame of results: what a packet holds beside status and frame number.
+DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
+
+
+class Command(IntEnum):
+    """What a verifier asks."""
+
+    STATUS = 0x01
+    LAST_STATUS = 0x02
+    LAST_RESULTS = 0x03
+    INITIATE = 0x04
+
+
+class Format(IntEnum):
+    """How results are written."""
+
+    TEXT = 0x01
+    XML = 0x02
+
+
+class Calculation(IntEnum):
+    """How far the last calculation has come (bits 2-3 of the status)."""
+
+    REQUESTED = 0
+    CALCULATING = 1
+    FINISHED = 2
+    ERROR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One packet as it travels, its CRC right."""
+
+    command: int
+    payload: bytes = b""
+
+    def encode(self) -> bytes:
+        """The bytes on the line. Raises ProtocolError when the payload does not fit."""
+        size = len(self.payload) + _FRAME_BYTES
+        if size > PACKET_BYTES_MAX:
+            raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
+        body = bytes((self.command, size)) + self.payload
+        return body + modbus(body).to_bytes(2, "big")
+
+
+@dataclass(frozen=True, slots=True)
+class StatusQuery:
+    """How do you stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastStatusQuery:
+    """When was the last authentication, and at which level."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsQuery:
+    """One frame, from 1, of the last results in a format."""
+
+    format: int
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class Initiate:
+    """Begin a calculation. ``parameters``: the special function's name, then what it takes."""
+
+    level: int
+    parameters: tuple[str, ...]
+
+
+Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
+
+
+def cut(buffer: bytes) -> Cut[Packet] | None:
+    """Cut the first packet, as a :data:`~egm.devices.framing.Cutter`."""
+    if len(buffer) < 2:
+        return None
+    size = buffer[1]
+    if size < _FRAME_BYTES:
+        return Cut(1, ProtocolError(PROTOCOL, f"length {size}", buffer[:1]))
+    if len(buffer) < size:
+        return None
+    body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
+    if modbus(body) != crc:
+        return Cut(size, ProtocolError(PROTOCOL, "wrong CRC", buffer[:size]))
+    return Cut(size, Packet(body[0], body[2:]))
+
+
+def read_request(packet: Packet) -> Request:
+    """What a verifier asks. Raises ProtocolError for an unknown command or a payload of another shape."""
+    reader = _READERS.get(packet.command)
+    if reader is None:
+        raise ProtocolError(PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
+    return reader(packet.payload)
+
+
+def _status(payload: bytes) -> StatusQuery:
+    _expect(payload, 0)
+    return StatusQuery()
+
+
+def _last_status(payload: bytes) -> LastStatusQuery:
+    _expect(payload, 0)
+    return LastStatusQuery()
+
+
+def _results(payload: bytes) -> ResultsQuery:
+    _expect(payload, 3)
+    return ResultsQuery(payload[0], int.from_bytes(payload[1:], "big"))
+
+
+def _initiate(payload: bytes) -> Initiate:
+    if len(payload) < 3 or payload[1]:
+        raise ProtocolError(PROTOCOL, "no level, 00 and function", payload)
+    return Initiate(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
+
+
+def _expect(payload: bytes, size: int) -> None:
+    if len(payload) != size:
+        raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)
+
+
+_READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
+    {
+        Command.STATUS: _status,
+        Command.LAST_STATUS: _last_status,
+        Command.LAST_RESULTS: _results,
+        Command.INITIATE: _initiate,
+    }
+)
+
+
+# ------------------------------------------------------------------ answers
+def status_answer(calculation: Calculation, *, ready: bool) -> Packet:
+    """81: version, where the calculation stands, whether results wait, and the formats they come in."""
+    under_way = calculation is Calculation.CALCULATING
+    bits = int(under_way) | int(ready) << 1 | calculation << 2
+    return Packet(Command.STATUS | _ANSWER, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
+
+
+def last_status_answer(level: int, seconds: int) -> Packet:
+    """82: the level of the last authentication and how many seconds ago it ended."""
+    seconds = max(0, min(seconds, 0xFFFFFFFF))
+    return Packet(Command.LAST_STATUS | _ANSWER, bytes((level,)) + seconds.to_bytes(4, "big"))
+
+
+def results_answer(data: bytes, frame: int, *, last: bool) -> Packet:
+    """83: one frame of the results."""
+    return Packet(Command.LAST_RESULTS | _ANSWER, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
+
+
+def no_results_answer(frame: int) -> Packet:
+    """83: there is no such frame, or nothing at all."""
+    return Packet(Command.LAST_RESULTS | _ANSWER, b"\x01" + frame.to_bytes(2, "big"))
+
+
+def initiated_answer(*, begun: bool) -> Packet:
+    """84: whether the calculation has begun."""
+    return Packet(Command.INITIATE | _ANSWER, bytes((not begun,)))

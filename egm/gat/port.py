@@ -1,0 +1,139 @@
+"""The port an inspector plugs a verifier into: reachable from outside the logic area, never in play's way.
+
+Signatures are calculated by a process of low priority beside the machine; the port itself only hears short
+packets and answers from memory.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Key
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
+from egm.devices.twin import make_pair
+from egm.errors import LocalError
+from egm.gat import codec
+from egm.gat.codec import Packet
+from egm.gat.functions import Order
+from egm.gat.report import About
+from egm.gat.service import Service
+from egm.link.messages import Snapshot
+from egm.verify.digest import Algorithm
+from egm.verify.examine import scope_of, sign_beside
+from egm.verify.tree import components_of
+
+LINE: Final = LineSettings(baud=9600)
+#: A silence this long ends a packet, whole or not.
+_GAP_SECONDS: Final = 0.05
+_IDLE_SECONDS: Final = 3600.0
+_REOPEN_SECONDS: Final = 0.5
+_NAME: Final = "Open EGM"
+_MANUFACTURER: Final = "open-egm"
+
+
+class _FarEnd:
+    """The machine's end of a pseudo-terminal whose other end a verifier on this computer opens by name."""
+
+    def __init__(self, link: Path) -> None:
+        self._link = link
+        self._near, self._far = make_pair(link)
+        os.set_blocking(self._near, False)
+
+    def fileno(self) -> int:
+        return self._near
+
+    def close(self) -> None:
+        self._link.unlink(missing_ok=True)
+        os.close(self._near)
+        os.close(self._far)
+
+
+def _open_bench(path: str, _: LineSettings) -> Handle:
+    return _FarEnd(Path(path))
+
+
+class GatPort:
+    """Listens for one verifier."""
+
+    name = "gat"
+
+    def __init__(self, at: Surroundings, port: str) -> None:
+        cabinet = at.engine.cabinet
+        bench = port == "bench"
+        path = str(at.folder.gat_port) if bench else port
+        self._line = SerialLine(path, LINE, _open_bench if bench else open_port)
+        self._scope = scope_of(at.file)
+        self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        installed = cabinet.recall(Key.SOFTWARE)
+        about = About(
+            name=_NAME,
+            manufacturer=_MANUFACTURER,
+            version=version("open-egm"),
+            serial=cabinet.identity.serial,
+            signer="" if installed is None else installed["signer"],
+        )
+        self._service = Service(cabinet, about, components_of(self._scope), self._orders.put_nowait)
+
+    def changed(self, now: Snapshot) -> None:
+        """Nothing of what happens in play concerns a verifier."""
+
+    async def run(self) -> None:
+        """Answer until cancelled."""
+        self._service.resume()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._calculate())
+            group.create_task(self._listen())
+
+    async def _calculate(self) -> None:
+        while True:
+            order = await self._orders.get()
+            algorithm = order.algorithm or Algorithm.SHA1_HMAC
+            try:
+                values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
+            except LocalError as error:
+                self._service.failed(str(error))
+            else:
+                self._service.done(values)
+
+    async def _listen(self) -> None:
+        try:
+            while True:
+                try:
+                    self._line.open()
+                    await self._serve()
+                except LineLostError:
+                    self._line.close()
+                    await asyncio.sleep(_REOPEN_SECONDS)
+        finally:
+            self._line.close()
+
+    async def _serve(self) -> None:
+        reader: FrameReader[Packet] = FrameReader(codec.cut)
+        begun = False
+        while True:
+            data = await self._line.read(_GAP_SECONDS if begun else _IDLE_SECONDS)
+            begun = bool(data)
+            if not data:
+                reader.flush(codec.PROTOCOL)
+            for item in reader.feed(data):
+                self._hear(item)
+
+    def _hear(self, item: Packet | ProtocolError) -> None:
+        """Answer a packet; noise, and what this version does not know, gets silence, as GAT has it."""
+        if isinstance(item, ProtocolError):
+            return
+        try:
+            answer = self._service.answer(item)
+        except ProtocolError:
+            return
+        self._line.write(answer.encode())
+
+
+def gat_port(at: Surroundings) -> Iterable[Attachment]:
+    """Where the cabinet file has one."""
+    return () if at.file.gat is None else (GatPort(at, at.file.gat.port),)

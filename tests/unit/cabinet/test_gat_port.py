@@ -1,0 +1,241 @@
+"""The machine's GAT port over a real pseudo-terminal, asked by the bench's verifier, which was written apart."""
+
+import asyncio
+import contextlib
+import random
+
+import pytest
+import serial
+from machine_room import Room
+
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Key
+from egm.cabinet.states import State
+from egm.config import Gat, StateFolder, load_cabinet
+from egm.gat.functions import LIST
+from egm.gat.port import GatPort, gat_port
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.tree import Scope, files
+from tools.gat_reader import GatError, Verifier
+
+SEED = "0102030405060708090a0b0c0d0e0f1011121314"
+
+
+class Inspection:
+    """A machine with a GAT port, on one state folder."""
+
+    def __init__(self, folder) -> None:
+        self.folder = StateFolder(folder)
+        self.room = Room(folder).boot()
+        file = load_cabinet().model_copy(update={"gat": Gat()})
+        handle = lambda occurrence: self.room.engine.handle(occurrence.event, **occurrence.values)  # noqa: E731
+        self.at = Surroundings(self.room.engine, file, self.folder, self.room.clock, handle)
+        self.alter = lambda port: None
+
+    async def ask(self, *questions):
+        """Let the verifier ask, in its own thread, while the machine's loop runs."""
+        [port] = gat_port(self.at)
+        self.alter(port)
+        work = asyncio.create_task(port.run())
+        path = self.folder.gat_port
+        async with asyncio.timeout(60):
+            while not path.exists():  # noqa: ASYNC110 (a port that is being made)
+                await asyncio.sleep(0.01)
+
+        def in_turn():
+            with serial.Serial(str(path), timeout=1) as line:
+                verifier = Verifier(line)
+                return [question(verifier) for question in questions]
+
+        try:
+            return await asyncio.to_thread(in_turn)
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+
+@pytest.fixture
+def inspection(tmp_path):
+    made = Inspection(tmp_path / "state")
+    yield made
+    made.room.close()
+
+
+def run(inspection, *questions):
+    return asyncio.run(inspection.ask(*questions))
+
+
+def sign(*parameters, form="text"):
+    return lambda verifier: (verifier.initiate(*parameters), verifier.wait(60, 0.02), verifier.results(form))[
+        2
+    ]
+
+
+@pytest.mark.requirement("A-18")
+def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
+    text, xml, status, last = run(
+        inspection,
+        sign("Component", "chance", SEED),
+        lambda v: v.results("xml"),
+        lambda v: v.status(),
+        lambda v: v.last(),
+    )
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    assert f"chance: {expected.upper()}" in text.decode()
+    assert f">{expected.upper()}<" in xml.decode()
+    assert (status.version, status.state, status.ready) == ("3.50", "finished", True)
+    assert status.formats == ("text", "xml")
+    assert last[0] == 0xBA
+    [asked] = inspection.room.records("gat.request")
+    assert asked == {"level": 0xBA, "parameters": ["Component", "chance", SEED]}
+    assert inspection.room.records("gat.result")[0]["values"] == {"chance": expected}
+
+
+@pytest.mark.requirement("A-18")
+def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp_path):
+    everything = "AuthenticationResponse-SHA256.xml"
+    listed, identity, signed = run(
+        inspection,
+        sign(LIST, form="xml"),
+        sign("Get File", "ProgramID.xml"),
+        sign("Get File", everything, SEED),
+    )
+    assert len(listed) > 248
+    assert b"<Feature>Component</Feature>" in listed
+    assert b"Signed by: nobody" in identity
+    expected = signatures(files(Scope()), Algorithm.SHA256_HMAC, bytes.fromhex(SEED))
+    assert [line for line in signed.decode().split("\r\n") if ": " in line][3:] == [
+        f"{name}: {value.upper()}" for name, value in expected.items()
+    ]
+    inspection.room.close()
+    again = Inspection(tmp_path / "state")
+    again.room.clock.pass_seconds(90)
+    results, last = run(again, lambda v: v.results("text"), lambda v: v.last())
+    again.room.close()
+    assert results == signed
+    assert last == (0xBA, 90)
+
+
+def test_before_anything_was_asked_there_is_nothing(inspection):
+    status, last = run(inspection, lambda v: v.status(), lambda v: v.last())
+    assert (status.state, status.ready, status.calculating) == ("requested", False, False)
+    assert last == (0, 0xFFFFFFFF)
+    with pytest.raises(GatError, match="none to be had"):
+        run(inspection, lambda v: v.results("text"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (("Component", "nothing"), "refused"),
+        (("Component", "chance", "zz"), "refused"),
+        (("",), "no answer|refused"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_leaves_the_last_results(inspection, parameters, said):
+    def refused(verifier):
+        with pytest.raises(GatError, match=said):
+            verifier.initiate(*parameters)
+        return verifier.results("text")
+
+    first, still = run(inspection, sign("Component", "chance"), refused)
+    assert still == first
+    assert len(inspection.room.records("gat.request")) == 1
+
+
+def test_results_that_are_not_there_are_refused(inspection):
+    def nothing(verifier):
+        for payload in (b"\x01\x00\x63", b"\x01\x00\x00", b"\x07\x00\x01"):  # frame 99, frame 0, format 7
+            assert verifier._ask(0x03, payload)[0] & 1
+        return True
+
+    assert run(inspection, sign("Component", "chance"), nothing)[1]
+
+
+def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(inspection):
+    def question(verifier):
+        for noise in (b"\xff" * 40, bytes.fromhex("01 04 E3 02"), random.Random(7).randbytes(64)):
+            verifier._port.write(noise)
+            assert verifier._port.read(1) == b""
+        with pytest.raises(GatError, match="no answer"):
+            verifier._ask(0x07, b"")
+        return verifier.status()
+
+    assert run(inspection, question)[0].version == "3.50"
+
+
+@pytest.mark.requirement("A-18", "K-14")
+def test_play_goes_on_while_signatures_are_calculated(inspection):
+    room = inspection.room
+    room.insert(500)
+
+    async def both():
+        asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
+        games = 0
+        while not asked.done():
+            kept = room.cabinet.recall(Key.GAT)
+            room.play()
+            assert room.state is State.PLAYING
+            room.shown()
+            room.engine.handle("cash_out") if room.state is State.HANDPAY else None
+            games += kept is not None and not kept["finished"]
+            if room.state is not State.IDLE or room.credit_cents < 50:
+                break
+            await asyncio.sleep(0.01)
+        return await asked, games
+
+    _, games = asyncio.run(both())
+    assert games, "no game was played during the calculation"
+
+
+@pytest.mark.requirement("A-18")
+def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection, tmp_path):
+    orders = []
+
+    def endless(port):  # the power goes before the calculation has ended
+        port._service._begin = orders.append
+
+    def asks(verifier):
+        verifier.initiate("Component", "chance", "aa")
+        assert verifier.status().calculating
+        with pytest.raises(GatError, match="refused"):
+            verifier.initiate("Component", "chance")  # one at a time
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("text")
+
+    inspection.alter = endless
+    run(inspection, asks)
+    assert [order.wanted for order in orders] == [("chance",)]
+    inspection.room.close()
+    again = Inspection(tmp_path / "state")
+    _, text = run(again, lambda v: v.wait(60, 0.02), lambda v: v.results("text"))
+    again.room.close()
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])["chance"]
+    assert expected.upper() in text.decode()
+
+
+def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
+    def lose_a_file(port):
+        port._scope = Scope(own=(("own/gone.toml", "/nowhere/gone.toml"),))
+
+    inspection.alter = lose_a_file
+
+    def question(verifier):
+        verifier.initiate("Get File", "AuthenticationResponse.xml")
+        with pytest.raises(GatError, match="ended in state error"):
+            verifier.wait(60, 0.02)
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("xml")
+        return True
+
+    assert run(inspection, question)[0]
+    assert "own/gone.toml: cannot be read" in inspection.room.records("gat.result")[0]["trouble"]
+
+
+def test_without_a_port_in_the_cabinet_file_there_is_none(inspection):
+    at = Surroundings(
+        inspection.room.engine, load_cabinet(), inspection.folder, inspection.room.clock, inspection.at.handle
+    )
+    assert list(gat_port(at)) == []
+    assert GatPort(at, "/dev/nothing").name == "gat"

@@ -1,0 +1,179 @@
+"""GAT packets against the published bytes and check value, and every way a packet can be wrong."""
+
+import hashlib
+import hmac
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.devices import crc
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.gat import codec
+from egm.gat.codec import Calculation, Format, Initiate, LastStatusQuery, Packet, ResultsQuery, StatusQuery
+from egm.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
+from egm.gat.report import About, functions_report, identity_report, signatures_report
+from egm.verify.digest import Algorithm
+from tools import gat_reader
+
+ALL = frozenset(("accounting", "chance"))
+ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1", signer="")
+
+
+def test_check_value_of_the_crc_in_both_readings():
+    assert crc.modbus(b"123456789") == 0x4B37
+    assert gat_reader.crc(b"123456789") == 0x4B37
+
+
+def test_published_status_query():
+    assert Packet(codec.Command.STATUS).encode() == bytes.fromhex("01 04 E3 01")
+    [packet] = FrameReader(codec.cut).feed(bytes.fromhex("01 04 E3 01"))
+    assert codec.read_request(packet) == StatusQuery()
+
+
+@given(st.integers(0, 255), st.binary(max_size=251))
+def test_round_trip(command, payload):
+    packet = Packet(command, payload)
+    assert FrameReader(codec.cut).feed(packet.encode()) == [packet]
+
+
+def test_a_payload_that_does_not_fit_is_refused():
+    with pytest.raises(ProtocolError, match="255 fit"):
+        Packet(4, bytes(252)).encode()
+
+
+@pytest.mark.parametrize(
+    ("packet", "request_"),
+    [
+        (Packet(2), LastStatusQuery()),
+        (Packet(3, b"\x02\x01\x02"), ResultsQuery(2, 258)),
+        (Packet(4, b"\xba\0Get File\tProgramID.xml"), Initiate(0xBA, ("Get File", "ProgramID.xml"))),
+        (Packet(4, b"\x01\0x"), Initiate(1, ("x",))),
+    ],
+)
+def test_requests(packet, request_):
+    assert codec.read_request(packet) == request_
+
+
+@pytest.mark.parametrize(
+    ("packet", "said"),
+    [
+        (Packet(5), "unknown command 05"),
+        (Packet(0x81, b"1234"), "unknown command 81"),
+        (Packet(1, b"x"), "1 bytes of payload, 0 expected"),
+        (Packet(2, b"x"), "0 expected"),
+        (Packet(3, b"\x01\x00"), "3 expected"),
+        (Packet(4, b"\xba\x00"), "no level"),
+        (Packet(4, b"\xba\x01x"), "no level"),
+    ],
+)
+def test_what_is_no_request_is_refused_by_name(packet, said):
+    with pytest.raises(ProtocolError, match=said):
+        codec.read_request(packet)
+
+
+def test_noise_is_refused_and_the_next_packet_heard():
+    reader = FrameReader(codec.cut)
+    good = Packet(1).encode()
+    broken = good[:-1] + bytes((good[-1] ^ 1,))
+    items = reader.feed(broken + b"\x07\x03" + good)
+    assert items[-1] == Packet(1)
+    assert all(isinstance(item, ProtocolError) for item in items[:-1])
+    assert reader.feed(good[:3]) == []
+    assert len(reader.flush("GAT")) == 1  # a gap ends it
+    assert reader.feed(good) == [Packet(1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (codec.status_answer(Calculation.REQUESTED, ready=False), "81 08 03 50 00 03"),
+        (codec.status_answer(Calculation.CALCULATING, ready=False), "81 08 03 50 05 03"),
+        (codec.status_answer(Calculation.FINISHED, ready=True), "81 08 03 50 0A 03"),
+        (codec.status_answer(Calculation.ERROR, ready=False), "81 08 03 50 0C 03"),
+        (codec.last_status_answer(0xBA, 258), "82 09 BA 00 00 01 02"),
+        (codec.last_status_answer(0, 1 << 40), "82 09 00 FF FF FF FF"),
+        (codec.results_answer(b"A", 1, last=False), "83 08 00 00 01 41"),
+        (codec.results_answer(b"A", 258, last=True), "83 08 02 01 02 41"),
+        (codec.no_results_answer(3), "83 07 01 00 03"),
+        (codec.initiated_answer(begun=True), "84 05 00"),
+        (codec.initiated_answer(begun=False), "84 05 01"),
+    ],
+)
+def test_answers_byte_by_byte(answer, line):
+    """Written by hand from the protocol's description; the CRC is the other reading's."""
+    body = bytes.fromhex(line)
+    assert answer.encode() == body + gat_reader.crc(body).to_bytes(2, "big")
+
+
+def test_the_largest_frame_of_results_fills_a_packet():
+    assert len(codec.results_answer(bytes(codec.DATA_BYTES_MAX), 1, last=False).encode()) == 255
+
+
+# ---------------------------------------------------------------------------------------------- functions
+@pytest.mark.requirement("A-18")
+def test_every_listed_function_is_understood_with_a_seed_and_without():
+    assert understand((LIST,), ALL).kind is Kind.LIST
+    for function in offered(ALL):
+        order = understand((function.feature, function.parameter), ALL)
+        assert (order.kind, order.algorithm, order.wanted) == (
+            function.kind,
+            function.algorithm,
+            function.wanted,
+        )
+        if function.algorithm is not None:
+            assert understand((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
+    assert {f.algorithm for f in FUNCTIONS} == {None, Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (("",), "no special function"),
+        (("Component",), "no special function 'Component'"),
+        (("Component", "screen"), "no special function 'Component screen'"),  # this machine has none
+        (("Get File", "passwd"), "no special function"),
+        (("component", "chance"), "no special function"),
+        ((LIST, "x"), "1 parameters, 0 at most"),
+        (("Get File", "ProgramID.xml", "00"), "2 parameters, 1 at most"),
+        (("Component", "chance", "00", "00"), "3 parameters, 2 at most"),
+        (("Component", "chance", "%%SHA1_HMAC%%"), "not hexadecimal"),
+        (("Component", "chance", "00" * 65), "64 at most"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_by_name(parameters, said):
+    with pytest.raises(FunctionRefusedError, match=said):
+        understand(parameters, ALL)
+
+
+# ---------------------------------------------------------------------------------------------- reports
+def test_the_list_of_functions_reads_as_published():
+    root = ET.fromstring(functions_report(offered(ALL), Format.XML))
+    assert root.tag == "SpecialFunctions"
+    listed = [
+        (f.findtext("Feature"), *(p.text for p in f.findall("Parameter"))) for f in root.findall("Function")
+    ]
+    assert ("Get File", "AuthenticationResponse.xml", "%%SHA1_HMAC%%") in listed
+    assert ("Component", "chance", "%%SHA1_HMAC%%") in listed
+    text = functions_report(offered(ALL), Format.TEXT).decode()
+    assert text.count("Feature: ") == len(listed)
+
+
+def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
+    value = hmac.digest(b"", b"", hashlib.sha1).hex()
+    root = ET.fromstring(signatures_report(ABOUT, "sha1-hmac", {"chance": value}, Format.XML))
+    assert root.tag == "Components"
+    assert root.get("GatExec") == "default"
+    assert root.findtext("Game/Manufacturer") == "m & co"
+    assert root.findtext("Game/Component/Name") == "chance"
+    assert root.findtext("Game/Component/Checksum") == value.upper()
+    assert (
+        f"chance: {value.upper()}\r\n"
+        in signatures_report(ABOUT, "x", {"chance": value}, Format.TEXT).decode()
+    )
+
+
+def test_an_installation_nobody_signed_says_so():
+    assert "Signed by: nobody" in identity_report(ABOUT, {}, Format.TEXT).decode()
+    assert ET.fromstring(identity_report(ABOUT, {"chance": "aa"}, Format.XML)).findtext("Game/SignedBy") == ""

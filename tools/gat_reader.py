@@ -1,0 +1,132 @@
+"""A verifier for the bench: asks a machine over GAT 3.50, as an inspector's terminal does.
+
+Written from the protocol's description and not from the machine's encoder, so that the two are held against
+each other: it has its own packets, its own CRC and its own reading of every answer.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import serial
+
+_ANSWER_SECONDS: Final = 0.5
+"""How long an answer may take to begin; a verifier in the field gives up after about 0.2 s."""
+_BETWEEN_SECONDS: Final = 0.01
+_LEVEL: Final = 0xBA
+_STATES: Final = ("requested", "calculating", "finished", "error")
+_FRAMES_MAX: Final = 65535
+
+
+class GatError(Exception):
+    """The machine did not answer, or not as GAT has it: what was asked, and what came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a machine says of itself; ``formats`` of ``text`` and ``xml``."""
+
+    version: str
+    calculating: bool
+    ready: bool
+    state: str
+    formats: tuple[str, ...]
+
+
+def crc(data: bytes) -> int:
+    """Polynomial 8005 on reflected bits, from FFFF, one bit at a time."""
+    register = 0xFFFF
+    for byte in data:
+        register ^= byte
+        for _ in range(8):
+            carry = register & 1
+            register >>= 1
+            if carry:
+                register ^= 0xA001
+    return register
+
+
+class Verifier:
+    """One verifier on one open port."""
+
+    def __init__(self, port: serial.Serial) -> None:
+        self._port = port
+
+    def status(self) -> Status:
+        """How the machine stands. Raises GatError."""
+        answer = self._ask(0x01, b"")
+        if len(answer) != 4:
+            raise GatError(f"status: {answer.hex(' ')}: 4 bytes expected")
+        bits, formats = answer[2], answer[3]
+        return Status(
+            version=f"{answer[0]:x}.{answer[1]:02x}",
+            calculating=bool(bits & 0b1),
+            ready=bool(bits & 0b10),
+            state=_STATES[bits >> 2 & 0b11],
+            formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if formats & bit),
+        )
+
+    def last(self) -> tuple[int, int]:
+        """Level of the last authentication, and seconds since. Raises GatError."""
+        answer = self._ask(0x02, b"")
+        if len(answer) != 5:
+            raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
+        return answer[0], int.from_bytes(answer[1:], "big")
+
+    def initiate(self, *parameters: str) -> None:
+        """Begin a special function. Raises GatError, also when the machine refuses."""
+        payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
+        answer = self._ask(0x04, payload)
+        if answer != b"\0":
+            raise GatError(f"{' '.join(parameters)}: refused ({answer.hex(' ')})")
+
+    def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
+        """Poll until the calculation has ended. Raises GatError when it fails or takes longer."""
+        end = time.monotonic() + limit_seconds
+        while (status := self.status()).calculating or status.state == "requested":
+            if time.monotonic() > end:
+                raise GatError(f"still calculating after {limit_seconds:.0f} s")
+            time.sleep(poll_seconds)
+        if not status.ready or status.state != "finished":
+            raise GatError(f"the calculation ended in state {status.state}")
+
+    def results(self, form: str) -> bytes:
+        """The last results, all frames, as ``text`` or ``xml``. Raises GatError."""
+        data = b""
+        for frame in range(1, _FRAMES_MAX + 1):
+            answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))
+            if len(answer) < 3 or answer[0] & 0b1:
+                raise GatError(f"results, frame {frame}: none to be had ({answer[:3].hex(' ')})")
+            if int.from_bytes(answer[1:3], "big") != frame:
+                raise GatError(f"results: frame {frame} asked, {answer[1:3].hex()} came")
+            data += answer[3:]
+            if answer[0] & 0b10:
+                return data
+        raise GatError("results: no frame was the last")
+
+    def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
+        """A special function from its beginning to its results. Raises GatError."""
+        self.initiate(*parameters)
+        self.wait(limit_seconds)
+        return self.results(form)
+
+    def _ask(self, command: int, payload: bytes) -> bytes:
+        """Send one request and return the payload of its answer."""
+        body = bytes((command, len(payload) + 4)) + payload
+        time.sleep(_BETWEEN_SECONDS)
+        self._port.reset_input_buffer()
+        self._port.write(body + crc(body).to_bytes(2, "big"))
+        self._port.timeout = _ANSWER_SECONDS
+        head = self._port.read(2)
+        if len(head) < 2:
+            raise GatError(f"request {command:02X}: no answer")
+        rest = self._port.read(max(head[1] - 2, 0))
+        whole = head + rest
+        if (
+            head[0] != command | 0x80
+            or len(whole) != head[1]
+            or crc(whole[:-2]) != int.from_bytes(whole[-2:], "big")
+        ):
+            raise GatError(f"request {command:02X}: a broken answer: {whole.hex(' ')}")
+        return whole[2:-2]
