@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+from dataclasses import replace
 
 import pytest
 import serial
@@ -13,7 +14,7 @@ from egm.cabinet.cabinet import Key
 from egm.cabinet.states import State
 from egm.config import Gat, StateFolder, load_cabinet
 from egm.gat.functions import LIST
-from egm.gat.port import GatPort, gat_port
+from egm.gat.port import gat_port
 from egm.verify.digest import Algorithm, signatures
 from egm.verify.tree import Scope, files
 from tools.gat_reader import GatError, Verifier
@@ -234,8 +235,5 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
 
 
 def test_without_a_port_in_the_cabinet_file_there_is_none(inspection):
-    at = Surroundings(
-        inspection.room.engine, load_cabinet(), inspection.folder, inspection.room.clock, inspection.at.handle
-    )
+    at = replace(inspection.at, file=inspection.at.file.model_copy(update={"gat": None}))
     assert list(gat_port(at)) == []
-    assert GatPort(at, "/dev/nothing").name == "gat"
