@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from egm.cabinet.host import Validation
 from egm.errors import OperatorError
 from egm.sas.settings import SasLine
+from egm.progressive.slots import LevelSlot, LinkSlot
 from egm.tickets.model import House
 
 _DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
@@ -103,6 +104,8 @@ class CabinetFile(_Table):
     machine: Machine
     games: tuple[GameSlot, ...]
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
+    progressives: tuple[LevelSlot, ...] = ()
+    progressive_link: LinkSlot | None = None
     metrics: Metrics = Metrics()
     sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLine] = {}
     """One or two hosts, by name."""

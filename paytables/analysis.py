@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal
 
 from paytables.contract import Json
 
@@ -146,6 +146,14 @@ class BetAnalysis:
     def sigma(self) -> float | None:
         """The standard deviation of one game's win in units of its bet, None where it was not asked for."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
+
+    def rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
+        """Return the return, counting of the levels nothing, their reset, or what play adds as well."""
+        if counted == "nothing":
+            return self.rtp
+        if counted == "all":
+            return self.rtp_with_progressives
+        return self.rtp + sum((p.rtp_at_reset for p in self.progressives), Fraction(0))
 
     @property
     def rtp_with_progressives(self) -> Fraction:

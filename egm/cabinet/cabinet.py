@@ -20,6 +20,8 @@ from egm.errors import InvariantError
 from egm.link.messages import Decision, Notice, Play
 from egm.people import Roster
 from egm.profiles import Profile
+from egm.progressive.display import Face
+from egm.progressive.pools import Pools
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
 from egm.tickets.redemption import Redemption
@@ -60,6 +62,14 @@ class Key(StrEnum):
     """What is installed, by component, as its manufacturer signed it."""
     DISABLED = "disabled:"
     """Prefix; one key for each who has taken the machine out of service."""
+    AWAITING = "awaiting_award"
+    """The game that waits for a controller to lock its award."""
+    LEVEL = "level:"
+    """Prefix; one key a progressive level this machine keeps."""
+    LINK = "link:"
+    """Prefix; one key a linked level: how far this machine's contributions have come."""
+    CLAIM = "claim:"
+    """Prefix; one key a hit of a linked level that is not over."""
     DOOR = "door:"
     """Prefix; one key an open door."""
     FAULT = "fault:"
@@ -135,6 +145,9 @@ class Cabinet:
     desk: TicketDesk | None = None
     #: The host the money goes through; by default there is none.
     host: HostMoney = field(default_factory=HostMoney)
+    #: The progressive levels the games play for, and what the linked ones show.
+    pools: Pools = field(default_factory=Pools)
+    link: Face | None = None
     #: Who is enrolled here; nobody, until somebody is.
     staff: Roster = field(default_factory=Roster)
     #: The service menu as it stands open.
@@ -284,6 +297,7 @@ class Cabinet:
             handpay=self.recall(Key.HANDPAY) is not None,
             serving=self.recall(Key.MENU) is not None,
             paying=self.recall(Key.PAY_OUT) is not None,
+            awaiting=self.recall(Key.AWAITING) is not None,
             playing=self.recall(Key.GAME) is not None,
             out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None or bool(self.disabled),
         )

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.cabinet import host_tickets, lockups, pay_out, play, service, value_in
-from egm.cabinet.cabinet import Cabinet, Instead, Occurrence
+from egm.cabinet import host_tickets, lockups, pay_out, play, progressives, service, value_in
+from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
 from egm.link.messages import Notice
@@ -13,7 +13,7 @@ from egm.link.messages import Notice
 Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
-_MODULES: Final = (play, value_in, pay_out, lockups, host_tickets, service)
+_MODULES: Final = (play, progressives, value_in, pay_out, lockups, host_tickets, service)
 GUARDS: Final[Mapping[str, Guard]] = {guard.__name__: guard for module in _MODULES for guard in module.GUARDS}
 EFFECTS: Final[Mapping[str, Effect]] = {
     effect.__name__: effect for module in _MODULES for effect in module.EFFECTS
@@ -92,6 +92,10 @@ class Engine:
             self.cabinet.conversation = None
         elif self.cabinet.conversation is None:
             play.resume(self.cabinet, self._queue)
+        if self.state is State.AWAITING_AWARD and not self._queue:
+            ended = Occurrence(Event.SHOWN, {"value": self.cabinet.recall(Key.AWAITING)})
+            if progressives.awards_are_locked(self.cabinet, ended):
+                self._queue.append(ended)
         if self.state is State.PAYING and not self._queue:
             try:
                 pay_out.resume(self.cabinet)

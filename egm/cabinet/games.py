@@ -40,4 +40,6 @@ def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
         if step["play_id"] == play_id:
             taken = {"choice": step["choice"], "draws": step["draws"]}
             game = {**game, "steps": [*game["steps"], taken], "outcome": step["outcome"]}
+            if "hits" in step:
+                game["hits"] = [*game.get("hits", ()), *step["hits"]]
     return game

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import given_back
 from egm.cabinet.faults import fault
@@ -183,12 +184,13 @@ def _void_defective_game(cabinet: Cabinet) -> None:
     start = cabinet.journal.get(f"{game['play_id']}.start")
     stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
     back = given_back(stake, "house:refund_defect") if refund else ()
+    returned, levels = progressives.give_back(cabinet, game)
     cabinet.record(
         "game.void",
         transaction_id=f"{game['play_id']}.void",
-        transfers=back,
+        transfers=(*back, *returned),
         counts={"games_void": 1},
-        state={Key.GAME: None},
+        state={Key.GAME: None, **levels},
         story={"play_id": game["play_id"], "refund_cents": sum(part.amount_cents for part in back)},
     )
     cabinet.conversation = None

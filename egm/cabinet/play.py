@@ -10,12 +10,15 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
+from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CREDIT, taken
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.errors import LocalError
 from egm.link import messages
+from egm.progressive.pools import NoPoolError
+from egm.progressive.round import Round
 from meters import Phase, Transfer
 from paytables import Choice, Decision, Draw, Game, Outcome, PaytableError, ReplayDraw, Wager
 from rng import RngError, Step
@@ -108,8 +111,10 @@ def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The win is at or above the profile's large win."""
-    return _win_cents(_the_game(cabinet)) >= cabinet.profile.pay_out.large_win_cents
+    """The win is at or above the profile's large win, or holds a level that must be paid by hand."""
+    game = _the_game(cabinet)
+    won_cents = _win_cents(game) + progressives.award_cents(cabinet, game)
+    return won_cents >= cabinet.profile.pay_out.large_win_cents or progressives.need_a_hand(cabinet, game)
 
 
 def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
@@ -121,9 +126,11 @@ def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wa
     if credits_ * selection.denomination_cents > cabinet.profile.play.bet_limit_cents:
         return None
     try:
-        return game.wager(credits_, **options)
-    except (PaytableError, TypeError, ValueError):
+        wager = game.wager(credits_, **options)
+        cabinet.pools.played(game, wager, selection.denomination_cents)
+    except (PaytableError, NoPoolError, TypeError, ValueError):
         return None
+    return wager
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -157,8 +164,9 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     rules = cabinet.games[selection.game_id]
     wager = rules.wager(selection.bet_credits, **selection.options)
     conversation = Conversation(rules, wager)
-    draws = _advance(cabinet, conversation, None)
     play_id = f"play-{cabinet.journal.sequence + 1}"
+    dealings = progressives.begin(cabinet, rules, wager, play_id)
+    draws = _advance(cabinet, conversation, None, dealings)
     game: dict[str, Any] = {
         "play_id": play_id,
         "game": {"id": rules.id, "version": rules.version, "digest": rules.digest},
@@ -169,14 +177,16 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         "credit_before_cents": cabinet.credit_cents,
         "steps": [{"choice": None, "draws": draws}],
         "outcome": _outcome_json(conversation),
+        **(dealings.story if dealings.pools else {}),
     }
+    wagered = taken(selection.bet_cents, "house:wager", cabinet.journal.available_cents)
     cabinet.record(
         "game.start",
         transaction_id=f"{play_id}.start",
-        transfers=taken(selection.bet_cents, "house:wager", cabinet.journal.available_cents),
+        transfers=(*wagered, *dealings.transfers),
         dims=_dims(game),
         counts={"games_played": 1},
-        state={Key.GAME: {"play_id": play_id}},
+        state={Key.GAME: {"play_id": play_id}, **progressives.state_of(cabinet, game, dealings)},
         story=game,
     )
     cabinet.conversation, cabinet.told_game = conversation, game
@@ -187,15 +197,22 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Journal the player's choice with the draws it led to; then show what follows."""
     choice = occurrence.values["value"]
     game = _the_game(cabinet)
-    draws = _advance(cabinet, cabinet.conversation, choice)
+    dealings = progressives.go_on(cabinet, game)
+    draws = _advance(cabinet, cabinet.conversation, choice, dealings)
     taken = {"choice": choice, "draws": draws}
     outcome = _outcome_json(cabinet.conversation)
+    hits = {"hits": dealings.hits} if dealings.hits else {}
     cabinet.record(
         "game.choice",
         transaction_id=f"{game['play_id']}.choice-{len(game['steps'])}",
-        story={"play_id": game["play_id"], **taken, "outcome": outcome},
+        transfers=tuple(dealings.transfers),
+        dims=_dims(game) if dealings.transfers else {},
+        state=progressives.state_of(cabinet, game, dealings),
+        story={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
     )
-    cabinet.told_game = {**game, "steps": [*game["steps"], taken], "outcome": outcome}
+    steps = [*game["steps"], taken]
+    told = {**game, "steps": steps, "outcome": outcome}
+    cabinet.told_game = {**told, "hits": [*game.get("hits", ()), *dealings.hits]} if hits else told
     _show(cabinet, resumed=False)
 
 
@@ -203,13 +220,16 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
     """Journal the win into the player's own credits, whatever was wagered, and close the game."""
     game = _the_game(cabinet)
     win_cents = _win_cents(game)
+    progressives.register(cabinet, game, "credit")
+    won = (Transfer("house:win", CREDIT, win_cents),) if win_cents else ()
+    transfers = (*won, *progressives.payment(cabinet, game, CREDIT))
     cabinet.record(
         "game.end",
         transaction_id=f"{game['play_id']}.end",
-        transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+        transfers=transfers,
         dims=_dims(game),
-        counts={"games_won" if win_cents else "games_lost": 1},
-        state={Key.GAME: None, Key.LAST: {"play_id": game["play_id"], "win_cents": win_cents}},
+        counts={"games_won" if transfers else "games_lost": 1},
+        state={**_ended(game, transfers), **progressives.closing_state(cabinet, game, "credit")},
         story={"play_id": game["play_id"], "win_cents": win_cents},
     )
     cabinet.conversation = None
@@ -219,22 +239,32 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = _the_game(cabinet)
     win_cents = _win_cents(game)
-    reservation = f"{game['play_id']}.end"
+    progressives.register(cabinet, game, "hand")
+    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),) if win_cents else ()
+    levels = progressives.payment(cabinet, game, "out:handpay_progressive")
+    reservation, kind = f"{game['play_id']}.end", "progressive" if levels else "jackpot"
+    total_cents = sum(part.amount_cents for part in (*won, *levels))
     cabinet.record(
         "game.end",
         transaction_id=reservation,
         phase=Phase.RESERVE,
-        transfers=(Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),),
+        transfers=(*won, *levels),
         dims=_dims(game),
         counts={"games_won": 1},
         state={
-            Key.GAME: None,
-            Key.LAST: {"play_id": game["play_id"], "win_cents": win_cents},
-            Key.HANDPAY: {"id": reservation, "kind": "jackpot", "amount_cents": win_cents},
+            **_ended(game, (*won, *levels)),
+            **progressives.closing_state(cabinet, game, "hand"),
+            Key.HANDPAY: {"id": reservation, "kind": kind, "amount_cents": total_cents},
         },
         story={"play_id": game["play_id"], "win_cents": win_cents},
     )
     cabinet.conversation = None
+
+
+def _ended(game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
+    """What the end of a game sets in memory; the win shown is all it paid, levels included."""
+    total_cents = sum(part.amount_cents for part in paid)
+    return {Key.GAME: None, Key.LAST: {"play_id": game["play_id"], "win_cents": total_cents}}
 
 
 # ---------------------------------------------------------------------------------------------- recovery
@@ -245,7 +275,10 @@ def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
     becomes of the stake. It is never drawn again.
     """
     try:
-        cabinet.conversation = _replay(cabinet.games, _the_game(cabinet))
+        game = _the_game(cabinet)
+        if not progressives.are_known(cabinet, game):
+            raise GameDefectiveError(f"{game['play_id']}: it plays for a level this machine no longer has")
+        cabinet.conversation = _replay(cabinet.games, game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
@@ -270,15 +303,24 @@ def _replay(games: Any, open_game: dict[str, Any]) -> Conversation:
     return conversation
 
 
-def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any) -> list[Any]:
-    """Take a step with fresh numbers; a failure before anything is journalled turns to its own event."""
+def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings: Round) -> list[Any]:
+    """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
+
+    The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
+    hit is locked in the step that decides it. Returns the game's own draws.
+    """
     if cabinet.chance is None:
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": "no generator"}))
     step: Step
     try:
         with cabinet.chance.step() as step:
             conversation.advance(step, None if choice is None else Choice(choice))
-            return [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
+            draws = [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
+            if choice is None:
+                dealings.feed(step)
+            if conversation.outcome is not None:
+                dealings.award(conversation.outcome.progressives)
+            return draws
     except RngError as error:
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
 
@@ -296,7 +338,8 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
             game_id=game["game"]["id"],
             bet_credits=game["bet_credits"],
             win_credits=outcome["win_credits"],
-            win_cents=_win_cents(game),
+            win_cents=_win_cents(game) + progressives.award_cents(cabinet, game),
+            progressives=progressives.wins(cabinet, game),
             display=outcome["display"],
             resumed=resumed,
         )

@@ -19,6 +19,7 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
+from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import Refusal, Resident, admit
 from egm.cabinet.software import Verifier
 from egm.cabinet.states import Event
@@ -35,6 +36,7 @@ from egm.link.private import make_token
 from egm.link.server import ScreenServer
 from egm.people import Roster
 from egm.profiles import load_profile
+from egm.progressive.pools import all_pools
 from egm.tickets.store import TicketStore
 from meters import Journal, Policy
 from rng import RandomService, RngError
@@ -56,7 +58,7 @@ class Machine:
         self._file = cabinet_file
         self._clock = clock
         self._profile = load_profile(cabinet_file.machine.profile)
-        self._residents, self._refused = admit(cabinet_file.games, self._profile)
+        self._residents, self._refused = admit(cabinet_file.games, self._profile, cabinet_file.progressives)
         self._shown: Snapshot | None = None
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
@@ -111,6 +113,7 @@ class Machine:
                 asset_number=self._file.host.asset_number,
             ),
             staff=Roster(self._folder.staff),
+            pools=all_pools(resident.pools for resident in self._residents.values()),
         )
         self._cabinet.desk = open_desk(
             store,
@@ -147,6 +150,7 @@ class Machine:
         """What must be right before a game is offered; the first thing wrong is the reason given."""
         try:
             self._cabinet.journal.self_audit()
+            open_levels(self._cabinet)
             self._report_games(self._residents, self._refused)
             self._cabinet.chance = self._start_chance()
         except (LocalError, RngError) as error:

@@ -11,6 +11,8 @@ from fractions import Fraction
 from egm.config import GameSlot
 from egm.errors import OperatorError
 from egm.profiles import Profile
+from egm.progressive.pools import Pools, bets_kept, pools_of
+from egm.progressive.slots import LevelSlot
 from paytables import Depth, Game, PaytableError, analyse, load_game
 
 
@@ -21,6 +23,7 @@ class Resident:
     game: Game
     denominations_cents: tuple[int, ...]
     least_return: Fraction
+    pools: Pools
 
     @property
     def return_percent(self) -> str:
@@ -39,14 +42,17 @@ class Refusal:
 
 
 def admit(
-    slots: tuple[GameSlot, ...], profile: Profile
+    slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...] = ()
 ) -> tuple[Mapping[str, Resident], tuple[Refusal, ...]]:
-    """Load each game and admit it, or say why not (Québec ss. 85, 93, 122)."""
+    """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
+
+    ``levels``: what the cabinet file says of the games' progressive levels.
+    """
     admitted: dict[str, Resident] = {}
     refused: list[Refusal] = []
     for slot in slots:
         try:
-            resident = _examine(slot, profile)
+            resident = _examine(slot, profile, levels)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -57,23 +63,28 @@ def admit(
     return admitted, tuple(refused)
 
 
-def _examine(slot: GameSlot, profile: Profile) -> Resident:
+def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...]) -> Resident:
     game = load_game(slot.game)
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
-    shown = game.presentation()
-    for kind in ("progressives", "merchandise"):
-        if shown.get(kind):
-            raise OperatorError(f"{game.id}: it can win {kind}, which this machine cannot pay yet")
+    if game.presentation().get("merchandise"):
+        raise OperatorError(f"{game.id}: it can win merchandise, which this machine cannot pay yet")
     floor = profile.returns.floor(game.family)
-    least = min(analyse(game, Depth.RETURN).bets, key=lambda bet: bet.rtp)
-    if least.rtp < floor:
+    counted = profile.progressives.counted
+    bets = analyse(game, Depth.RETURN).bets
+    name, least = min(((bet.bet, bet.rtp_counting(counted)) for bet in bets), key=lambda bet: bet[1])
+    if least < floor:
         raise OperatorError(
-            f"{game.id}: returns {float(least.rtp):.4%} at bet {least.bet}; "
+            f"{game.id}: returns {float(least):.4%} at bet {name}; "
             f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
         )
-    return Resident(game, _denominations(game, slot, profile), least.rtp)
+    denominations_cents = _denominations(game, slot, profile)
+    pools = pools_of(game, denominations_cents, levels)
+    kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
+    if not kept:
+        raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
+    return Resident(game, kept, least, pools)
 
 
 def _denominations(game: Game, slot: GameSlot, profile: Profile) -> tuple[int, ...]:

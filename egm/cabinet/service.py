@@ -55,7 +55,7 @@ def _key_act(cabinet: Cabinet) -> Permission:
     """What the attendant's key would do now: the rows of the table, as a permission."""
     if cabinet.is_tilted:
         return Permission.CLEAR_TILTS
-    if cabinet.recall(Key.HANDPAY) is not None:
+    if cabinet.recall(Key.HANDPAY) is not None or cabinet.recall(Key.AWAITING) is not None:
         return Permission.PAY_BY_HAND
     if cabinet.recall(Key.OUT_OF_SERVICE) is not None:
         return Permission.RESTART

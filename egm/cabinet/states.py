@@ -22,6 +22,7 @@ class State(StrEnum):
     SELF_TEST = "self_test"
     IDLE = "idle"
     PLAYING = "playing"
+    AWAITING_AWARD = "awaiting_award"
     PAYING = "paying"
     HANDPAY = "handpay"
     DOOR_OPEN = "door_open"
@@ -79,6 +80,10 @@ class Event(StrEnum):
     MENU = "menu"
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
+    # progressive levels a controller keeps
+    AWARD_LOCKED = "award_locked"
+    CLAIM_CLOSED = "claim_closed"
+    LEVELS_MOVED = "levels_moved"
     # who may take the machine out of service and give it back: a host, a link, an operator
     DISABLED = "disabled"
     ENABLED = "enabled"
@@ -119,6 +124,9 @@ _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
     (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
+    (Event.AWARD_LOCKED, ("record_award",), Next.SAME),
+    (Event.CLAIM_CLOSED, ("close_claim",), Next.SAME),
+    (Event.LEVELS_MOVED, ("show_levels",), Next.SAME),
     (Event.DISABLED, ("record_disabled",), Next.STANDING),
     (Event.ENABLED, ("record_enabled",), Next.STANDING),
     (Event.KEY_MOVED, ("record_key",), Next.SAME),
@@ -129,6 +137,7 @@ _FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
 _LISTENING: Final = (
     State.IDLE,
     State.PLAYING,
+    State.AWAITING_AWARD,
     State.PAYING,
     State.HANDPAY,
     State.DOOR_OPEN,
@@ -138,7 +147,14 @@ _LISTENING: Final = (
 )
 
 #: Where the service menu may be opened: whenever no game and no payout is under way.
-_SERVICEABLE: Final = (State.IDLE, State.HANDPAY, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE)
+_SERVICEABLE: Final = (
+    State.IDLE,
+    State.HANDPAY,
+    State.AWAITING_AWARD,
+    State.DOOR_OPEN,
+    State.TILT,
+    State.OUT_OF_SERVICE,
+)
 
 _OWN: Final[tuple[Row, ...]] = (
     # ------------------------------------------------------------------ coming up
@@ -146,7 +162,13 @@ _OWN: Final[tuple[Row, ...]] = (
     Row(State.SELF_TEST, Event.SELF_TEST_PASSED, (), ("record_self_test",), Next.STANDING),
     Row(State.SELF_TEST, Event.SELF_TEST_FAILED, (), ("take_out_of_service",), Next.STANDING),
     # ------------------------------------------------------------------ idle
-    Row(State.IDLE, Event.PLAY, ("bet_is_covered", "chance_is_ready"), ("start_game",), State.PLAYING),
+    Row(
+        State.IDLE,
+        Event.PLAY,
+        ("bet_is_covered", "levels_are_up", "chance_is_ready"),
+        ("start_game",),
+        State.PLAYING,
+    ),
     Row(State.IDLE, Event.BET, ("bet_is_offered",), ("set_bet",), Next.SAME),
     Row(State.IDLE, Event.GAME, ("game_is_offered",), ("select_game",), Next.SAME),
     Row(
@@ -181,14 +203,29 @@ _OWN: Final[tuple[Row, ...]] = (
     Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
     # ------------------------------------------------------------------ a game, already decided, being shown
     Row(State.PLAYING, Event.CHOOSE, ("choice_is_offered", "chance_is_ready"), ("continue_game",), Next.SAME),
-    Row(
-        State.PLAYING,
-        Event.SHOWN,
-        ("is_this_game", "win_is_paid_by_hand"),
-        ("end_game_by_hand",),
-        State.HANDPAY,
+    *(
+        row
+        for state in (State.PLAYING, State.AWAITING_AWARD)
+        for row in (
+            Row(
+                state,
+                Event.SHOWN,
+                ("is_this_game", "awards_are_locked", "win_is_paid_by_hand"),
+                ("end_game_by_hand",),
+                State.HANDPAY,
+            ),
+            Row(state, Event.SHOWN, ("is_this_game", "awards_are_locked"), ("end_game",), Next.STANDING),
+        )
     ),
-    Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("end_game",), Next.STANDING),
+    Row(State.PLAYING, Event.SHOWN, ("is_this_game",), ("await_award",), State.AWAITING_AWARD),
+    # ------------------------------------------------------------------ an award no controller has locked yet
+    Row(
+        State.AWAITING_AWARD,
+        Event.KEY_TURNED,
+        ("attendant_may_settle", "key_is_enough"),
+        ("settle_unanswered",),
+        Next.STANDING,
+    ),
     # ------------------------------------------------------------------ the attendant's key
     Row(State.HANDPAY, Event.KEY_TURNED, ("key_is_enough",), ("settle_handpay",), Next.STANDING),
     Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
@@ -208,7 +245,7 @@ _OWN: Final[tuple[Row, ...]] = (
     ),
     *(
         Row(state, Event.KEY_TURNED, ("nobody_is_asked",), ("ask_who",), Next.STANDING)
-        for state in (State.IDLE, State.HANDPAY, State.TILT, State.OUT_OF_SERVICE)
+        for state in (State.IDLE, State.HANDPAY, State.AWAITING_AWARD, State.TILT, State.OUT_OF_SERVICE)
     ),
     # ------------------------------------------------------------------ the service menu
     *(Row(state, Event.MENU, ("menu_may_open",), ("open_menu",), Next.STANDING) for state in _SERVICEABLE),
@@ -292,6 +329,7 @@ def standing(
     door_open: bool,
     tilted: bool,
     handpay: bool,
+    awaiting: bool,
     serving: bool,
     paying: bool,
     playing: bool,
@@ -307,6 +345,7 @@ def standing(
         (door_open, State.DOOR_OPEN),
         (tilted, State.TILT),
         (handpay, State.HANDPAY),
+        (awaiting, State.AWAITING_AWARD),
         (serving, State.SERVICE_MENU),
         (paying, State.PAYING),
         (playing, State.PLAYING),
@@ -341,6 +380,7 @@ def mermaid() -> str:
             State.HANDPAY,
             State.SERVICE_MENU,
             State.PAYING,
+            State.AWAITING_AWARD,
             State.PLAYING,
             State.OUT_OF_SERVICE,
             State.IDLE,

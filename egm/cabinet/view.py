@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
@@ -52,6 +53,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         if handpay is None
         else Handpay(kind=handpay["kind"], amount_cents=handpay["amount_cents"]),
         doors_open=cabinet.doors_open,
+        progressives=progressives.views(cabinet),
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
         page=cabinet.service.page(cabinet),

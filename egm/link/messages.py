@@ -50,6 +50,31 @@ class Notice(_Message):
     values: dict[str, int | str] = {}
 
 
+class ProgressiveView(_Message):
+    """A progressive level the bet in force plays for: what it shows, and whether that would be paid.
+
+    ``id`` is the amount's own, ``level`` the game's name of it. ``stale``: its controller has been silent too
+    long; ``down``: it has none. A mystery level is won by chance beside the outcome.
+    """
+
+    id: str
+    level: str
+    names: dict[str, str]
+    amount_cents: int
+    status: Literal["up", "stale", "down"]
+    kind: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
+    mystery: bool = False
+
+
+class ProgressiveWin(_Message):
+    """A progressive level a game has won; ``amount_cents`` is None until its controller has locked it."""
+
+    id: str
+    level: str
+    names: dict[str, str]
+    amount_cents: int | None
+
+
 class Tilt(_Message):
     """An active lock-up: what, since when (UTC, ISO 8601), and who may clear it."""
 
@@ -63,7 +88,7 @@ class Tilt(_Message):
 class Handpay(_Message):
     """An amount an attendant must pay by hand before play goes on."""
 
-    kind: Literal["cancelled_credit", "jackpot"]
+    kind: Literal["cancelled_credit", "jackpot", "progressive"]
     amount_cents: int
 
 
@@ -141,6 +166,8 @@ class Snapshot(_Message):
     session: Session | None = None
     """None while nobody plays, and where the place keeps no count."""
     protection: Protection = Protection()
+    progressives: tuple[ProgressiveView, ...] = ()
+    """The levels the bet in force plays for; empty where it plays for none."""
     page: ServicePage | None = None
     """The page of the service menu that is open; it covers everything else."""
 
@@ -163,6 +190,8 @@ class Play(_Message):
     win_credits: int
     win_cents: int
     display: dict[str, Any]
+    progressives: tuple[ProgressiveWin, ...] = ()
+    """What it won of progressive levels, in order; what is locked of it is in ``win_cents``."""
     resumed: bool = False
 
 

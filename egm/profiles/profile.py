@@ -121,6 +121,21 @@ class Coins(_Table):
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
 
 
+class Progressives(_Table):
+    """What the place says of progressive levels."""
+
+    stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
+    """A controller not heard for so long is down: its level shows it, and cannot be played for."""
+    link_down: Literal["wager", "machine"] = "wager"
+    """Without its controller: refuse the wagers that play for the level, or the whole machine (NJ)."""
+    unanswered: Literal["wait", "hand"] = "hand"
+    """A hit no controller answers: wait, or an attendant pays the amount shown."""
+    hand_cents: Cents | None = None
+    """A level of so much or more is paid by hand, whatever the game's own win; None: as a large win."""
+    counted: Literal["nothing", "reset", "all"] = "nothing"
+    """What of a level counts towards the floor of returns: nothing, its reset, or its growth as well."""
+
+
 class Staff(_Table):
     """Who must prove what at the machine, and how (J-08, J-16; Monaco arts 20-23; FR-door)."""
 
@@ -171,6 +186,7 @@ class Profile(_Table):
     tickets: Tickets
     coins: Coins = Coins()
     host: Host = Host()
+    progressives: Progressives = Progressives()
     staff: Staff = Staff()
     journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]

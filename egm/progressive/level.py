@@ -11,7 +11,6 @@ Players are shown and paid whole minor units; the fraction stays in the pool it 
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
 from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
@@ -120,8 +119,8 @@ class Level:
             return 1, 1
         if not step:
             return None
-        unit = lcm(room.denominator, step.denominator)
-        return int(step * unit), int(room * unit)
+        share = step / room
+        return share.numerator, share.denominator
 
     # ------------------------------------------------------------------ what happens to it
     @classmethod

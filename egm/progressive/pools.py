@@ -41,18 +41,13 @@ class Pools:
     """Every pool of a machine's games, by what a wager plays for."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
-        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in pools}
-        self._by_play = {
-            (pool.game, pool.level, pool.definition.chance.stake_cents): pool for pool in self.by_id.values()
-        }
-        self._games = {pool.game for pool in self.by_id.values()}
-
-    def __add__(self, other: "Pools") -> "Pools":
-        """Return the pools of both. Raises :class:`NoPoolError` when two have one id."""
-        twice = sorted(self.by_id.keys() & other.by_id.keys())
-        if twice:
-            raise NoPoolError(f"progressive level {twice[0]}: two levels of this cabinet feed it")
-        return Pools((*self.by_id.values(), *other.by_id.values()))
+        """Raises :class:`NoPoolError` when two levels of the machine would share one amount."""
+        found = tuple(pools)
+        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in found}
+        if len(self.by_id) < len(found):
+            twice = next(pool.id for pool in found if self.by_id[pool.id] is not pool)
+            raise NoPoolError(f"progressive level {twice}: two levels of this machine name it")
+        self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in found}
 
     def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
         """Return the pools a wager feeds and can win. Raises :class:`NoPoolError` when one is not kept."""
@@ -68,6 +63,11 @@ class Pools:
                 f"{game.id}: two bets of {stake_cents} have other odds of winning level {play.level!r}"
             )
         return pool
+
+
+def all_pools(parts: Iterable[Pools]) -> Pools:
+    """Put the pools of several games together. Raises :class:`NoPoolError` when two name one amount."""
+    return Pools(pool for part in parts for pool in part.by_id.values())
 
 
 def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:

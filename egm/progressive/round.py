@@ -97,7 +97,8 @@ class Round:
     @property
     def story(self) -> dict[str, Any]:
         """What the entry of this step tells, for recall and audit."""
-        return {"fed": self.fed, "draws": self.draws, "hits": self.hits}
+        pools = {name: pool.id for name, pool in self.pools.items()}
+        return {"pools": pools, "fed": self.fed, "mystery": self.draws, "hits": self.hits}
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute(self, pool: Pool) -> None:

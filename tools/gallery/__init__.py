@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.residents import Resident
+from egm.progressive.pools import Pools
 from egm.link.messages import Decision, GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
 from egm.screen.hearing import heard, lost
 from egm.screen.pressing import pressed
@@ -134,7 +135,7 @@ def game_view(game: Game) -> GameView:
         help=dict(game.help),
         bet_options=tuple(game.bet_options),
         denominations_cents=tuple(game.denominations_cents),
-        return_percent=Resident(game, (), least).return_percent,
+        return_percent=Resident(game, (), least, Pools()).return_percent,
         presentation=game.presentation(),
     )
 

@@ -9,6 +9,7 @@ from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
+from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
 from egm.cabinet.tickets import open_desk, recover
@@ -16,6 +17,8 @@ from egm.config import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
 from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
+from egm.progressive.pools import all_pools
+from egm.progressive.slots import LevelSlot
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
 from meters import Journal
@@ -139,12 +142,14 @@ class Room:
         games: tuple[str, ...] = (GAME,),
         devices: tuple[str, ...] = (),
         host: HostMoney | None = None,
+        levels: tuple[LevelSlot, ...] = (),
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money."""
         self.clock = StoppedClock()
         self.hands = Hands()
         self.profile = load_profile(profile)
-        residents, self.refused = admit(tuple(GameSlot(game=game) for game in games), self.profile)
+        slots = tuple(GameSlot(game=game) for game in games)
+        residents, self.refused = admit(slots, self.profile, levels)
         self.journal = Journal.open(folder, now=self.clock.now)
         self.open = True
         self.restarts: list = []
@@ -158,6 +163,7 @@ class Room:
             chance=generator() if chance is None else chance,
             restart_chance=self._restart,
             outbox=self.hands,
+            pools=all_pools(resident.pools for resident in residents.values()),
             acceptor=self.hands,
             staff=STAFF,
             printer=self.hands if "printer" in devices else None,
@@ -193,6 +199,7 @@ class Room:
     # ------------------------------------------------------------------ what happens to it
     def boot(self) -> "Room":
         self.engine.handle(Event.MEMORY_READY)
+        open_levels(self.cabinet)
         self.engine.handle(Event.SELF_TEST_PASSED)
         return self
 

@@ -5,6 +5,7 @@ A pair with a row does what the row says; a pair without one moves nothing, and 
 
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
+from progressive_room import awaiting
 
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.engine import EFFECTS, GUARDS
@@ -39,11 +40,15 @@ VALUES = {
     Event.DISABLED: {"source": "host:test", "reason": "test"},
     Event.ENABLED: {"source": "host:test"},
     Event.SELF_TEST_FAILED: {"detail": "test"},
+    Event.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
+    Event.CLAIM_CLOSED: {"claim": "of-nobody"},
 }
 
 
 def _room(tmp_path, state: State) -> Room:
     """A machine brought into a state by what really leads there."""
+    if state is State.AWAITING_AWARD:
+        return awaiting(tmp_path)
     room = Room(tmp_path, devices=("printer",) if state is State.PAYING else ())
     room.restarts.append(room.cabinet.chance)
     if state is State.BOOT:
@@ -102,7 +107,7 @@ def _reserve(room: Room, pay_out_id: str, target: str, more: dict) -> None:
 
 def _particulars(room: Room, state: State, event: Event) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    if event is Event.SHOWN and state is State.PLAYING:
+    if event is Event.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": room.cabinet.recall(Key.GAME)["play_id"]}
     if event is Event.ANSWER and state is State.SERVICE_MENU:
         page = room.cabinet.service.page(room.cabinet)
@@ -167,11 +172,12 @@ def test_every_state_can_be_left_and_reached():
 
 @pytest.mark.requirement("A-08", "A-09")
 def test_standing_puts_the_most_pressing_first():
-    order = ("door_open", "tilted", "handpay", "serving", "paying", "playing", "out_of_service")
+    order = ("door_open", "tilted", "handpay", "awaiting", "serving", "paying", "playing", "out_of_service")
     names = (
         State.DOOR_OPEN,
         State.TILT,
         State.HANDPAY,
+        State.AWAITING_AWARD,
         State.SERVICE_MENU,
         State.PAYING,
         State.PLAYING,

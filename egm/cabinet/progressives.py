@@ -1,0 +1,367 @@
+"""The levels a game feeds and wins: opened, shown, locked at the draw, and paid with the game.
+
+An amount this machine keeps itself is locked in the very transaction that holds the outcome. One a controller
+keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power cut, in the
+state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.games import open_game
+from egm.errors import LocalError
+from egm.link.messages import Notice, ProgressiveView, ProgressiveWin
+from egm.progressive import posting
+from egm.progressive.display import Shown, Status
+from egm.progressive.level import Level
+from egm.progressive.pools import NoPoolError, Pool
+from egm.progressive.round import LinkMark, Memory, Round
+from meters import Transfer
+from paytables import Game, PaytableError, Wager
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Award:
+    """One hit of a game. ``amount_cents`` is locked, minor units; None until a controller has answered."""
+
+    pool: str
+    level: str
+    claim: str | None
+    amount_cents: int | None
+    unanswered: bool = False
+    """Settled by an attendant at the amount shown, because no controller answered."""
+
+
+# ---------------------------------------------------------------------------------------------- coming up
+def open_levels(cabinet: Cabinet) -> None:
+    """Open the levels this machine keeps and has not kept yet; note changed terms; prove every one.
+
+    A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
+    with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
+    """
+    for pool in cabinet.pools.by_id.values():
+        if not pool.own:
+            continue
+        key, terms = f"{Key.LEVEL}{pool.id}", pool.definition.terms
+        kept = cabinet.journal.state(key)
+        if kept is None:
+            level = Level.open(terms)
+            cabinet.record(
+                "progressive.opened",
+                transfers=posting.opening(pool.id, level),
+                state={key: level.to_json()},
+                story={"pool": pool.id, "game": pool.game, "level": pool.level, "terms": terms.to_json()},
+            )
+            continue
+        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # a level's state is an object
+        changed = level.change(terms)
+        if changed != level:
+            cabinet.record(
+                "progressive.changed",
+                state={key: changed.to_json()},
+                story={"pool": pool.id, "terms": terms.to_json()},
+            )
+    for key, kept in cabinet.journal.states(Key.LEVEL).items():
+        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # as above
+        posting.compare(key.removeprefix(Key.LEVEL), level, cabinet.journal.balance_cents)
+
+
+# ---------------------------------------------------------------------------------------------- one game
+def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
+    """The dealings of the game about to be played with the levels its wager plays for."""
+    selection = cabinet.selection
+    played = cabinet.pools.played(rules, wager, selection.denomination_cents)
+    return _round(cabinet, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
+
+
+def go_on(cabinet: Cabinet, game: dict[str, Any]) -> Round:
+    """The dealings of the next step of a game already fed."""
+    pools = {level: cabinet.pools.by_id[pool] for level, pool in game.get("pools", {}).items()}
+    wager_cents = game["bet_credits"] * game["denomination_cents"]
+    return _round(cabinet, pools, wager_cents, f"{game['play_id']}.{len(game['steps'])}")
+
+
+def are_known(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Whether this machine still has every level an open game plays for."""
+    return all(pool in cabinet.pools.by_id for pool in game.get("pools", {}).values())
+
+
+def _round(cabinet: Cabinet, pools: dict[str, Pool], wager_cents: int, step: str) -> Round:
+    memory = Memory(
+        level=lambda pool: _level(cabinet, pool),
+        mark=lambda pool: mark(cabinet, pool),
+        shown_cents=lambda pool: shown(cabinet, cabinet.pools.by_id[pool]).amount_cents,
+    )
+    return Round(pools, wager_cents, memory, claim_prefix=f"{cabinet.journal.public_key.hex()[:12]}.{step}")
+
+
+def _level(cabinet: Cabinet, pool: str) -> Level:
+    kept = cabinet.journal.state(f"{Key.LEVEL}{pool}")
+    if not isinstance(kept, dict):
+        raise LocalError(f"the level {pool} was never opened")
+    return Level.from_json(kept)
+
+
+def mark(cabinet: Cabinet, pool: str) -> LinkMark:
+    """How far this machine's contributions to a linked level have come, as the journal keeps it."""
+    kept: Any = cabinet.journal.state(f"{Key.LINK}{pool}")
+    return LinkMark() if kept is None else LinkMark(**kept)
+
+
+def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[str, Any]:
+    """What the entry of a step sets in memory: its levels, marks and claims."""
+    claims = {
+        f"{Key.CLAIM}{claim}": {
+            **made,
+            "play_id": game["play_id"],
+            "at_utc": cabinet.clock.now().isoformat(),
+            "amount_cents": None,
+            "way": None,
+            "unanswered": False,
+        }
+        for claim, made in dealings.claims.items()
+    }
+    return {
+        **{f"{Key.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
+        **{f"{Key.LINK}{pool}": made.to_json() for pool, made in dealings.marks.items()},
+        **claims,
+    }
+
+
+# ---------------------------------------------------------------------------------------------- what is shown
+def shown(cabinet: Cabinet, pool: Pool) -> Shown:
+    """What a level shows now."""
+    if pool.own:
+        kept: Any = cabinet.journal.state(f"{Key.LEVEL}{pool.id}")
+        if kept is None:
+            return Shown(0, Status.DOWN)
+        return Shown(Level.from_json(kept).shown_cents, Status.UP)
+    return Shown(0, Status.DOWN) if cabinet.link is None else cabinet.link.shown(pool.id)
+
+
+def played(cabinet: Cabinet) -> tuple[Pool, ...]:
+    """The levels the bet now selected plays for; none where it is no bet."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    if game is None:
+        return ()
+    try:
+        wager = game.wager(selection.bet_credits, **selection.options)
+        return cabinet.pools.played(game, wager, selection.denomination_cents)
+    except (NoPoolError, PaytableError, TypeError, ValueError):
+        return ()
+
+
+def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
+    """The levels of the bet now selected, as a person sees them."""
+    return tuple(_view(cabinet, pool) for pool in played(cabinet))
+
+
+def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:
+    now = shown(cabinet, pool)
+    return ProgressiveView(
+        id=pool.id,
+        level=pool.level,
+        names=dict(pool.definition.names),
+        amount_cents=now.amount_cents,
+        status=now.status.value,
+        kind=pool.definition.kind.value,
+        mystery=pool.definition.terms.mystery,
+    )
+
+
+def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
+    """What a game has won of levels, for the screen."""
+    return tuple(
+        ProgressiveWin(
+            id=award.pool,
+            level=award.level,
+            names=dict(pool.definition.names)
+            if (pool := cabinet.pools.by_id.get(award.pool)) is not None
+            else {},
+            amount_cents=award.amount_cents,
+        )
+        for award in awards(cabinet, game)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- what was hit
+def awards(cabinet: Cabinet, game: dict[str, Any]) -> tuple[Award, ...]:
+    """Every hit of a game so far, with its locked amount where there is one."""
+    return tuple(_award(cabinet, hit) for hit in game.get("hits", ()))
+
+
+def _award(cabinet: Cabinet, hit: dict[str, Any]) -> Award:
+    claim = hit.get("claim")
+    kept: Any = None if claim is None else cabinet.journal.state(f"{Key.CLAIM}{claim}")
+    return Award(
+        pool=hit["pool"],
+        level=hit["level"],
+        claim=claim,
+        amount_cents=hit.get("amount_cents") if kept is None else kept["amount_cents"],
+        unanswered=kept is not None and kept["unanswered"],
+    )
+
+
+def award_cents(cabinet: Cabinet, game: dict[str, Any]) -> int:
+    """What a game's locked awards come to, minor units."""
+    return sum(award.amount_cents or 0 for award in awards(cabinet, game))
+
+
+def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transfer, ...]:
+    """The transfers that pay a game's awards to ``target``, each from its own level's account."""
+    return tuple(
+        Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
+        for award in awards(cabinet, game)
+        if award.amount_cents
+    )
+
+
+def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str, Any]:
+    """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
+    state: dict[str, Any] = {} if cabinet.recall(Key.AWAITING) is None else {Key.AWAITING: None}
+    for award in awards(cabinet, game):
+        kept: Any = cabinet.journal.state(f"{Key.CLAIM}{award.claim}")
+        if kept is not None:
+            state[f"{Key.CLAIM}{award.claim}"] = {**kept, "way": way}
+    return state
+
+
+def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
+    """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
+    for number, award in enumerate(awards(cabinet, game), start=1):
+        cabinet.record(
+            "progressive.hit",
+            transaction_id=f"{game['play_id']}.hit-{number}",
+            counts={"progressive.hits_paid": 1},
+            story={
+                "machine": cabinet.identity.serial,
+                "play_id": game["play_id"],
+                "game": game["game"]["id"],
+                "pool": award.pool,
+                "level": award.level,
+                "amount_cents": award.amount_cents,
+                "way": way,
+                "unanswered": award.unanswered,
+            },
+        )
+
+
+def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
+    """The transfers and state that take a void game's hits back: the amounts return to their levels."""
+    transfers: list[Transfer] = []
+    levels: dict[str, Level] = {}
+    for award in awards(cabinet, game):
+        if award.claim is None and award.amount_cents:
+            before = levels.get(award.pool) or _level(cabinet, award.pool)
+            levels[award.pool] = before.give_back(award.amount_cents)
+            transfers += posting.step(award.pool, before, levels[award.pool])
+    state = {f"{Key.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
+    return tuple(transfers), {**state, **closing_state(cabinet, game, "void")}
+
+
+def need_a_hand(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Whether an attendant must pay: a level at or above the profile's amount, or one nobody answered for."""
+    limit_cents = cabinet.profile.progressives.hand_cents
+    return any(
+        award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
+        for award in awards(cabinet, game)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def levels_are_up(cabinet: Cabinet, _: Occurrence) -> bool:
+    """Every level the bet plays for shows an amount that would be paid."""
+    return all(shown(cabinet, pool).status is Status.UP for pool in played(cabinet))
+
+
+def awards_are_locked(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The controller has answered every claim of the open game."""
+    game = open_game(cabinet)
+    return game is not None and all(award.amount_cents is not None for award in awards(cabinet, game))
+
+
+def attendant_may_settle(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The profile lets an attendant pay the amount shown where no controller answers."""
+    return cabinet.profile.progressives.unanswered == "hand"
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def await_award(cabinet: Cabinet, _: Occurrence) -> None:
+    """The game has been shown and its award is not locked yet: wait for the controller."""
+    game = open_game(cabinet)
+    cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game["play_id"]})
+
+
+def record_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
+    claim, amount_cents = str(occurrence.values["claim"]), int(occurrence.values["amount_cents"])
+    key = f"{Key.CLAIM}{claim}"
+    kept: Any = cabinet.journal.state(key)
+    if kept is not None and kept["amount_cents"] is None:
+        cabinet.record(
+            "progressive.award",
+            transaction_id=f"{claim}.award",
+            state={key: {**kept, "amount_cents": amount_cents}},
+            story={"claim": claim, "pool": kept["pool"], "amount_cents": amount_cents},
+        )
+    elif kept is None or kept["amount_cents"] != amount_cents:
+        cabinet.record(
+            "progressive.award_differs",
+            transaction_id=f"{claim}.differs-{amount_cents}",
+            story={"claim": claim, "amount_cents": amount_cents},
+        )
+
+
+def close_claim(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The controller has recorded that the award is paid: the claim is over."""
+    claim = str(occurrence.values["claim"])
+    key = f"{Key.CLAIM}{claim}"
+    kept: Any = cabinet.journal.state(key)
+    if kept is not None and kept["way"] is not None:
+        cabinet.record("progressive.closed", state={key: None}, story={"claim": claim, **kept})
+
+
+def settle_unanswered(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """An attendant settles what no controller answered, at the amount the machine showed when it was hit."""
+    game = open_game(cabinet)
+    for award in () if game is None else awards(cabinet, game):
+        if award.amount_cents is not None or award.claim is None:
+            continue
+        key = f"{Key.CLAIM}{award.claim}"
+        kept: Any = cabinet.journal.state(key)
+        cabinet.record(
+            "progressive.unanswered",
+            transaction_id=f"{award.claim}.unanswered",
+            counts={"progressive.unanswered": 1},
+            state={key: {**kept, "amount_cents": kept["shown_cents"], "unanswered": True}},
+            story={
+                "claim": award.claim,
+                "pool": award.pool,
+                "amount_cents": kept["shown_cents"],
+                "person": occurrence.values.get("person") or occurrence.values.get("key", "attendant"),
+            },
+        )
+        cabinet.notice = Notice(
+            code="progressive_unanswered", severity="warning", values={"amount_cents": kept["shown_cents"]}
+        )
+
+
+def show_levels(_: Cabinet, __: Occurrence) -> None:
+    """A linked level has changed: nothing to record, only to show."""
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    levels_are_up,
+    awards_are_locked,
+    attendant_may_settle,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    await_award,
+    record_award,
+    close_claim,
+    settle_unanswered,
+    show_levels,
+)

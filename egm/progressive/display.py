@@ -1,0 +1,31 @@
+"""What a level shows, and how far it is to be believed."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Status(StrEnum):
+    """How far the amount shown is the amount that would be paid."""
+
+    UP = "up"
+    STALE = "stale"
+    """The controller has not been heard for longer than the profile allows (5 s)."""
+    DOWN = "down"
+    """There is no controller, or it will not have this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An amount on the display, minor units, and its status."""
+
+    amount_cents: int
+    status: Status
+
+
+class Face(Protocol):
+    """The linked levels as the link last heard of them."""
+
+    def shown(self, pool: str) -> Shown:
+        """What a linked level shows now; nothing and down, when it was never heard of."""
+        ...

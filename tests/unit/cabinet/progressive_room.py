@@ -1,0 +1,49 @@
+"""Machines with progressive levels: the test game of three levels, its levels their own or a controller's."""
+
+from pathlib import Path
+
+from machine_room import Room, ScriptedChance, generator
+
+from egm.cabinet.states import State
+from egm.progressive.definition import Kind
+from egm.progressive.display import Shown, Status
+from egm.progressive.slots import LevelSlot
+
+GAME = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
+OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
+LINKED = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP", "100": "TOP-2"}),
+    LevelSlot(game="three-levels", level="luck", kind=Kind.LINKED, stakes={"50": "LUCK", "100": "LUCK-2"}),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+A, B, C = 0, 1, 3  # the stops of the reel
+NO_LUCK, LUCK = 5, 0
+
+
+class FixedFace:
+    """What linked levels show, as a test wants it."""
+
+    def __init__(self, amount_cents: int = 1700) -> None:
+        self.now = Shown(amount_cents, Status.UP)
+
+    def shown(self, pool: str) -> Shown:
+        return self.now
+
+
+def room_of(folder: Path, *numbers: int, levels: tuple[LevelSlot, ...] = OWN, **options) -> Room:
+    """A machine with the test game at 5 cents a credit, and the numbers it will draw."""
+    chance = ScriptedChance(*numbers) if numbers else None
+    room = Room(folder, games=(str(GAME),), levels=levels, chance=chance, **options)
+    if levels is not OWN:
+        room.cabinet.link = FixedFace()
+    return room
+
+
+def awaiting(folder: Path) -> Room:
+    """A machine whose game has hit a linked level, with no controller to answer."""
+    room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
+    room.play()
+    room.cabinet.chance = generator()
+    room.shown()
+    assert room.state is State.AWAITING_AWARD
+    return room
