@@ -226,6 +226,13 @@ _OWN: Final[tuple[Row, ...]] = (
         ("settle_unanswered",),
         Next.STANDING,
     ),
+    Row(
+        State.AWAITING_AWARD,
+        Event.KEY_TURNED,
+        ("nobody_is_asked", "attendant_may_settle"),
+        ("ask_who",),
+        Next.STANDING,
+    ),
     # ------------------------------------------------------------------ the attendant's key
     Row(State.HANDPAY, Event.KEY_TURNED, ("key_is_enough",), ("settle_handpay",), Next.STANDING),
     Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
@@ -245,7 +252,7 @@ _OWN: Final[tuple[Row, ...]] = (
     ),
     *(
         Row(state, Event.KEY_TURNED, ("nobody_is_asked",), ("ask_who",), Next.STANDING)
-        for state in (State.IDLE, State.HANDPAY, State.AWAITING_AWARD, State.TILT, State.OUT_OF_SERVICE)
+        for state in (State.IDLE, State.HANDPAY, State.TILT, State.OUT_OF_SERVICE)
     ),
     # ------------------------------------------------------------------ the service menu
     *(Row(state, Event.MENU, ("menu_may_open",), ("open_menu",), Next.STANDING) for state in _SERVICEABLE),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.residents import Resident
-from egm.progressive.pools import Pools
 from egm.link.messages import Decision, GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
+from egm.progressive.pools import Pools
 from egm.screen.hearing import heard, lost
 from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
