@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from egm.cabinet.host import Validation
 from egm.errors import OperatorError
-from egm.sas.settings import SasLine
 from egm.progressive.slots import LevelSlot, LinkSlot
+from egm.sas.settings import SasLine
 from egm.tickets.model import House
 
 _DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"

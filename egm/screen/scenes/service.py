@@ -158,9 +158,7 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
     left = x + 30
     if page.test:
         p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
-        p.text(
-            stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116
-        )
+        p.text(stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116)
         left += 152
     person = said(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
