@@ -46,6 +46,14 @@ class Key(StrEnum):
     """The bill or ticket on its way into the box."""
     HOST_TICKET = "host_ticket"
     """What became of the last ticket a host was asked about."""
+    TRANSFER = "transfer"
+    """The last electronic transfer a host ordered, and what became of it."""
+    TRANSFERS = "transfers"
+    """How many there were."""
+    HOST_CASH_OUT = "host_cash_out"
+    """Whether cash-outs are offered to the host first."""
+    REGISTRATION = "registration"
+    """With what the machine is registered for transfers."""
     RESTRICTED = "restricted"
     """Until when the restricted credit on the meter is good, and the pool it belongs to."""
     SERVICE = "service_call"
@@ -300,4 +308,5 @@ class Cabinet:
             awaiting=self.recall(Key.AWAITING) is not None,
             playing=self.recall(Key.GAME) is not None,
             out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None or bool(self.disabled),
+            locked=self.host.lock is not None and self.host.lock.granted,
         )

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.cabinet import host_tickets, lockups, pay_out, play, progressives, service, value_in
+from egm.cabinet import host_tickets, host_transfers, lockups, pay_out, play, progressives, service, value_in
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
@@ -13,7 +13,7 @@ from egm.link.messages import Notice
 Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
-_MODULES: Final = (play, progressives, value_in, pay_out, lockups, host_tickets, service)
+_MODULES: Final = (play, progressives, value_in, pay_out, lockups, host_tickets, host_transfers, service)
 GUARDS: Final[Mapping[str, Guard]] = {guard.__name__: guard for module in _MODULES for guard in module.GUARDS}
 EFFECTS: Final[Mapping[str, Effect]] = {
     effect.__name__: effect for module in _MODULES for effect in module.EFFECTS
@@ -101,8 +101,12 @@ class Engine:
                 pay_out.resume(self.cabinet)
             except Instead as turn:
                 self._queue.append(turn.occurrence)
-        elif self.state is State.IDLE and not self._queue and pay_out.is_due(self.cabinet):
-            self._queue.append(Occurrence(Event.CASH_OUT))
+        elif self.state is State.IDLE and not self._queue:
+            waiting = host_transfers.due(self.cabinet)
+            if waiting is not None:
+                self._queue.append(waiting)
+            elif pay_out.is_due(self.cabinet):
+                self._queue.append(Occurrence(Event.CASH_OUT))
 
     def _refuse(self, occurrence: Occurrence, reason: str) -> None:
         if occurrence.event in WISHES:

@@ -7,9 +7,11 @@ question the host has not answered yet, and a restart asks again or gives the pa
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
+from egm.cabinet.credits import CreditKind
 from meters.view import JournalView
 
 
@@ -78,6 +80,77 @@ class Lock:
     """What must hold for it: the transfers that must be possible, as the protocol numbers them."""
     until_ns: int
     granted: bool = False
+    cash_out: bool = False
+    """Whether the machine itself holds still, because the player's cash-out is offered to the host."""
+
+
+class TransferKind(StrEnum):
+    """Which way value goes."""
+
+    IN = "in"
+    """From the host to the credits."""
+    OUT = "out"
+    """From the credits to the host."""
+    BONUS = "bonus"
+    """An award to the credits."""
+    BONUS_JACKPOT = "bonus_jackpot"
+    """An award paid by an attendant."""
+
+    @property
+    def is_bonus(self) -> bool:
+        """Whether it is an award of the house's."""
+        return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
+
+
+class TransferStatus(StrEnum):
+    """What became of an order; a protocol has its codes for each."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    PENDING = "pending"
+    CANCELLED = "cancelled"
+    NOT_UNIQUE = "not_unique"
+    BAD_IDENTIFIER = "bad_identifier"
+    BAD_AMOUNT = "bad_amount"
+    BAD_EXPIRY = "bad_expiry"
+    OVER_LIMIT = "over_limit"
+    NOT_NOW = "not_now"
+    NOT_REGISTERED = "not_registered"
+    KEY_MISMATCH = "key_mismatch"
+    WRONG_ASSET = "wrong_asset"
+    NOT_LOCKED = "not_locked"
+    OTHER_POOL = "other_pool"
+    RECEIPT = "receipt"
+    """A receipt was wanted, and this machine prints none of transfers."""
+    UNSUPPORTED = "unsupported"
+    INCOMPATIBLE = "incompatible"
+    """The host has not read the end of the transfer before."""
+    NONE = "none"
+
+    @property
+    def moved(self) -> bool:
+        """Whether value has moved."""
+        return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A transfer as the host orders it; amounts by kind in minor units, absent where nothing is asked."""
+
+    identifier: str
+    kind: TransferKind
+    cents: Mapping[CreditKind, int]
+    partial: bool = False
+    expires: date | None = None
+    pool: int = 0
+    lock_after: bool = False
+    codes: Mapping[str, int] = field(default_factory=dict)
+    """What the protocol wants back as it was sent: its own codes of type and flags."""
+
+    @property
+    def total_cents(self) -> int:
+        """All that is asked."""
+        return sum(self.cents.values())
 
 
 @dataclass(slots=True)
@@ -94,8 +167,10 @@ class HostMoney:
     #: The digits of the ticket last given back; the journal holds no whole number.
     answered: str = ""
     lock: Lock | None = None
-    #: A cash-out the host is asked to take, until when (monotonic nanoseconds).
-    cash_out_until_ns: int | None = None
+    #: The transfer the host has ordered and the machine has not done yet (:mod:`egm.cabinet.host_transfers`).
+    order: Order | None = None
+    #: Whether the host has just let a cash-out pass, which is to be paid another way.
+    cash_out_passed: bool = False
     #: The registration's key, kept from the registration of this very run only.
     registration_key: bytes = field(default=b"", repr=False)
 

@@ -29,6 +29,8 @@ class State(StrEnum):
     TILT = "tilt"
     OUT_OF_SERVICE = "out_of_service"
     SERVICE_MENU = "service_menu"
+    LOCKED = "locked"
+    """Held still by a host, for a transfer."""
 
 
 class Event(StrEnum):
@@ -64,6 +66,11 @@ class Event(StrEnum):
     NUMBER_REFUSED = "number_refused"
     TICKET_AUTHORISED = "ticket_authorised"
     TICKET_DECLINED = "ticket_declined"
+    TRANSFER_ORDERED = "transfer_ordered"
+    TRANSFER_CANCELLED = "transfer_cancelled"
+    LOCK_ASKED = "lock_asked"
+    LOCK_ENDED = "lock_ended"
+    PROMOTION_EXPIRED = "promotion_expired"
     # paying out
     TICKET_PRINTED = "ticket_printed"
     TICKET_FAILED = "ticket_failed"
@@ -144,6 +151,7 @@ _LISTENING: Final = (
     State.TILT,
     State.OUT_OF_SERVICE,
     State.SERVICE_MENU,
+    State.LOCKED,
 )
 
 #: Where the service menu may be opened: whenever no game and no payout is under way.
@@ -178,6 +186,7 @@ _OWN: Final[tuple[Row, ...]] = (
         ("select_denomination",),
         Next.SAME,
     ),
+    Row(State.IDLE, Event.CASH_OUT, ("host_takes_cash_out",), ("offer_to_host",), State.LOCKED),
     *(
         row
         for state in (State.IDLE, State.OUT_OF_SERVICE)  # a machine that cannot play still owes the player
@@ -201,6 +210,17 @@ _OWN: Final[tuple[Row, ...]] = (
     Row(State.IDLE, Event.TICKET_ESCROWED, ("ticket_is_welcome",), ("redeem_ticket",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, ("bill_is_welcome",), ("stack_bill",), Next.SAME),
     Row(State.IDLE, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME),
+    # ------------------------------------------------------------------ a host's transfers, and its lock
+    *(
+        Row(state, Event.TRANSFER_ORDERED, ("order_is_open",), ("transfer",), Next.STANDING)
+        for state in (State.IDLE, State.LOCKED)
+    ),
+    Row(State.PLAYING, Event.TRANSFER_ORDERED, ("order_is_open",), (), Next.SAME),  # when the game is over
+    *(
+        Row(state, Event.LOCK_ASKED, ("lock_is_asked",), ("take_lock",), State.LOCKED)
+        for state in (State.IDLE, State.LOCKED)
+    ),
+    Row(State.IDLE, Event.PROMOTION_EXPIRED, ("restricted_has_expired",), ("expire_restricted",), Next.SAME),
     # ------------------------------------------------------------------ a game, already decided, being shown
     Row(State.PLAYING, Event.CHOOSE, ("choice_is_offered", "chance_is_ready"), ("continue_game",), Next.SAME),
     *(
@@ -279,6 +299,9 @@ _OWN: Final[tuple[Row, ...]] = (
             Row(state, Event.TICKET_AUTHORISED, ("inquiry_is_open",), ("return_inquired",), Next.SAME),
             Row(state, Event.TICKET_DECLINED, ("inquiry_is_open",), ("return_inquired",), Next.SAME),
             Row(state, Event.TICKET_NUMBERED, ("number_is_awaited",), ("take_number",), Next.STANDING),
+            Row(state, Event.TRANSFER_ORDERED, ("order_is_open",), ("refuse_transfer",), Next.SAME),
+            Row(state, Event.TRANSFER_CANCELLED, ("order_is_open",), ("cancel_transfer",), Next.SAME),
+            Row(state, Event.LOCK_ENDED, ("lock_is_asked",), ("end_lock",), Next.STANDING),
             Row(state, Event.NUMBER_REFUSED, ("number_is_awaited",), ("do_without_number",), Next.STANDING),
         )
     ),
@@ -341,6 +364,7 @@ def standing(
     paying: bool,
     playing: bool,
     out_of_service: bool,
+    locked: bool,
 ) -> State:
     """The state that follows from what the memory holds, the most pressing first.
 
@@ -357,6 +381,7 @@ def standing(
         (paying, State.PAYING),
         (playing, State.PLAYING),
         (out_of_service, State.OUT_OF_SERVICE),
+        (locked, State.LOCKED),
     ):
         if holds:
             return state
@@ -390,6 +415,7 @@ def mermaid() -> str:
             State.AWAITING_AWARD,
             State.PLAYING,
             State.OUT_OF_SERVICE,
+            State.LOCKED,
             State.IDLE,
         )
     )

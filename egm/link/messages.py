@@ -88,7 +88,7 @@ class Tilt(_Message):
 class Handpay(_Message):
     """An amount an attendant must pay by hand before play goes on."""
 
-    kind: Literal["cancelled_credit", "jackpot", "progressive"]
+    kind: Literal["cancelled_credit", "jackpot", "progressive", "bonus"]
     amount_cents: int
 
 

@@ -8,12 +8,15 @@ from machine_room import FailingChance, Room, ScriptedChance
 from progressive_room import awaiting
 
 from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import EFFECTS, GUARDS
+from egm.cabinet.host import Inquiry, Lock, Order, TransferKind
 from egm.cabinet.states import TABLE, WISHES, Event, Next, State, mermaid, rows, standing
-from egm.devices.interface import Note
+from egm.devices.interface import Barcode, Note
 from meters import Phase, Transfer
 
 LOSS = (0, 0, 0)
+TICKET = "071111222233334444"
 VALUES = {
     Event.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
     Event.BILL_RETURNED: {"reason": "device"},
@@ -37,6 +40,10 @@ VALUES = {
     Event.TICKET_FAILED: {"why": "test"},
     Event.NO_PAYOUT_DEVICE: {"why": "test"},
     Event.CHANCE_FAILED: {"detail": "test"},
+    Event.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
+    Event.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
+    Event.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
+    Event.TICKET_DECLINED: {"id": "asked"},
     Event.DISABLED: {"source": "host:test", "reason": "test"},
     Event.ENABLED: {"source": "host:test"},
     Event.SELF_TEST_FAILED: {"detail": "test"},
@@ -67,6 +74,9 @@ def _room(tmp_path, state: State) -> Room:
         room.engine.handle(Event.CASH_OUT)
     elif state is State.DOOR_OPEN:
         room.engine.handle(Event.DOOR_OPENED, door="main")
+    elif state is State.LOCKED:
+        room.cabinet.host.lock = Lock(condition=1, until_ns=0)
+        room.engine.handle(Event.LOCK_ASKED)
     elif state is State.TILT:
         room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
     elif state is State.SERVICE_MENU:
@@ -93,6 +103,16 @@ def _start_coins(room: Room) -> None:
     _reserve(room, "coins", "out:hopper", {"way": "coins", "coins": 5})
 
 
+def _await_number(room: Room) -> None:
+    """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
+    if room.cabinet.recall(Key.PAY_OUT) is not None:
+        room.engine.handle(Event.TICKET_FAILED, why="test")
+        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.state = State.PAYING
+    waiting = {"way": "ticket", "kind": "cashable", "number": "", "language": "en"}
+    _reserve(room, "waiting", "out:voucher:cashable", waiting)
+
+
 def _reserve(room: Room, pay_out_id: str, target: str, more: dict) -> None:
     fund = (Transfer("world:bill", "credit:1:cashable", 500),)
     room.cabinet.record("bill.in", transfers=fund)
@@ -114,6 +134,17 @@ def _particulars(room: Room, state: State, event: Event) -> dict:
         return {"value": "back", "options": {"page": page.id}}
     if event is Event.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)
+    elif event in {Event.TICKET_AUTHORISED, Event.TICKET_DECLINED}:
+        room.hands.offered[1] = Barcode(TICKET)
+        room.cabinet.host.inquiry = Inquiry("asked", 1, TICKET)
+    elif event in {Event.TRANSFER_ORDERED, Event.TRANSFER_CANCELLED}:
+        cents = {CreditKind.CASHABLE: 100}
+        room.cabinet.host.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
+    elif event in {Event.LOCK_ASKED, Event.LOCK_ENDED}:
+        granted = state is State.LOCKED
+        room.cabinet.host.lock = Lock(condition=1, until_ns=0, granted=granted)
+    elif event in {Event.TICKET_NUMBERED, Event.NUMBER_REFUSED}:
+        _await_number(room)
     elif event is Event.COINS_PAID:
         _start_coins(room)
         return {"paid_coins": 5}
@@ -172,7 +203,17 @@ def test_every_state_can_be_left_and_reached():
 
 @pytest.mark.requirement("A-08", "A-09")
 def test_standing_puts_the_most_pressing_first():
-    order = ("door_open", "tilted", "handpay", "awaiting", "serving", "paying", "playing", "out_of_service")
+    order = (
+        "door_open",
+        "tilted",
+        "handpay",
+        "awaiting",
+        "serving",
+        "paying",
+        "playing",
+        "out_of_service",
+        "locked",
+    )
     names = (
         State.DOOR_OPEN,
         State.TILT,
@@ -182,6 +223,7 @@ def test_standing_puts_the_most_pressing_first():
         State.PAYING,
         State.PLAYING,
         State.OUT_OF_SERVICE,
+        State.LOCKED,
     )
     facts = dict.fromkeys(order, True)
     for fact, state in zip(order, names, strict=True):

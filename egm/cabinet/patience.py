@@ -1,0 +1,75 @@
+"""How long a host is waited for: each question to it, and each hold it has on the machine, ends by itself.
+
+The limits are timers of the running machine. A restart begins to wait anew for what the journal still asks,
+and forgets what only this run was asked.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.host import Redeeming
+from egm.cabinet.host_port import HostTickets
+from egm.cabinet.host_tickets import SILENT
+from egm.cabinet.states import Event
+from egm.link.messages import Snapshot
+from egm.tickets.redemption import Reason
+
+#: How often it is looked whether promotional credit has expired.
+_EXPIRY_SECONDS: Final = 30.0
+_NANOSECONDS: Final = 1_000_000_000
+
+
+class Patience:
+    """Waits for the host of one machine."""
+
+    name = "host"
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._cabinet = around.engine.cabinet
+        self._tickets = HostTickets(around.engine)
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    async def run(self) -> None:
+        """Look for expired promotional credit now and then."""
+        while True:
+            await asyncio.sleep(_EXPIRY_SECONDS)
+            self._around.handle(Occurrence(Event.PROMOTION_EXPIRED))
+
+    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
+        """Begin to wait for each new question, and stop for each that was answered."""
+        waits = dict(self._waits())
+        for name in self._timers.keys() - waits.keys():
+            self._timers.pop(name).cancel()
+        for name in waits.keys() - self._timers.keys():
+            seconds, ended = waits[name]
+            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end, ended)
+
+    def _end(self, ended: Occurrence) -> None:
+        self._around.handle(ended)
+
+    def _waits(self) -> Iterator[tuple[str, tuple[float, Occurrence]]]:
+        """Each thing waited for: a name of its own, for how long from now, and what happens then."""
+        host, answer_seconds = self._cabinet.host, self._cabinet.profile.host.answer_seconds
+        wanted = self._tickets.wanted
+        if wanted is not None:
+            seconds = answer_seconds if host.online else 0
+            yield wanted.id, (seconds, Occurrence(Event.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
+        inquiry = host.inquiry
+        if inquiry is not None:
+            values = {"id": inquiry.id, "status": Redeeming.TIMED_OUT, "reason": Reason.HOST_DOWN}
+            yield inquiry.id, (answer_seconds, Occurrence(Event.TICKET_DECLINED, values))
+        lock = host.lock
+        if lock is not None:
+            left_ns = lock.until_ns - self._cabinet.clock.monotonic_ns()
+            yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Occurrence(Event.LOCK_ENDED))
+
+
+def patience(around: Surroundings) -> Iterable[Attachment]:
+    """One, where a host has to do with the machine's money."""
+    host = around.engine.cabinet.host
+    if host.validation.by_host or host.transfers or host.bonuses:
+        yield Patience(around)

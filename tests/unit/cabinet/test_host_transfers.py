@@ -1,0 +1,332 @@
+"""Electronic transfers: each identifier moves value once; locks hold and end; promotions expire."""
+
+from datetime import date
+
+import pytest
+from machine_room import Room, ScriptedChance
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.credits import CreditKind
+from egm.cabinet.host import HostMoney, Order, TransferKind, TransferStatus, Validation
+from egm.cabinet.host_transfers import HISTORY
+from egm.cabinet.states import Event, State
+from egm.cabinet.transfer_port import HostTransfers
+
+CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
+IN, OUT, BONUS, JACKPOT = TransferKind.IN, TransferKind.OUT, TransferKind.BONUS, TransferKind.BONUS_JACKPOT
+Status = TransferStatus
+ASSET = 4711
+LOSS = (0, 0, 0)
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def room(**options) -> Room:
+        """A machine with a host; called again, the same machine after a restart."""
+        if opened:
+            opened[-1].close()
+        host = HostMoney(
+            validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=ASSET, online=True
+        )
+        made = Room(tmp_path, devices=("printer",), host=host, **options)
+        opened.append(made.boot())
+        made.port = HostTransfers(made.engine)
+        return made
+
+    yield room
+    for one in opened:
+        one.close()
+
+
+def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> Order:
+    cents = {CASHABLE: cashable, RESTRICTED: restricted, NONRESTRICTED: nonrestricted}
+    return Order(identifier=identifier, kind=kind, cents=cents, **more)
+
+
+def ask(room, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
+    """Order a transfer, read its end, and return what became of it."""
+    answer = room.port.order(
+        order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
+    )
+    if answer is not Status.PENDING:
+        return answer
+    status = room.port.last.status
+    room.port.told()
+    return status
+
+
+def kinds(room: Room) -> tuple[int, ...]:
+    return tuple(room.cabinet.kind_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
+
+
+@pytest.mark.requirement("K-09", "D-12")
+def test_value_comes_in_by_kind_and_goes_out_again(make):
+    room = make()
+    assert ask(room, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
+    assert kinds(room) == (1000, 200, 30)
+    assert room.cabinet.recall(Key.RESTRICTED) == {"expires": "", "pool": 3}
+    assert ask(room, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
+    assert kinds(room) == (0, 0, 0)
+    meters = room.journal.meters().values
+    for kind, cents in (("cashable", 1000), ("promo_restricted", 200), ("promo_cashable", 30)):
+        for way in ("in", "out"):
+            assert (meters[f"aft_{way}.{kind}.value"], meters[f"aft_{way}.{kind}.count"]) == (cents, 1)
+
+
+@pytest.mark.requirement("K-09")
+def test_an_identifier_moves_value_once_for_ever(make):
+    room = make()
+    assert ask(room, cashable=1000) is Status.FULL
+    assert ask(room, cashable=1000) is Status.NOT_UNIQUE
+    assert ask(room, cashable=5) is Status.NOT_UNIQUE
+    assert ask(room, "T-2", cashable=5) is Status.FULL
+    again = make()
+    assert ask(again, cashable=1000) is Status.NOT_UNIQUE
+    assert kinds(again) == (1005, 0, 0)
+
+
+def test_a_second_order_waits_until_the_host_has_read_the_first(make):
+    room = make()
+    assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert room.port.untold
+    assert room.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
+    again = make()
+    assert (again.port.untold, again.port.last.identifier, again.port.last.status) == (
+        True,
+        "T-1",
+        Status.FULL,
+    )
+    again.port.told()
+    assert again.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
+    assert kinds(again) == (200, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        ({"asset": ASSET + 1, "cashable": 1}, Status.WRONG_ASSET),
+        ({"asset": 0, "cashable": 1}, Status.WRONG_ASSET),
+        ({"identifier": "", "cashable": 1}, Status.BAD_IDENTIFIER),
+        ({"identifier": "x" * 21, "cashable": 1}, Status.BAD_IDENTIFIER),
+        ({"identifier": "a\x07", "cashable": 1}, Status.BAD_IDENTIFIER),
+        ({}, Status.BAD_AMOUNT),
+        ({"kind": OUT, "cashable": 1}, Status.BAD_AMOUNT),
+        ({"kind": BONUS, "restricted": 1}, Status.BAD_AMOUNT),
+        ({"kind": JACKPOT, "nonrestricted": 1}, Status.BAD_AMOUNT),
+        ({"restricted": 1, "expires": date(2025, 12, 31)}, Status.BAD_EXPIRY),
+        ({"key": b"k" * 20, "cashable": 1}, Status.NOT_REGISTERED),
+        ({"if_locked": True, "cashable": 1}, Status.NOT_LOCKED),
+        ({"cashable": 300_001}, Status.OVER_LIMIT),
+        ({"kind": BONUS, "cashable": 300_001}, Status.OVER_LIMIT),
+    ],
+)
+def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, status):
+    room = make()
+    assert ask(room, **more) is status
+    assert (kinds(room), room.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
+    assert room.port.last.status is status
+    assert ask(room, cashable=7) is Status.FULL
+
+
+def test_a_transfer_may_be_partial_where_its_host_says_so(make):
+    room = make().insert(10000)
+    assert ask(room, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
+    assert ask(room, kind=OUT, cashable=30000, nonrestricted=5, partial=True) is Status.PARTIAL
+    assert room.port.last.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
+    assert kinds(room) == (0, 0, 0)
+    assert ask(room, "T-2", cashable=299_990, restricted=20, partial=True) is Status.PARTIAL
+    assert kinds(room) == (299_990, 10, 0)
+
+
+def test_restricted_credit_of_two_pools_is_never_mixed(make):
+    room = make()
+    assert ask(room, restricted=100, pool=1) is Status.FULL
+    assert ask(room, "T-2", restricted=100, pool=2) is Status.OTHER_POOL
+    assert ask(room, "T-3", restricted=100, pool=1) is Status.FULL
+    assert ask(room, "T-4", OUT, restricted=200) is Status.FULL
+    assert ask(room, "T-5", restricted=100, pool=2) is Status.FULL
+
+
+# ---------------------------------------------------------------------------------------------- moments
+def test_an_order_waits_for_the_game_to_be_over(make):
+    room = make(chance=ScriptedChance(*LOSS)).insert(100)
+    room.play()
+    assert room.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
+    assert (room.state, room.port.last.status, kinds(room)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
+    assert not room.port.untold
+    room.shown()
+    assert (room.port.last.status, kinds(room)) == (Status.FULL, (595, 0, 0))
+
+
+def test_an_order_that_waits_may_be_cancelled(make):
+    room = make(chance=ScriptedChance(*LOSS)).insert(100)
+    room.play()
+    room.port.order(order(cashable=500), asset_number=ASSET)
+    assert room.port.cancel() is Status.CANCELLED
+    room.shown()
+    assert kinds(room) == (95, 0, 0)
+    assert room.port.cancel() is Status.CANCELLED
+
+
+def test_a_restart_forgets_an_order_that_waited(make):
+    room = make(chance=ScriptedChance(*LOSS)).insert(100)
+    room.play()
+    room.port.order(order(cashable=500), asset_number=ASSET)
+    again = make()
+    assert again.port.last is None
+    again.shown()
+    assert ask(again, cashable=500) is Status.FULL
+    assert kinds(again) == (595, 0, 0)
+
+
+@pytest.mark.parametrize("what", ["door", "tilt", "handpay"])
+def test_a_machine_that_is_not_at_rest_refuses(make, what):
+    room = make().insert(100)
+    if what == "door":
+        room.engine.handle(Event.DOOR_OPENED, door="main")
+    elif what == "tilt":
+        room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    else:
+        room.cabinet.printer = None
+        room.engine.handle(Event.CASH_OUT)
+    before = kinds(room)
+    assert not room.port.possible(IN)
+    assert ask(room, cashable=500) is Status.NOT_NOW
+    assert kinds(room) == before
+
+
+# ---------------------------------------------------------------------------------------------- bonuses
+def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
+    room = make()
+    assert ask(room, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
+    assert kinds(room) == (100, 0, 50)
+    meters = room.journal.meters().values
+    assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
+
+
+@pytest.mark.requirement("F-06")
+def test_a_bonus_jackpot_waits_for_the_attendant(make):
+    room = make()
+    assert ask(room, kind=JACKPOT, cashable=50_000) is Status.FULL
+    assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
+    again = make()
+    assert again.state is State.HANDPAY
+    again.engine.handle(Event.KEY_TURNED)
+    meters = again.journal.meters().values
+    assert (again.state, meters["att_bonus"], meters["handpays.bonus"]) == (State.IDLE, 50_000, 1)
+
+
+# ---------------------------------------------------------------------------------------------- the history
+@pytest.mark.requirement("E-05")
+def test_the_last_transfers_can_be_read_back(make):
+    room = make()
+    for number in range(1, HISTORY + 3):
+        assert ask(room, f"T-{number}", cashable=number) is Status.FULL
+    assert [room.port.history(place).identifier for place in (1, 2, 3)] == ["T-36", "T-37", "T-3"]
+    assert room.port.history(HISTORY).cents[CASHABLE] == HISTORY
+    assert room.port.history(0) is None
+    assert make().port.history(2).identifier == "T-37"
+
+
+# ---------------------------------------------------------------------------------------------- the lock
+def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
+    room = make().insert(100)
+    assert room.port.lock(1, 500) is True
+    assert room.state is State.LOCKED
+    room.play()
+    assert room.notice == "refused.locked"
+    assert ask(room, cashable=500, if_locked=True, lock_after=True) is Status.FULL
+    assert (room.state, room.port.locked) == (State.LOCKED, True)
+    assert ask(room, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
+    assert (room.state, room.port.locked) == (State.IDLE, False)
+
+
+def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
+    room = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
+    room.play()
+    assert room.port.lock(1, 500) is None
+    room.shown()
+    assert (room.state, room.port.locked) == (State.LOCKED, True)
+    room.engine.handle(Event.LOCK_ENDED)  # its time is over
+    room.play()
+    room.port.lock(1, 500)
+    room.port.unlock()
+    room.shown()
+    assert (room.state, room.port.locked) == (State.IDLE, False)
+    room.port.unlock()
+
+
+def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
+    room = make()
+    room.port.lock(1, 500)
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    assert (room.state, room.port.locked) == (State.DOOR_OPEN, None)
+    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    assert (room.state, room.port.locked) == (State.LOCKED, True)
+    again = make()
+    assert (again.state, again.port.locked) == (State.IDLE, False)
+
+
+# ---------------------------------------------------------------------------------------------- cash-outs
+def test_a_cash_out_is_offered_to_the_host_first(make):
+    room = make().insert(10000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room.engine.handle(Event.CASH_OUT)
+    assert (room.state, room.port.cash_out_asked, room.port.locked) == (State.LOCKED, True, False)
+    assert ask(room, kind=OUT, cashable=10000) is Status.FULL
+    assert (room.state, room.credit_cents, room.port.cash_out_asked) == (State.IDLE, 0, False)
+
+
+def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
+    room = make().insert(10000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room = make()
+    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(Event.LOCK_ENDED)  # the host did not answer in time
+    assert room.state is State.PAYING
+    assert room.cabinet.recall(Key.PAY_OUT)["amount_cents"] == 10000
+
+
+def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
+    room = make().insert(10000)
+    room.port.set_cash_out(enabled=True, hard=True)
+    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(Event.LOCK_ENDED)
+    assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
+    room.cabinet.host.online = False
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
+
+
+# ---------------------------------------------------------------------------------------------- registration
+def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
+    room = make()
+    key = bytes(range(1, 21))
+    assert not room.port.register(ASSET + 1, key, 9).registered
+    assert room.port.register(ASSET, key, 9).key == key
+    assert ask(room, cashable=5, key=key) is Status.FULL
+    assert ask(room, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
+    again = make()
+    assert (again.port.registration.registered, again.port.registration.key) == (True, b"")
+    assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
+    assert not again.port.unregister().registered
+    assert ask(again, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
+    bodies = b"".join(again.journal.bodies())
+    assert key not in bodies
+    assert key.hex().encode() not in bodies
+
+
+# ---------------------------------------------------------------------------------------------- expiry
+def test_restricted_credit_goes_when_its_last_day_is_over(make):
+    room = make()
+    ask(room, restricted=100, cashable=7, expires=date(2026, 1, 2))
+    for _ in range(2):
+        room.engine.handle(Event.PROMOTION_EXPIRED)
+        assert kinds(room) == (7, 100, 0)
+        room.clock.pass_seconds(24 * 3600 - 1)
+    room.clock.pass_seconds(2)
+    room.engine.handle(Event.PROMOTION_EXPIRED)
+    assert kinds(room) == (7, 0, 0)
+    assert room.journal.meters().values["expired"] == 100
