@@ -41,14 +41,14 @@ class HostLineError(PeerError):
 
 
 def wire_for(port: str) -> Wire:
-    """The wire a port most likely wants: plain where there is no UART at this end."""
+    """The wire a port most likely wants: a machine hears a pseudo-terminal of its own strictly, unless told."""
     if "://" in port:
         return Wire.PLAIN
     try:
         major = os.major(Path(port).stat().st_rdev)
     except OSError as error:
         raise HostLineError(f"{port}: {error.strerror}") from error
-    return Wire.PLAIN if major in _PTY_MAJORS else Wire.PARITY
+    return Wire.MARKED if major in _PTY_MAJORS else Wire.PARITY
 
 
 def marked(message: bytes) -> bytes:

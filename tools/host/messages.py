@@ -161,7 +161,7 @@ def _frame(request: bytes, got: bytes, head: Piece) -> Answer:
     asked = _SIGNATURE if is_general(request) else request[1]
     trouble = "" if code in (asked, _EVENT) else f"answers poll {code:02X}, not {asked:02X}"
     if code == _EVENT and len(body) > _HEAD:
-        code, outcome = body[2], Outcome.EVENT
+        code, outcome = body[2], Outcome.EVENT if body[2] else Outcome.NOTHING
         event = Piece("event", 2, body[2:3], code, exception_name(code))
         reading = read(EVENTS.get(code, ()), body[3:], 3)
         values, pieces = (

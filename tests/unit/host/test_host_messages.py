@@ -243,6 +243,7 @@ def test_an_event_frame_answers_any_poll():
         assert is_whole(request, answer.data)
         assert not is_whole(request, answer.data[:-1])
     assert parse(general_poll(1), frame("01 FF 11")).outcome is Outcome.EVENT
+    assert parse(general_poll(1), frame("01 FF 00")).outcome is Outcome.NOTHING
 
 
 def test_a_signature_comes_in_answer_to_a_general_poll():

@@ -1,0 +1,228 @@
+"""A whole cabinet in its own processes, a player at it, and our bench host on its SAS lines.
+
+The bench outlives the machine, as real devices do, so the machine may be killed and started again. Everything
+here waits for something to be true, never for time to pass.
+"""
+
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kill_rig import texts
+
+from egm.config import StateFolder
+from egm.devices.hand import BenchUnreachableError, Hand
+from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
+from tools.host.host import Host
+from tools.host.line import HostLine, Wire
+from tools.host.store import Store
+
+PATIENCE = 60.0
+"""Seconds after which something that must happen has failed to, on however slow a machine."""
+
+CABINET = """
+[machine]
+serial = "SAS-1"
+operator_number = "1"
+site = "rig"
+profile = "generic"
+[[games]]
+game = "maple-classic"
+denominations_cents = [5]
+[devices.bill]
+protocol = "id003"
+[devices.printer]
+protocol = "tcl"
+[devices.io]
+protocol = "ioboard"
+[metrics]
+port = 0
+"""
+
+
+def toml(table: dict) -> str:
+    """A table of strings, whole numbers, booleans and lists of strings."""
+    lines = []
+    for key, value in table.items():
+        shown = str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+        lines.append(f"{key} = {shown}")
+    return "\n".join(lines) + "\n"
+
+
+def wait_for(what, why="", seconds=PATIENCE):
+    """Until ``what`` returns something true; that."""
+    deadline = time.monotonic() + seconds
+    while not (result := what()):
+        assert time.monotonic() < deadline, why or f"waited {seconds} s in vain"
+        time.sleep(0.005)
+    return result
+
+
+class Player(threading.Thread):
+    """Watches the machine as a screen does, says at once that each outcome has been shown, and presses."""
+
+    def __init__(self, folder: StateFolder) -> None:
+        super().__init__(daemon=True)
+        self._folder = folder
+        self._ending = threading.Event()
+        self._socket = None
+        self.snapshot: Snapshot | None = None
+        self.games = 0
+        self.sequences: dict[int, Snapshot] = {}
+
+    def run(self) -> None:
+        while not self._ending.is_set():
+            with contextlib.suppress(OSError, ConnectionError), socket.socket(socket.AF_UNIX) as line:
+                line.connect(str(self._folder.screen_socket))
+                line.sendall(encode(Hello(token=self._folder.screen_token.read_text().strip())))
+                self._socket = line
+                with line.makefile("rb") as file:
+                    while (text := file.readline(LINE_BYTES_MAX)).endswith(b"\n"):
+                        self._hear(decode(text))
+            self.snapshot = None
+            self._ending.wait(0.01)
+
+    def _hear(self, message) -> None:
+        if isinstance(message, Snapshot):
+            self.snapshot = message
+            self.sequences[message.journal_sequence] = message
+        elif isinstance(message, Play):
+            self.games += 1
+            self.wish("shown", message.play_id)
+
+    def wish(self, name, value=None) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.sendall(encode(Intent(name=name, value=value)))
+
+    def sees(self, **facts) -> Snapshot:
+        """Wait for a picture in which all of this holds."""
+        return wait_for(
+            lambda: (now := self.snapshot) and all(getattr(now, k) == v for k, v in facts.items()) and now,
+            f"never saw {facts}",
+        )
+
+    def plays(self, games=1) -> None:
+        for _ in range(games):
+            before = self.games
+            wait_for(lambda: self.snapshot and "play" in self.snapshot.accepts, "cannot play")
+            self.wish("play")
+            wait_for(lambda n=before: self.games > n, "no outcome came")
+            wait_for(lambda: self.snapshot and self.snapshot.state != "playing", "the game never ended")
+
+    def end(self) -> None:
+        self._ending.set()
+
+
+class Cabin:
+    """``channels``: the [sas.<name>] tables of the cabinet file. Use as a context manager."""
+
+    def __init__(self, root: Path, channels: dict[str, dict], more: str = "") -> None:
+        self.root = root
+        self.folder = StateFolder(root / "state")
+        self.folder.prepare()
+        self.file = root / "cabinet.toml"
+        tables = "".join(f"[sas.{name}]\n{toml(table)}" for name, table in channels.items())
+        self.file.write_text(CABINET + more + tables)
+        self._channels = channels
+        self._log = (root / "machine.log").open("ab")
+        self._where = ("--state", str(self.folder.root), "--cabinet", str(self.file))
+        self.machine = None
+        self.player = Player(self.folder)
+
+    def __enter__(self):
+        self._bench = subprocess.Popen(
+            (sys.executable, "-m", "egm.devices.bench", *self._where, "--speed", "20"), stderr=self._log
+        )
+        wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
+        self._hand = Hand(self.folder.run)
+        self.start()
+        self.player.start()
+        self.player.sees(state="idle")
+        return self
+
+    def __exit__(self, *_):
+        self.player.end()
+        self.stop()
+        self._hand.close()
+        self._bench.terminate()
+        self._bench.wait()
+        self._log.close()
+
+    # ------------------------------------------------------------------ its power
+    def start(self) -> None:
+        """Switch the machine on."""
+        self.machine = subprocess.Popen((sys.executable, "-m", "egm.cabinet", *self._where), stderr=self._log)
+
+    def stop(self, number=signal.SIGTERM) -> None:
+        """Switch it off: cleanly, or by SIGKILL."""
+        if self.machine is not None:
+            self.machine.send_signal(number)
+            status = self.machine.wait(PATIENCE)
+            self.machine = None
+            assert status in (0, -number), self.log()
+
+    def log(self) -> str:
+        """What the processes printed."""
+        return (self.root / "machine.log").read_text()
+
+    # ------------------------------------------------------------------ its devices
+    def does(self, device, action, **values) -> bool:
+        """Lay a hand on a device; whether it took it."""
+        return self._hand.do(device, action, **values).ok
+
+    def insists(self, device, action, **values) -> None:
+        """Until the device takes it: the machine must have let it."""
+        wait_for(lambda: self.does(device, action, **values), f"{device} never took {action}")
+
+    def puts_in(self, cents: int) -> None:
+        """Insert a bill, and wait until it is credit."""
+        before = wait_for(lambda: self.player.snapshot).credit_cents
+        self.insists("bill", "insert", amount_cents=cents)
+        self.player.sees(credit_cents=before + cents)
+
+    def turns_key(self) -> None:
+        """The attendant's key, on and off."""
+        self.does("io", "key", name="attendant", on=True)
+        self.does("io", "key", name="attendant", on=False)
+
+    def tickets(self) -> list[str]:
+        """The numbers of all tickets that came out of the printer whole."""
+        printed = self._hand.do("printer").state["printed"]
+        return [
+            next(text for text in texts(paper) if len(text) == 18 and text.isdigit())
+            for paper in printed
+            if paper["barcode_complete"]
+        ]
+
+    # ------------------------------------------------------------------ its hosts
+    @contextlib.contextmanager
+    def line(self, name="main", **options):
+        """Our end of a SAS line."""
+        port = self.folder.run / "sas" / name
+        wait_for(port.exists, f"no line {name}: {self.log()}")
+        wire = Wire.PLAIN if self._channels[name].get("framing") == "lenient" else Wire.MARKED
+        line = HostLine(str(port), wire, answer_seconds=options.pop("answer_seconds", 1.0), **options)
+        try:
+            yield line
+        finally:
+            line.close()
+
+    @contextlib.contextmanager
+    def host(self, name="main", *, recorder=None, **options):
+        """Our host on a SAS line, its ledger kept from one use to the next; connected."""
+        with (
+            Store.open(self.root / f"host-{name}.sqlite", lambda: datetime.now(UTC)) as store,
+            self.line(name, recorder=recorder) as line,
+        ):
+            host = Host(line, store, now=lambda: datetime.now(UTC), **options)
+            host.connect(PATIENCE)
+            yield host
+
+
+__all__ = ["BenchUnreachableError", "Cabin", "Player", "wait_for"]

@@ -1,0 +1,209 @@
+"""What no polite host sends: the machine stays silent, keeps its place, and answers the next good poll.
+
+Every byte here is written by hand; only the checksum is shared with the machine.
+"""
+
+import random
+
+import pytest
+from sas_cabin import Cabin
+
+from egm.sas.crc import sealed
+
+GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
+QUIET = 0.12
+"""Seconds after which an unanswered poll counts as unanswered: six times the machine's limit."""
+
+
+class Prober:
+    """Sends anything, and says what came back."""
+
+    def __init__(self, line):
+        self.line = line
+
+    def ask(self, message, size=None):
+        """What comes back: ``size`` bytes, or all there is until it is quiet."""
+        if size is None:
+            self.line.listen(0.0)
+            self.line.send(message)
+            return self.line.listen(QUIET)
+        return self.line.exchange(message, lambda got: len(got) >= size)
+
+    def sync(self):
+        self.line.send(SYNC)
+        self.line.listen(0.05)
+
+    def version(self):
+        return self.ask(VERSION, 12)
+
+    def recovers(self):
+        """Whether a good poll is answered after a pause, which a busy computer may swallow: then after another."""
+        for _ in range(4):
+            self.line.listen(0.05)
+            self.sync()
+            if self.version()[:2] == VERSION:
+                return True
+        return False
+
+    def drain(self):
+        """Take every exception there is."""
+        taken = []
+        while (got := self.ask(GENERAL, 1)) != b"\x00":
+            assert len(got) == 1
+            taken.append(got[0])
+            self.sync()
+        return taken
+
+
+@pytest.fixture(scope="module", params=["strict", "lenient"])
+def cabin(request, tmp_path_factory):
+    root = tmp_path_factory.mktemp(request.param)
+    with Cabin(root, {"main": {"framing": request.param}}) as cabin:
+        cabin.framing = request.param
+        yield cabin
+
+
+@pytest.fixture
+def prober(cabin):
+    with cabin.line() as line:
+        prober = Prober(line)
+        prober.sync()
+        prober.drain()
+        yield prober
+
+
+@pytest.mark.requirement("K-06")
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"\x01\x01" + bytes(2),
+        sealed(b"\x01\x01")[:-1] + b"\x09",
+        bytes(reversed(sealed(b"\x01\x01"))),
+    ],
+    ids=["zero", "one-bit", "backwards"],
+)
+def test_a_wrong_checksum_is_met_with_silence_and_does_nothing(cabin, prober, message):
+    assert prober.ask(message) == b""
+    assert cabin.player.snapshot.state == "idle"
+    prober.sync()
+    assert prober.version()[:2] == VERSION
+
+
+@pytest.mark.parametrize("code", [0x00, 0x1D, 0x6B, 0xFE])
+def test_an_unknown_poll_is_met_with_silence_never_with_a_refusal(prober, code):
+    for message in (bytes((1, code)), sealed(bytes((1, code)))):
+        assert prober.ask(message) == b""
+        prober.sync()
+    assert prober.version()[:2] == VERSION
+
+
+def test_nobody_answers_for_another_machine(prober):
+    assert prober.ask(b"\x82") == b""
+    assert prober.ask(b"\x02\x54") == b""
+    assert prober.ask(sealed(b"\x02\x01")) == b""
+    prober.sync()
+    assert prober.version()[:2] == VERSION
+
+
+def test_nobody_answers_a_broadcast(cabin, prober):
+    assert prober.ask(SYNC) == b""
+    assert prober.ask(sealed(bytes.fromhex("00 7F 11212026 063000"))) == b""
+    assert prober.version()[:2] == VERSION
+
+
+def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
+    cabin.does("io", "door", name="main", open=True)
+    cabin.player.sees(doors_open=("main",))
+    while (first := prober.ask(GENERAL, 1)) == b"\x00":
+        prober.sync()
+    assert [prober.ask(GENERAL, 1) for _ in range(3)] == [first] * 3  # the same poll again: the same answer
+    prober.ask(b"\x02\x54")  # a poll to somebody else: heard
+    cabin.does("io", "door", name="main", open=False)
+    cabin.player.sees(doors_open=())
+    rest = prober.drain()
+    assert first == b"\x11"
+    assert 0x11 not in rest
+    assert 0x12 in rest
+
+
+def test_a_long_poll_acknowledges_an_exception(cabin, prober):
+    cabin.does("io", "door", name="main", open=True)
+    cabin.player.sees(doors_open=("main",))
+    while (first := prober.ask(GENERAL, 1)) == b"\x00":
+        prober.sync()
+    assert prober.version()[:2] == VERSION
+    assert prober.ask(GENERAL, 1) != first
+    cabin.does("io", "door", name="main", open=False)
+    cabin.player.sees(doors_open=())
+    prober.sync()
+    prober.drain()
+
+
+def test_the_oldest_waiting_exception_gives_way_when_too_many_wait_and_the_host_is_told(cabin, prober):
+    for _ in range(15):
+        cabin.does("io", "door", name="main", open=True)
+        cabin.player.sees(doors_open=("main",))
+        cabin.does("io", "door", name="main", open=False)
+        cabin.player.sees(doors_open=())
+    taken = prober.drain()
+    assert 0x70 in taken
+    assert len(taken) <= 21
+    assert taken.count(0x11) + taken.count(0x12) >= 19
+
+
+def test_a_wakeup_in_the_middle_of_a_message_begins_another(cabin, prober):
+    if cabin.framing == "lenient":
+        pytest.skip("a line without the ninth bit has no wakeup")
+    prober.line.send(sealed(b"\x01\x01")[:3])  # cut short by:
+    assert prober.version()[:2] == VERSION
+    assert cabin.player.snapshot.state == "idle"
+
+
+def test_a_pause_in_the_middle_of_a_message_ends_it(tmp_path):
+    with Cabin(tmp_path, {"main": {"gap_ms": 20}}) as cabin, cabin.line() as line:
+        prober = Prober(line)
+        prober.sync()
+        prober.drain()
+        whole = sealed(b"\x01\x01")
+        line.send(whole[:2])
+        line.listen(QUIET)
+        line.send(whole[2:], wake=False)
+        assert line.listen(QUIET) == b""
+        assert cabin.player.snapshot.state == "idle"
+        assert prober.version()[:2] == VERSION
+
+
+def fuzz(chance):
+    """Random bytes, and good messages spoilt: cut, doubled, one byte changed, checksum right on nonsense."""
+    good = chance.choice(
+        [sealed(b"\x01\x01"), sealed(b"\x01\x94"), sealed(b"\x01\x72\x02\xff\x00"), VERSION, GENERAL]
+    )
+    data = bytearray(good)
+    match chance.randrange(6):
+        case 0:
+            return chance.randbytes(chance.randint(1, 40))
+        case 1:
+            del data[chance.randrange(len(data)) :]
+        case 2:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        case 3:
+            data *= 2
+        case 4:
+            data = bytearray(sealed(b"\x01" + chance.randbytes(chance.randint(1, 60))))
+        case 5:
+            data.insert(chance.randrange(len(data)), chance.randrange(256))
+    return bytes(data)
+
+
+@pytest.mark.requirement("K-06")
+def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cabin, prober):
+    chance = random.Random(7)
+    cabin.puts_in(500)
+    for n in range(200):
+        prober.line.send(fuzz(chance), wake=chance.random() < 0.5)
+        if n % 10 == 9:
+            assert prober.recovers(), n
+    assert cabin.machine.poll() is None
+    assert cabin.player.snapshot.credit_cents == 500
+    cabin.player.wish("cash_out")
+    cabin.player.sees(credit_cents=0)
