@@ -41,7 +41,7 @@ class HostLineError(PeerError):
 
 
 def wire_for(port: str) -> Wire:
-    """The wire a port most likely wants: a machine hears a pseudo-terminal of its own strictly, unless told."""
+    """The wire a port most likely wants: a machine hears its own pseudo-terminal strictly unless told."""
     if "://" in port:
         return Wire.PLAIN
     try:
