@@ -79,6 +79,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("door.opened_while_off:drop", _LAMP, _SELF, 0x9B),
         ("door.opened_while_off:*", _STOP, _SELF, 0x99),
         ("fault.raised:logic_access", _HARD, _ATT, 0x15),
+        ("fault.raised:unidentified_opening", _STOP, _ATT, None),
         ("fault.raised:coin_acceptor.coin_cheat", _STOP, _ATT, 0x2D),
         ("fault.raised:coin_acceptor.diverter", _STOP, _ATT, 0x25),
         ("fault.raised:coin_acceptor.disputed", _STOP, _ATT, 0x21),

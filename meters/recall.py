@@ -57,6 +57,12 @@ LOGS: Final[Mapping[str, Log]] = {
         Log("transfers", ("aft.*", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
         Log("handpays", ("handpay.*",), 35, "D-10; NJ-C(a)4-5"),
         Log("progressives", ("progressive.hit*",), 25, "D-19; NY 5320.8(b)"),
+        Log(
+            "access",
+            ("menu.*", "sign_in.*", "key.*", "door.*", "intervention.*", "staff.*", "tilt.cleared"),
+            100,
+            "J-18; NY 5321.9(e)",
+        ),
         Log("software", ("software.*",), 10, "A-16; MS 8-2.9(b)3"),
     )
 }

@@ -59,6 +59,8 @@ class Key(StrEnum):
     SERVICE = "service_call"
     MENU = "menu"
     """The service menu is open: since when, and who is signed in."""
+    INTERVENTION = "intervention"
+    """Who is at work in the machine, since when, and why."""
     STAFF = "staff"
     """The number of the last change to the staff that is recorded."""
     TRIES = "tries:"

@@ -4,7 +4,18 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.cabinet import host_tickets, host_transfers, lockups, pay_out, play, progressives, service, value_in
+from egm.cabinet import (
+    forms,
+    host_tickets,
+    host_transfers,
+    interventions,
+    lockups,
+    pay_out,
+    play,
+    progressives,
+    service,
+    value_in,
+)
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
@@ -13,8 +24,20 @@ from egm.link.messages import Notice
 Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
-_MODULES: Final = (play, progressives, value_in, pay_out, lockups, host_tickets, host_transfers, service)
-GUARDS: Final[Mapping[str, Guard]] = {guard.__name__: guard for module in _MODULES for guard in module.GUARDS}
+_MODULES: Final = (
+    play,
+    progressives,
+    value_in,
+    pay_out,
+    lockups,
+    host_tickets,
+    host_transfers,
+    service,
+    interventions,
+)
+GUARDS: Final[Mapping[str, Guard]] = {
+    guard.__name__: guard for module in (*_MODULES, forms) for guard in module.GUARDS
+}
 EFFECTS: Final[Mapping[str, Effect]] = {
     effect.__name__: effect for module in _MODULES for effect in module.EFFECTS
 }

@@ -16,6 +16,11 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.interventions import (
+    every_door_is_closed,
+    intervention_is_open,
+    no_intervention_is_open,
+)
 from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -118,6 +123,38 @@ FORMS: Final[tuple[Form, ...]] = (
         event=Event.ENABLED,
         permission=Permission.HOLD,
         values={"source": "operator"},
+    ),
+    Form(
+        id="intervention",
+        event=Event.INTERVENTION_OPENED,
+        permission=Permission.OPEN_DOORS,
+        fields=(Field(name="reason"),),
+        needs=(no_intervention_is_open,),
+        values={"kind": "repair"},
+    ),
+    Form(
+        id="collection",
+        event=Event.INTERVENTION_OPENED,
+        permission=Permission.COLLECT,
+        fields=(Field(name="reason"),),
+        needs=(no_intervention_is_open,),
+        values={"kind": "collection"},
+    ),
+    Form(
+        id="intervention_end",
+        event=Event.INTERVENTION_CLOSED,
+        permission=Permission.OPEN_DOORS,
+        fields=(Field(name="work", length_max=200), Field(name="parts", required=False, length_max=200)),
+        needs=(intervention_is_open, every_door_is_closed),
+        values={"kind": "repair"},
+    ),
+    Form(
+        id="collection_end",
+        event=Event.INTERVENTION_CLOSED,
+        permission=Permission.COLLECT,
+        fields=(Field(name="work", length_max=200),),
+        needs=(intervention_is_open, every_door_is_closed),
+        values={"kind": "collection"},
     ),
 )
 

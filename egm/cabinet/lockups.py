@@ -8,6 +8,7 @@ from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import given_back
 from egm.cabinet.faults import fault
 from egm.cabinet.games import open_game
+from egm.cabinet.interventions import UNIDENTIFIED, is_identified
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark
@@ -100,6 +101,8 @@ def record_door_opened(cabinet: Cabinet, occurrence: Occurrence) -> None:
     )
     if door == "logic":
         record_fault(cabinet, Occurrence(occurrence.event, {"code": "logic_access"}))
+    if not is_identified(cabinet, door):
+        record_fault(cabinet, Occurrence(occurrence.event, {"code": UNIDENTIFIED, "detail": door}))
 
 
 def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:

@@ -112,7 +112,7 @@ class Filling:
 
     def _missing(self, cabinet: Cabinet) -> tuple[Row, ...]:
         """What must be true for it to be done, each with a mark."""
-        occurrence = Occurrence(self.form.event)
+        occurrence = Occurrence(self.form.event, self.form.values)
         return tuple(
             Row(
                 cells=(say(f"service.needs.{guard.__name__}"),),

@@ -87,6 +87,8 @@ class Event(StrEnum):
     MENU = "menu"
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
+    INTERVENTION_OPENED = "intervention_opened"
+    INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
@@ -280,6 +282,26 @@ _OWN: Final[tuple[Row, ...]] = (
         Row(state, Event.ANSWER, ("page_is_open",), ("answer_page",), Next.STANDING)
         for state in (*_SERVICEABLE, State.SERVICE_MENU)
     ),
+    *(
+        row
+        for state in (*_SERVICEABLE, State.SERVICE_MENU)
+        for row in (
+            Row(
+                state,
+                Event.INTERVENTION_OPENED,
+                ("authorised", "no_intervention_is_open"),
+                ("open_intervention",),
+                Next.STANDING,
+            ),
+            Row(
+                state,
+                Event.INTERVENTION_CLOSED,
+                ("authorised", "intervention_is_open", "every_door_is_closed"),
+                ("close_intervention",),
+                Next.STANDING,
+            ),
+        )
+    ),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
     *(
         Row(state, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME)
@@ -335,6 +357,8 @@ WISHES: Final = frozenset(
         Event.LIMIT,
         Event.KEY_TURNED,
         Event.MENU,
+        Event.INTERVENTION_OPENED,
+        Event.INTERVENTION_CLOSED,
     }
 )
 

@@ -20,6 +20,11 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
     "host": ("host", "a SAS host for the bench; explain a recording"),
+    "people": ("people", "enrol the staff of a machine: roles and PINs"),
+    "intervention": (
+        "intervention",
+        "who opened the machine, why, what was done: the sheets",
+    ),
     "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and hold it against its exact figures"),

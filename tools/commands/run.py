@@ -11,8 +11,10 @@ from typing import Final
 
 import click
 
+from egm.clock import SystemClock
 from egm.config import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
+from tools.demonstration import demonstration_staff
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
 _OPERATOR_ERROR: Final = 2
@@ -140,6 +142,9 @@ def command(state: Path | None, cabinet: Path | None, screen: str, port: int | N
     try:
         folder.prepare()
         children = _children(folder, cabinet, _screen_mode(screen), port)
+        badges = demonstration_staff(load_cabinet(cabinet), folder, SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
+    for badge in badges:
+        click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     sys.exit(asyncio.run(_Supervisor(children).run()))

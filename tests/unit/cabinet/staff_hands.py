@@ -9,6 +9,7 @@ from egm.link.pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
+from tools.sheets import worded
 
 TEXTS = {language: Texts(language) for language in ("en", "fr")}
 #: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
@@ -127,22 +128,8 @@ def words_of(page: ServicePage) -> Iterator[Words]:
 
 
 def said(words: Words, language: str) -> str:
-    """A text in words, as a screen would say it. Raises CatalogueError where the catalogue has none."""
-    texts = TEXTS[language]
-    if words.kind == "say":
-        money = {
-            key.removesuffix("_cents"): texts.money(value, "USD")
-            for key, value in words.values.items()
-            if key.endswith("_cents") and isinstance(value, int)
-        }
-        return texts.say(str(words.value), **{**words.values, **money})
-    if words.kind == "money":
-        return texts.money(int(words.value), "USD")
-    if words.kind == "moment":
-        return texts.moment(str(words.value))
-    if words.kind == "local":
-        return texts.local({key: str(value) for key, value in words.values.items()})
-    return str(words.value)
+    """A text in words. Raises CatalogueError where the catalogue has none."""
+    return worded(words, TEXTS[language], "USD")
 
 
 def offered(page: ServicePage) -> list[str]:

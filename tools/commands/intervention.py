@@ -1,0 +1,109 @@
+"""``egm intervention``: the intervention sheets, made from the machine's journal alone."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.cabinet.intervention_sheet import Sheet, sheets
+from egm.config import default_state_dir
+from egm.screen.text import LOCALES, Texts
+from meters import JournalError, open_view
+from tools.sheets import as_pdf, as_text
+
+#: ISO 4217's code for no currency: a sheet holds meters as counts, and no amounts.
+_NO_MONEY: Final = "XXX"
+_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
+
+
+@click.group()
+def command() -> None:
+    """Who opened the machine, why, and what was done: one sheet an intervention (Monaco art. 20.3)."""
+
+
+@contextmanager
+def _read(state: Path | None) -> Iterator[list[Sheet]]:
+    try:
+        with open_view(state or default_state_dir()) as view:
+            yield list(sheets(view))
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _find(found: list[Sheet], name: str) -> Sheet:
+    sheet = next((sheet for sheet in found if sheet.id == name), None)
+    if sheet is None:
+        known = ", ".join(sheet.id for sheet in found) or "none"
+        raise click.ClickException(f"no intervention is called {name!r}; there are: {known}")
+    return sheet
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@_state
+def list_(state: Path | None, *, as_json: bool) -> None:
+    """Every intervention, oldest first."""
+    with _read(state) as found:
+        if as_json:
+            click.echo(json.dumps([_document(sheet) for sheet in found], ensure_ascii=False))
+            return
+        table = Table("sheet", "stopped", "ended", "person", "reason", "doors", show_edge=False)
+        for sheet in found:
+            doors = ", ".join(sheet.doors)
+            table.add_row(sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, doors)
+        Console().print(table)
+
+
+@command.command("show")
+@click.argument("name")
+@_language
+@_state
+def show(name: str, language: str, state: Path | None) -> None:
+    """One sheet as text."""
+    with _read(state) as found:
+        click.echo(_text(_find(found, name), language), nl=False)
+
+
+@command.command("export")
+@click.argument("name")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["pdf", "text", "json"]), default="pdf", show_default=True
+)
+@_language
+@_state
+def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
+    """Write one sheet to a file, to be printed, signed and kept."""
+    with _read(state) as found:
+        sheet = _find(found, name)
+    if form == "pdf":
+        title = Texts(language).say("service.sheet.title", number=sheet.id)
+        content = as_pdf(title, sheet.tables(), Texts(language), _NO_MONEY)
+    elif form == "text":
+        content = _text(sheet, language).encode()
+    else:
+        content = json.dumps(_document(sheet), ensure_ascii=False, indent=1).encode()
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise click.ClickException(f"{out}: {error.strerror}") from error
+    click.echo(f"{sheet.id} written to {out}")
+
+
+def _text(sheet: Sheet, language: str) -> str:
+    texts = Texts(language)
+    return as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, _NO_MONEY)
+
+
+def _document(sheet: Sheet) -> dict[str, Any]:
+    moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
+    return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}

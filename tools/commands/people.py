@@ -1,0 +1,133 @@
+"""``egm people``: enrol the staff of one machine, also while it runs."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.clock import SystemClock
+from egm.config import StateFolder, default_state_dir
+from egm.errors import OperatorError
+from egm.people import Permission, Person, Role, Roster, permissions_of
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
+
+
+@click.group()
+def command() -> None:
+    """Enrol, list and disable the people who work on a machine, and set their PINs.
+
+    PINs are asked for, never given as arguments. The machine copies every change into its journal when it
+    starts and at the next sign-in.
+    """
+
+
+def _load(state: Path | None) -> Roster:
+    folder = StateFolder(state or default_state_dir())
+    try:
+        folder.prepare()
+        return Roster.load(folder.staff)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _authority(roster: Roster, by: str | None) -> str:
+    """Who does it, proved by PIN; nobody need prove anything on a machine without people."""
+    if not roster.people:
+        return ""
+    if by is None:
+        raise click.ClickException("say who does this: --by NUMBER, of somebody who may enrol others")
+    person = roster.proves(by, click.prompt(f"PIN of {by}", hide_input=True))
+    if person is None:
+        raise click.ClickException("number or PIN is wrong")
+    if not person.may(Permission.ENROL):
+        raise click.ClickException(f"{by} is {person.role} and may not enrol others")
+    return person.id
+
+
+def _new_pin(number: str) -> str:
+    return str(click.prompt(f"New PIN of {number}", hide_input=True, confirmation_prompt=True))
+
+
+@command.command("add")
+@click.argument("number")
+@click.argument("name")
+@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
+@_by
+@_state
+def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
+    """Enrol NAME under staff NUMBER. The first must be a manager, and needs nobody's leave."""
+    roster = _load(state)
+    authority = _authority(roster, by)
+    try:
+        roster.added(Person(number, name, Role(role)), _new_pin(number), by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{number} {name} is enrolled as {role}")
+
+
+@command.command("disable")
+@click.argument("number")
+@click.option("--again", "enable", is_flag=True, help="Let the person in again.")
+@_by
+@_state
+def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
+    """Let the person of this NUMBER in no more. Nobody is ever deleted: the journal names them."""
+    roster = _load(state)
+    authority = _authority(roster, by)
+    change = roster.enabled if enable else roster.disabled
+    try:
+        change(number, by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{number} is {'enabled' if enable else 'disabled'}")
+
+
+@command.command("pin")
+@click.argument("number")
+@_by
+@_state
+def pin(number: str, by: str | None, state: Path | None) -> None:
+    """Set the PIN of this NUMBER: one's own, proved by the old one, or anybody's with --by."""
+    roster = _load(state)
+    try:
+        if by is None:
+            if roster.proves(number, click.prompt(f"Old PIN of {number}", hide_input=True)) is None:
+                raise click.ClickException("number or PIN is wrong")
+            authority = number
+        else:
+            authority = _authority(roster, by)
+        roster.with_pin(number, _new_pin(number), by=authority, at=SystemClock().now())
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{number} has a new PIN")
+
+
+@command.command("list")
+@click.option("--changes", is_flag=True, help="Every change ever made, instead of who is enrolled.")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@_state
+def list_(state: Path | None, *, changes: bool, as_json: bool) -> None:
+    """Who is enrolled, or what has changed. No PIN is ever shown: none is kept."""
+    roster = _load(state)
+    rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    table = Table(*(rows[0] if rows else ("id", "name", "role", "disabled")), show_edge=False)
+    for row in rows:
+        table.add_row(*(str(value) for value in row.values()))
+    Console().print(table)
+
+
+@command.command("roles")
+def roles() -> None:
+    """What each role may do."""
+    table = Table("permission", *(role.value for role in Role), show_edge=False)
+    for permission in Permission:
+        table.add_row(permission.value, *("x" if permission in permissions_of(role) else "" for role in Role))
+    Console().print(table)

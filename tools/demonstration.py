@@ -1,0 +1,76 @@
+"""The staff of a demonstration cabinet: one person a role, with PINs made at its first start.
+
+Only for a cabinet all of whose devices are simulated. The PINs lie in the state folder in clear, for its user
+only, so that ``egm run`` can tell them again; a real cabinet has no staff until somebody is enrolled.
+"""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from egm.config import CabinetFile, StateFolder
+from egm.errors import OperatorError
+from egm.people import Person, PinRefusedError, Role, Roster, check_pin
+
+FILE_NAME: Final = "demonstration-staff.json"
+_DIGITS: Final = 6
+#: The manager first: whoever enrols must be enrolled.
+_STAFF: Final = (
+    (Role.MANAGER, "Morgan"),
+    (Role.SUPERVISOR, "Sacha"),
+    (Role.ATTENDANT, "Alex"),
+    (Role.MECHANIC, "Max"),
+    (Role.TECHNICIAN, "Toni"),
+    (Role.INSPECTOR, "Inès"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """What somebody of the demonstration needs to sign in."""
+
+    number: str
+    name: str
+    role: str
+    pin: str
+
+
+def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
+    """The badges of a demonstration cabinet, made at its first start; none for any other cabinet.
+
+    Raises OperatorError where the file of the PINs is not what was written.
+    """
+    if not cabinet.devices or any(device.port != "bench" for device in cabinet.devices.values()):
+        return ()
+    path = folder.root / FILE_NAME
+    if path.exists():
+        try:
+            return tuple(Badge(**kept) for kept in json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise OperatorError(f"{path}: not the badges of a demonstration: {error}") from error
+    roster = Roster.load(folder.staff)
+    if roster.people:
+        return ()
+    badges = tuple(
+        Badge(str(number), name, role.value, _pin()) for number, (role, name) in enumerate(_STAFF, 1001)
+    )
+    for badge in badges:
+        person = Person(badge.number, badge.name, Role(badge.role))
+        roster = roster.added(person, badge.pin, by="" if not roster.people else badges[0].number, at=now)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump([{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges], file)
+    return badges
+
+
+def _pin() -> str:
+    while True:
+        pin = "".join(secrets.choice("0123456789") for _ in range(_DIGITS))
+        try:
+            check_pin(pin)
+        except PinRefusedError:
+            continue
+        return pin

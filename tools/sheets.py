@@ -1,0 +1,158 @@
+"""Tables of a service page on paper: as text, and as an A4 PDF drawn with Pillow."""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from PIL import Image, ImageDraw, ImageFont
+
+import egm.screen
+from egm.link.pages import Table, Words
+from egm.screen.text import Texts
+
+#: A4 at 150 dots an inch.
+_DPI: Final = 150
+_PAGE: Final = (1240, 1754)
+_MARGIN: Final = 100
+_LINE: Final = 30
+_TEXT: Final = 22
+_TITLE: Final = 34
+_BLACK, _WHITE = 0, 1
+_FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
+
+
+def worded(words: Words, texts: Texts, currency: str) -> str:
+    """One text of a page in a language. Raises CatalogueError for a text the catalogue has not."""
+    match words.kind:
+        case "say":
+            money = {
+                key.removesuffix("_cents"): texts.money(value, currency)
+                for key, value in words.values.items()
+                if key.endswith("_cents") and isinstance(value, int)
+            }
+            return texts.say(str(words.value), **{**words.values, **money})
+        case "money":
+            return texts.money(int(words.value), currency)
+        case "number":
+            return texts.number(int(words.value))
+        case "moment":
+            return texts.moment(str(words.value))
+        case "local":
+            return texts.local({code: str(text) for code, text in words.values.items()})
+        case _:
+            return str(words.value)
+
+
+def rows_of(table: Table, texts: Texts, currency: str) -> list[list[str]]:
+    """The table's cells in words, its column titles first where it has any."""
+    lines = [table.columns] if table.columns else []
+    return [
+        [worded(cell, texts, currency) for cell in line] for line in (*lines, *(r.cells for r in table.rows))
+    ]
+
+
+def as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
+    """Title and tables as plain text, columns aligned."""
+    lines = [title, "=" * len(title)]
+    for table in tables:
+        lines.append("")
+        if table.title is not None:
+            lines.append(worded(table.title, texts, currency))
+        rows = rows_of(table, texts, currency)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines += [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def as_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
+    """Title and tables on as many A4 pages as they need, one bit a dot."""
+    paper = _Paper(title)
+    for table in tables:
+        if table.title is not None:
+            paper.gap()
+            paper.line([worded(table.title, texts, currency)], bold=True)
+        for place, row in enumerate(rows_of(table, texts, currency)):
+            paper.line(row, bold=bool(table.columns) and place == 0)
+        paper.gap()
+    return paper.pdf()
+
+
+@lru_cache(maxsize=8)
+def _font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(_FONTS / f"Lato-{name}.ttf", dots)
+
+
+class _Paper:
+    """Pages filled from the top; a line that does not fit begins a new page."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._pages: list[Image.Image] = []
+        self._y = 0
+        self._new_page()
+
+    def _new_page(self) -> None:
+        page = Image.new("1", _PAGE, _WHITE)
+        self._pages.append(page)
+        draw = ImageDraw.Draw(page)
+        draw.text((_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_font("Bold", _TITLE), anchor="ls")
+        draw.text(
+            (_PAGE[0] - _MARGIN, _MARGIN),
+            str(len(self._pages)),
+            fill=_BLACK,
+            font=_font("Regular", _TEXT),
+            anchor="rs",
+        )
+        draw.line((_MARGIN, _MARGIN + 14, _PAGE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
+        self._y = _MARGIN + 2 * _LINE
+
+    def gap(self) -> None:
+        """An empty line."""
+        self._y += _LINE // 2
+
+    def line(self, cells: list[str], *, bold: bool = False) -> None:
+        """One row, its cells in columns of equal width, each wrapped within its own."""
+        font = _font("Bold" if bold else "Regular", _TEXT)
+        room = (_PAGE[0] - 2 * _MARGIN) // len(cells)
+        wrapped = [list(_wrapped(cell, font, room - 16)) for cell in cells]
+        for line in range(max(map(len, wrapped))):
+            if self._y > _PAGE[1] - _MARGIN:
+                self._new_page()
+            draw = ImageDraw.Draw(self._pages[-1])
+            for place, cell in enumerate(wrapped):
+                if line < len(cell):
+                    draw.text(
+                        (_MARGIN + place * room, self._y), cell[line], fill=_BLACK, font=font, anchor="ls"
+                    )
+            self._y += _LINE
+
+    def pdf(self) -> bytes:
+        """All pages as one file."""
+        stream = BytesIO()
+        first, *rest = self._pages
+        first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=rest, producer="open-egm")
+        return stream.getvalue()
+
+
+def _wrapped(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
+    """The text in lines no longer than ``room`` dots; a word longer than a line is cut."""
+    line = ""
+    for word in text.split(" "):
+        rest = word
+        while rest:
+            joined = f"{line} {rest}".strip()
+            if font.getlength(joined) <= room:
+                line, rest = joined, ""
+            elif line:
+                yield line
+                line = ""
+            else:
+                fits = max(n for n in range(1, len(rest) + 1) if n == 1 or font.getlength(rest[:n]) <= room)
+                yield rest[:fits]
+                rest = rest[fits:]
+    yield line
