@@ -54,10 +54,15 @@ class GameSlot(_Table):
 
 
 class Device(_Table):
-    """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin."""
+    """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin.
+
+    ``values_cents``: what a bill or coin acceptor was programmed to name, in minor units by channel from 1
+    (0: an empty channel); dollars when nothing is said.
+    """
 
     protocol: str
     port: str = "bench"
+    values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
 
 
 class Metrics(_Table):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from egm.cabinet.ledgers import Ledgers
-from egm.cabinet.ports import DRIVERS
+from egm.cabinet.ports import DRIVERS, Fitting
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import Device, DeviceEvent, Escrowed, EventSink
 from egm.devices.line import SerialLine
@@ -27,6 +27,9 @@ class ListenError(Exception):
 
 @runtime_checkable
 class _TakesMoney(Protocol):
+    @property
+    def values_cents(self) -> frozenset[int]: ...
+
     def enable(self, denominations_cents: frozenset[int]) -> None: ...
 
 
@@ -45,7 +48,7 @@ def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> 
         payouts=TransientPayoutLedger(),
         printing=TransientPrintLedger(),
     )
-    return DRIVERS[protocol](name, line, sink, ledgers)
+    return DRIVERS[protocol](Fitting(name, line, sink, ledgers, ()))
 
 
 class Listener:
@@ -81,10 +84,10 @@ class Listener:
         if self._accept:
             if not isinstance(driver, _TakesMoney):
                 raise ListenError(f"{self._protocol} accepts no money")
-            try:
-                driver.enable(self._accept)
-            except ValueError as error:
-                raise ListenError(str(error)) from error
+            unknown = self._accept - driver.values_cents
+            if unknown:
+                raise ListenError(f"{self._protocol}: no note or coin of {sorted(unknown)} cents is known")
+            driver.enable(self._accept)
         try:
             async with asyncio.timeout(seconds):
                 await driver.run()

@@ -7,7 +7,7 @@ it harms nothing, so it lies in a plain file and not in the journal.
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from egm.cabinet.cabinet import Identity
 from egm.clock import Clock
 from egm.profiles import Profile
-from rng import CarryOverDamaged, Personalization, RandomService, RngError
+from rng import CarryOverDamaged, EntropySource, Personalization, RandomService, RngError
 
 
 def start_chance(
@@ -28,8 +28,12 @@ def start_chance(
     clock: Clock,
     on_event: Callable[[str, Mapping[str, Any]], None],
     instance: int = 1,
+    sources: Sequence[EntropySource] | None = None,
 ) -> RandomService:
-    """Instantiate the generator from fresh entropy. Raises :class:`rng.RngError` when any part fails."""
+    """Instantiate the generator from fresh entropy: of ``sources``, or of all this machine has.
+
+    Raises :class:`rng.RngError` when any part fails.
+    """
     start = partial(
         RandomService.start,
         personalization=Personalization(
@@ -39,6 +43,7 @@ def start_chance(
             instance=instance,
             boot_counter=boots,
         ),
+        sources=sources,
         policy=profile.chance,
         clock=clock.monotonic_ns,
         on_event=on_event,

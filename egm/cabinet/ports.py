@@ -23,12 +23,21 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
-from egm.devices.line import SerialLine
+from egm.devices.line import Opener, SerialLine, open_port
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.errors import OperatorError
 from egm.tickets.templates import available, load_template
 
-Make = Callable[[str, SerialLine, EventSink, Ledgers], Device]
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What a driver is made of. ``values``: what its channels are worth, where the cabinet file says so."""
+
+    name: str
+    line: SerialLine
+    sink: EventSink
+    ledgers: Ledgers
+    values: tuple[dict[int, int], ...]
 
 
 def _resident() -> dict[str, Template]:
@@ -39,22 +48,21 @@ def _resident() -> dict[str, Template]:
     }
 
 
+def _lines() -> dict[str, list[str]]:
+    """What a printer without templates prints for each place: its lines, in order."""
+    return {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()}
+
+
 #: Protocol (as in cabinet files) -> how its driver is made.
-DRIVERS: Final[Mapping[str, Make]] = {
-    "id003": lambda name, line, sink, ledgers: Id003Driver(name, line, sink, ledgers.paper),
-    "ebds": lambda name, line, sink, ledgers: EbdsDriver(name, line, sink, ledgers.paper),
-    "cctalk_bill": lambda name, line, sink, ledgers: CctalkBillDriver(name, line, sink, ledgers.paper),
-    "cctalk_coin": lambda name, line, sink, ledgers: CctalkCoinDriver(name, line, sink, ledgers.coins),
-    "cctalk_hopper": lambda name, line, sink, ledgers: CctalkHopperDriver(name, line, sink, ledgers.payouts),
-    "tcl": lambda name, line, sink, ledgers: TclDriver(name, line, sink, ledgers.printing, _resident()),
-    "ithaca": lambda name, line, sink, ledgers: IthacaDriver(
-        name,
-        line,
-        sink,
-        ledgers.printing,
-        {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()},
-    ),
-    "ioboard": lambda name, line, sink, ledgers: IoBoardDriver(name, line, sink),  # noqa: ARG005
+DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
+    "id003": lambda fit: Id003Driver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "ebds": lambda fit: EbdsDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "cctalk_bill": lambda fit: CctalkBillDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "cctalk_coin": lambda fit: CctalkCoinDriver(fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values),
+    "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payouts),
+    "tcl": lambda fit: TclDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _resident()),
+    "ithaca": lambda fit: IthacaDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _lines()),
+    "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
 }
 
 #: Kind of device -> the field of :class:`Ports` its driver goes to.
@@ -82,8 +90,17 @@ class Ports:
     hopper: Hopper | None = None
 
 
-def build_ports(cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink, ledgers: Ledgers) -> Ports:
-    """Make the drivers. Raises OperatorError for an unknown protocol or a second device of a kind."""
+def build_ports(
+    cabinet_file: CabinetFile,
+    folder: StateFolder,
+    sink: EventSink,
+    ledgers: Ledgers,
+    opener: Opener = open_port,
+) -> Ports:
+    """Make the drivers; ``opener`` opens their ports.
+
+    Raises OperatorError for an unknown protocol or a second device of a kind.
+    """
     kinds: dict[str, str] = {}
     places: dict[str, Any] = {}
     lines: dict[str, SerialLine] = {}
@@ -96,7 +113,8 @@ def build_ports(cabinet_file: CabinetFile, folder: StateFolder, sink: EventSink,
         if place in places:
             raise OperatorError(f"device {name!r}: the cabinet already has a {entry.kind}")
         kinds[name] = entry.kind
+        values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))
-        line = lines.setdefault(path, SerialLine(path, entry.line))  # ccTalk devices may share one
-        places[place] = DRIVERS[device.protocol](name, line, sink, ledgers)
+        line = lines.setdefault(path, SerialLine(path, entry.line, opener))  # ccTalk devices may share one
+        places[place] = DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values))
     return Ports(drivers=tuple(places.values()), kinds=kinds, **places)

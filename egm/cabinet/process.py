@@ -6,7 +6,7 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from egm.cabinet.wiring import bell, lamps, occurrences, tower, wish
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import DeviceEvent
+from egm.devices.line import Opener, open_port
 from egm.errors import LocalError
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
@@ -39,7 +40,7 @@ from egm.profiles import load_profile
 from egm.progressive.pools import all_pools
 from egm.tickets.store import TicketStore
 from meters import Journal, Policy
-from rng import RandomService, RngError
+from rng import EntropySource, RandomService, RngError
 
 _VERSION: Final = version("open-egm")
 #: A screen that never says it has shown the outcome is not waited for longer than this.
@@ -53,10 +54,21 @@ _IDLE_SECONDS: Final = 5.0
 class Machine:
     """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
 
-    def __init__(self, folder: StateFolder, cabinet_file: CabinetFile, clock: Clock) -> None:
+    def __init__(
+        self,
+        folder: StateFolder,
+        cabinet_file: CabinetFile,
+        clock: Clock,
+        *,
+        opener: Opener = open_port,
+        sources: Sequence[EntropySource] | None = None,
+    ) -> None:
+        """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has."""
         self._folder = folder
         self._file = cabinet_file
         self._clock = clock
+        self._opener = opener
+        self._sources = sources
         self._profile = load_profile(cabinet_file.machine.profile)
         self._residents, self._refused = admit(cabinet_file.games, self._profile, cabinet_file.progressives)
         self._shown: Snapshot | None = None
@@ -76,6 +88,8 @@ class Machine:
             try:
                 await self._work()
             finally:
+                if self._show_timer is not None:
+                    self._show_timer.cancel()
                 if self._cabinet.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._cabinet.chance)
 
@@ -128,7 +142,11 @@ class Machine:
             self._cabinet.log("tickets.mended", {"what": str(store.mended)})
         self._engine = Engine(self._cabinet, self._changed)
         self._ports: Ports = build_ports(
-            self._file, self._folder, self._on_device, ledgers_of(self._cabinet, self._engine.handle)
+            self._file,
+            self._folder,
+            self._on_device,
+            ledgers_of(self._cabinet, self._engine.handle),
+            self._opener,
         )
         self._cabinet.acceptor = self._ports.acceptor
         self._cabinet.printer = self._ports.printer
@@ -176,6 +194,7 @@ class Machine:
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
             on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
+            sources=self._sources,
         )
 
     # ------------------------------------------------------------------ working

@@ -60,7 +60,15 @@ def simulated(cabinet: CabinetFile) -> dict[str, str]:
 class Bench:
     """The twins of one state folder, and the socket through which hands reach them."""
 
-    def __init__(self, state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
+    def __init__(
+        self,
+        state: Path,
+        protocols: Mapping[str, str],
+        *,
+        speed: float = 1.0,
+        values_cents: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        """``values_cents``: what the channels of a device are worth, by its name; see the cabinet file."""
         self._run = state / "run"
         self._memory = state / "bench"
         self._token = ""  # made anew at each start
@@ -70,7 +78,7 @@ class Bench:
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
             port = Port(self._run / "dev" / name, entry.line.character_seconds)
-            self.twins[name] = entry.twin(name, port, speed)
+            self.twins[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
 
     @property
     def socket_path(self) -> Path:
@@ -189,9 +197,10 @@ def _write_private(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-async def serve(state: Path, protocols: Mapping[str, str], *, speed: float = 1.0) -> None:
-    """Run a bench until SIGTERM or SIGINT."""
-    bench = Bench(state, protocols, speed=speed)
+async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
+    """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` for a device it cannot simulate."""
+    values = {name: device.values_cents for name, device in cabinet.devices.items()}
+    bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -214,8 +223,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
     options = parser.parse_args(arguments)
     try:
-        protocols = simulated(load_cabinet(options.cabinet))
-        asyncio.run(serve(options.state, protocols, speed=options.speed))
+        asyncio.run(serve(options.state, load_cabinet(options.cabinet), speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:
         sys.stderr.write(f"bench: {error}\n")
         return 1

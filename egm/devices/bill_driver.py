@@ -82,11 +82,13 @@ class BillDriver(LineDriver[M]):
         self._doubted = False
 
     # ------------------------------------------------------------ the machine's side
+    @property
+    def values_cents(self) -> frozenset[int]:
+        """The notes it can name, in minor units."""
+        return frozenset(self._notes.values())
+
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, and tickets if ``barcodes``. Raises ValueError on a note it cannot name."""
-        unknown = denominations_cents - frozenset(self._notes.values())
-        if unknown:
-            raise ValueError(f"{self.name}: no note of {sorted(unknown)} cents in its table")
+        """Accept these notes as far as the acceptor knows them, and tickets if ``barcodes``."""
         self._denominations = denominations_cents
         self._barcodes = barcodes
         self._wake.set()

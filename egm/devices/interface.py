@@ -264,7 +264,7 @@ class BillAcceptor(Device, Protocol):
     """Takes notes and tickets into escrow, and stacks or returns them as told."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, and tickets if ``barcodes``. Raises ValueError on a note it cannot name."""
+        """Accept these notes as far as the acceptor knows them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
         """Accept nothing more. What is already in escrow still waits for its answer."""
@@ -283,7 +283,7 @@ class CoinAcceptor(Device, Protocol):
     """Takes coins; there is no escrow, a coin that passed is in."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these coins."""
+        """Accept these coins, as far as the acceptor has a slot for them."""
 
     def disable(self) -> None:
         """Accept none: coins fall through to the tray."""

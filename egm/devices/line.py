@@ -57,6 +57,10 @@ class Handle(Protocol):
         """Give the port back."""
 
 
+Opener = Callable[[str, LineSettings], Handle]
+"""Opens a port by its path. Raises :class:`LineLostError` where it cannot be had."""
+
+
 def open_port(path: str, settings: LineSettings) -> Handle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
 
@@ -85,9 +89,7 @@ class SerialLine:
     for all, and the first to come back opens it.
     """
 
-    def __init__(
-        self, path: str, settings: LineSettings, opener: Callable[[str, LineSettings], Handle] = open_port
-    ) -> None:
+    def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:
         self.path = path
         self.settings = settings
         self._opener = opener

@@ -207,11 +207,12 @@ def available() -> tuple[str, ...]:
 
 
 def load_profile(name: str | Path) -> Profile:
-    """Load a profile by id, or from a file.
+    """Load a profile by id, or from a file: a path, or a name that ends in ``.toml``.
 
     Raises OperatorError naming the file, the key and the reason when it is missing or wrong.
     """
-    path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
+    is_file = isinstance(name, Path) or name.endswith(".toml")
+    path = Path(name) if is_file else _FOLDER / f"{name}.toml"
     if not path.is_file():
         raise OperatorError(f"no jurisdiction profile {str(name)!r}; there are: {', '.join(available())}")
     try:

@@ -1,18 +1,9 @@
-"""A loop on which time jumps, and cables in memory: every timeout of a driver is tested in no time.
-
-The loop runs what is ready; when nothing is, its clock moves to the next timer. The cable is a socket pair
-behind the twins' own ``Port``, so a byte written is readable at once and a run is the same every time.
-"""
+"""A twin on a cable in memory, on a loop whose time jumps: every timeout of a driver is tested in no time."""
 
 import asyncio
-import os
-import random
-import selectors
-import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,109 +11,9 @@ import pytest
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.driver import LineDriver
 from egm.devices.interface import DeviceEvent
-from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine
-from egm.devices.twin import Port, Twin
-
-
-class _JumpingSelector:
-    """Never waits: when no descriptor is ready, the clock moves on instead."""
-
-    def __init__(self) -> None:
-        self._real = selectors.DefaultSelector()
-        self.now = 1000.0
-
-    def select(self, timeout: float | None = None) -> Any:
-        ready = self._real.select(0)
-        if ready or timeout == 0:
-            return ready
-        if timeout is None:
-            raise RuntimeError("every task waits for something that no timer or line will bring")
-        self.now += timeout
-        return []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-
-class JumpingLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._jumping = _JumpingSelector()
-        super().__init__(self._jumping)
-
-    def time(self) -> float:
-        return self._jumping.now
-
-
-def jump(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end on a loop whose time jumps."""
-    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-        return runner.run(coroutine)
-
-
-class _Descriptor:
-    def __init__(self, fileno: int) -> None:
-        self._fileno = fileno
-
-    def fileno(self) -> int:
-        return self._fileno
-
-    def close(self) -> None:
-        os.close(self._fileno)
-
-
-class Cable(Port):
-    """A port whose line is a socket pair; ``line`` says how good it is."""
-
-    def __init__(self, line: str = "perfect", seed: int = 1) -> None:
-        super().__init__(Path("cable"))
-        self._dice = random.Random(seed)
-        self._line = line
-        self.split = line == "one_byte"
-        self.late_seconds = 0.09 if line == "delayed" else 0.0
-
-    def _make_pair(self) -> tuple[int, int]:
-        ours, theirs = socket.socketpair()
-        return ours.detach(), theirs.detach()
-
-    def good_again(self) -> None:
-        self._line = "perfect"
-        self.late_seconds = 0.0
-
-    def _spoiled(self, data: bytes) -> bytes:
-        if self._line != "lossy":
-            return data
-        fate = self._dice.random()
-        if fate < 0.08:
-            return b""
-        if fate < 0.16:
-            place = self._dice.randrange(len(data))
-            return data[:place] + bytes((data[place] ^ 1 << self._dice.randrange(8),)) + data[place + 1 :]
-        if fate < 0.20:
-            return data[: self._dice.randrange(len(data))]
-        if fate < 0.22:
-            return self._dice.randbytes(3) + data
-        return data
-
-    def hear(self, data: bytes) -> None:
-        if data := self._spoiled(data):
-            super().hear(data)
-
-    def send(self, data: bytes) -> None:
-        if data := self._spoiled(data):
-            super().send(data)
-
-    def open(self, path: str, settings: LineSettings) -> Handle:
-        """A fresh descriptor of the machine's end, stale bytes gone, as a UART's are."""
-        if not self.plugged:
-            raise LineLostError(path, "no such port")
-        fileno = os.dup(self._slave)
-        os.set_blocking(fileno, False)
-        try:
-            while os.read(fileno, 4096):
-                pass
-        except BlockingIOError:
-            pass
-        return _Descriptor(fileno)
+from egm.devices.line import SerialLine
+from egm.devices.twin import Twin
+from tools.soak.cable import Cable, Quality
 
 
 @dataclass
@@ -130,7 +21,7 @@ class Rig:
     """A twin, its cable, and as many lives of the driver as a test wants. Use inside ``jump``."""
 
     protocol: str
-    line: str = "perfect"
+    line: Quality = "perfect"
     seed: int = 1
     events: list[DeviceEvent] = field(default_factory=list)
     react: Callable[[DeviceEvent], None] = lambda _: None

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from bill_rig import DRIVERS, BillRig
-from conftest import jump
 
 from egm.devices.bill_twin import Paper
 from egm.devices.interface import (
@@ -22,6 +21,7 @@ from egm.devices.interface import (
     ReturnReason,
     Stacked,
 )
+from tools.soak.virtual import jump
 
 
 @pytest.fixture(params=sorted(DRIVERS))

@@ -5,7 +5,7 @@ import random
 from contextlib import suppress
 
 import pytest
-from conftest import Rig, jump
+from conftest import Rig
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
@@ -23,6 +23,7 @@ from egm.devices.interface import (
     Rejected,
 )
 from egm.devices.transient import TransientCoinLedger, TransientPayoutLedger
+from tools.soak.virtual import jump
 
 COINS = frozenset({25, 1_00, 2_00})
 

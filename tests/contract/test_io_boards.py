@@ -4,7 +4,7 @@ import asyncio
 import random
 
 import pytest
-from conftest import Rig, jump
+from conftest import Rig
 
 from egm.devices.interface import (
     ButtonPressed,
@@ -20,6 +20,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
 from egm.devices.ioboard.driver import IoBoardDriver
+from tools.soak.virtual import jump
 
 
 class BoardRig(Rig):

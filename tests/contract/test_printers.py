@@ -3,12 +3,13 @@
 import asyncio
 
 import pytest
-from conftest import Rig, jump
+from conftest import Rig
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.devices.transient import TransientPrintLedger
+from tools.soak.virtual import jump
 
 S = PrintState
 WHOLE = [S.PENDING, S.PRINTING, S.BARCODE_DONE, S.TAKEN]

@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and hold it against its exact figures"),
+    "soak": ("soak", "a whole cabinet through players, faults and power cuts, held to the cent"),
     "certify": ("certify", "hold games against every rule of a jurisdiction; sign the evidence"),
     "game": ("game", "check, start and tune game definitions; print their schema"),
 }

@@ -60,11 +60,13 @@ class CctalkCoinDriver(CctalkDriver):
         self._renew_at = 0.0
 
     # ------------------------------------------------------------ the machine's side
+    @property
+    def values_cents(self) -> frozenset[int]:
+        """The coins it can name, in minor units."""
+        return frozenset(self._coins.values())
+
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these coins. Raises ValueError on a coin the acceptor has no slot for."""
-        unknown = denominations_cents - frozenset(self._coins.values())
-        if unknown:
-            raise ValueError(f"{self.name}: no coin of {sorted(unknown)} cents in its table")
+        """Accept these coins, as far as the acceptor has a slot for them."""
         self._denominations = denominations_cents
         self._wake.set()
 

@@ -82,6 +82,8 @@ BARCODE_MARK: Final = 0x6F
 #: Bar codes wanted: Interleaved 2 of 5, 18 characters.
 BARCODE_INTERLEAVED_18: Final = b"\x01\x12"
 
+#: The code of the first kind of note.
+FIRST_NOTE: Final = 0x61
 #: Note code to minor units, dollars. Tables differ by country: the cabinet file may give another.
 DOLLARS: Final[Mapping[int, int]] = {
     0x61: 1_00,

@@ -179,9 +179,8 @@ class Id003Driver(BillDriver[Frame]):
 
     def _setting_due(self) -> Frame | None:
         """The first setting that is not as wished; the inhibit last, for it ends initialisation."""
-        accepted = sum(
-            1 << code - 0x61 for code, cents in self._notes.items() if cents in self._denominations
-        )
+        codes = [code for code, cents in self._notes.items() if cents in self._denominations]
+        accepted = sum(1 << code - codec.FIRST_NOTE for code in codes)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",

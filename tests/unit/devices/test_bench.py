@@ -385,7 +385,7 @@ def test_egm_device_listens_to_a_port(tmp_path, process):
     bytes_too = egm("--protocol", "id003", "--port", port, "--bytes", "--seconds", "0.5").output
     assert "> fc 05 11 27 56" in bytes_too
     assert "< fc 05 " in bytes_too
-    assert "no note of" in egm("--protocol", "id003", "--port", port, "--accept", "3").output
+    assert "no note or coin of" in egm("--protocol", "id003", "--port", port, "--accept", "3").output
     assert "accepts no money" in egm("--protocol", "ioboard", "--port", port, "--accept", "500").output
     assert "needs --port" in egm("--protocol", "id003").output
     assert "whole cents" in egm("--protocol", "id003", "--port", port, "--accept", "x").output

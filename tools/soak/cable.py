@@ -1,0 +1,84 @@
+"""A port whose line is a socket pair in memory: a byte written is readable at once, unlike a terminal's."""
+
+import os
+import random
+import socket
+from pathlib import Path
+from typing import Final, Literal
+
+from egm.devices.line import Handle, LineLostError, LineSettings
+from egm.devices.twin import Port
+
+Quality = Literal["perfect", "one_byte", "lossy", "delayed"]
+_LATE_SECONDS: Final = 0.09
+
+
+class _Descriptor:
+    def __init__(self, fileno: int) -> None:
+        self._fileno = fileno
+
+    def fileno(self) -> int:
+        return self._fileno
+
+    def close(self) -> None:
+        os.close(self._fileno)
+
+
+class Cable(Port):
+    """The twin's end of it; :meth:`open` gives the machine's. ``quality`` says how good the line is."""
+
+    def __init__(self, quality: Quality = "perfect", seed: int = 1) -> None:
+        super().__init__(Path("cable"))
+        self._dice = random.Random(seed)  # noqa: S311 (dice for faults, in no machine)
+        self._quality = quality
+        self.split = quality == "one_byte"
+        self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
+
+    def _make_pair(self) -> tuple[int, int]:
+        ours, theirs = socket.socketpair()
+        return ours.detach(), theirs.detach()
+
+    def good_again(self) -> None:
+        """The line loses and delays nothing from now on."""
+        self._quality = "perfect"
+        self.late_seconds = 0.0
+
+    def _spoiled(self, data: bytes) -> bytes:
+        """What a lossy line makes of a message: one in five is lost, changed, cut short or led by noise."""
+        if self._quality != "lossy":
+            return data
+        fate = self._dice.random()
+        if fate < 0.08:
+            return b""
+        if fate < 0.16:
+            place = self._dice.randrange(len(data))
+            return data[:place] + bytes((data[place] ^ 1 << self._dice.randrange(8),)) + data[place + 1 :]
+        if fate < 0.20:
+            return data[: self._dice.randrange(len(data))]
+        if fate < 0.22:
+            return self._dice.randbytes(3) + data
+        return data
+
+    def hear(self, data: bytes) -> None:
+        """Bytes from the machine, as the line lets them through."""
+        if data := self._spoiled(data):
+            super().hear(data)
+
+    def send(self, data: bytes) -> None:
+        """Bytes to the machine, as the line lets them through."""
+        if data := self._spoiled(data):
+            super().send(data)
+
+    def open(self, path: str, settings: LineSettings) -> Handle:
+        """A fresh descriptor of the machine's end, stale bytes gone, as a UART's are."""
+        del settings
+        if not self.plugged:
+            raise LineLostError(path, "no such port")
+        fileno = os.dup(self._slave)
+        os.set_blocking(fileno, False)
+        try:
+            while os.read(fileno, 4096):
+                pass
+        except BlockingIOError:
+            pass
+        return _Descriptor(fileno)
