@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, account
@@ -153,6 +154,8 @@ class Cabinet:
     printer: TicketPrinter | None = None
     hopper: Hopper | None = None
     desk: TicketDesk | None = None
+    #: The least exact return of each game, as admitted.
+    returns: Mapping[str, Fraction] = field(default_factory=dict)
     #: The host the money goes through; by default there is none.
     host: HostMoney = field(default_factory=HostMoney)
     #: The progressive levels the games play for, and what the linked ones show.

@@ -116,6 +116,7 @@ class Machine:
             denominations_cents={
                 game_id: resident.denominations_cents for game_id, resident in self._residents.items()
             },
+            returns={game_id: resident.least_return for game_id, resident in self._residents.items()},
             clock=self._clock,
             chance=None,
             restart_chance=self._start_chance,

@@ -27,6 +27,8 @@ from egm.sas.settings import SasLine
 from egm.sas.wire import LenientFraming, StrictFraming
 
 _GENESIS_SEQUENCE: Final = 1
+_MONEY_POLLS: Final = frozenset({0x71, 0x72})
+"""A host that may use one of these is the one the machine's money goes through."""
 
 
 class SasChannel:
@@ -57,10 +59,11 @@ class SasChannel:
             monotonic_ns=at.clock.monotonic_ns,
             busy_ns=settings.busy_ms * 1_000_000,
         )
-        self.host = Host(name, settings, at, tell=self._line.tell, republish=self._publish)
+        self.host = Host(name, settings, self._answered, at, tell=self._line.tell, republish=self._publish)
         self._reader = Reader(self.host)
         self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
         journal = at.engine.cabinet.journal
+        self._noted = journal.sequence
         fresh = journal.sequence <= _GENESIS_SEQUENCE
         self._seen = 0 if fresh else self._cursor.read(default=journal.sequence)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -90,10 +93,13 @@ class SasChannel:
         """Tell the line how the machine is now, and the host what has happened since."""
         if now.journal_sequence == self._seen:
             return
+        entries = list(self.host.cabinet.journal.entries(since=self._seen))
+        for entry in entries:
+            if entry.sequence > self._noted:
+                self._reader.note(entry)
         readout = self._reader.readout()
-        entries = self.host.cabinet.journal.entries(since=self._seen)
         news = [what for entry in entries for what in happenings(entry, readout, self._answered)]
-        self._seen = now.journal_sequence
+        self._seen = self._noted = now.journal_sequence
         self._line.tell(readout, *news)
 
     def _publish(self) -> None:
@@ -144,6 +150,8 @@ class SasChannel:
     def _link_changed(self, *, up: bool) -> None:
         """Record that a host has come or gone."""
         cabinet = self.host.cabinet
+        if _MONEY_POLLS & self._answered:
+            cabinet.host.online = up
         story = {"host": self.host.name}
         if up:
             cabinet.log("host.link_up", story)

@@ -39,7 +39,7 @@ def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, i
         case "game.start":
             yield _GAME_STARTED, _started(entry, readout), 0
         case "game.end":
-            won = _credits(int(story.get("win_cents", 0)), readout)
+            won = readout.credits(int(story.get("win_cents", 0)))
             yield _GAME_ENDED, bcd(won, 4), 0
         case "selection":
             number = _selected(entry, readout)
@@ -57,15 +57,11 @@ def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, i
                 yield known.sas, b"", 0
 
 
-def _credits(amount_cents: int, readout: Readout) -> int:
-    return amount_cents // readout.denomination_cents
-
-
 def _started(entry: StoredEntry, readout: Readout) -> bytes:
     """Credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
-    total = _credits(readout.values()["coin_in"], readout)
-    return bcd(_credits(bet_cents, readout), 2) + bcd(total, 4) + b"\0\0"
+    total = readout.credits(readout.values()["coin_in"])
+    return bcd(readout.credits(bet_cents), 2) + bcd(total, 4) + b"\0\0"
 
 
 def _selected(entry: StoredEntry, readout: Readout) -> int | None:
@@ -84,5 +80,4 @@ def bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
 def _bill(amount_cents: int, readout: Readout) -> bytes:
     """Country, bill code, how many of them so far."""
     country, code = bill_codes(amount_cents, readout.currency)
-    count = readout.reading.by("bill_in.count", "bill_cents").get(str(amount_cents), 0)
-    return bcd(country, 1) + bcd(code or 0, 1) + bcd(count, 4)
+    return bcd(country, 1) + bcd(code or 0, 1) + bcd(readout.bills(amount_cents), 4)

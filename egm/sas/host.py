@@ -7,7 +7,9 @@ something. An effect is called on the machine's loop; it must be quick, and lets
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from egm.cabinet.attachments import Surroundings
 from egm.cabinet.cabinet import Cabinet, Occurrence
@@ -15,7 +17,9 @@ from egm.cabinet.states import Event
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
 from egm.sas.line import Delivered, Message, RealTime, Withdrawn
-from egm.sas.settings import Group, SasLine
+from egm.sas.settings import SasLine
+
+_TIME_KEY: Final = "host_time:"
 
 
 @dataclass(slots=True)
@@ -24,6 +28,8 @@ class Host:
 
     name: str
     settings: SasLine
+    polls: frozenset[int]
+    """The polls it may use."""
     at: Surroundings
     tell: Callable[[Message], None]
     """Hands a message to the line."""
@@ -42,9 +48,25 @@ class Host:
         """Who disables the machine when this host does."""
         return f"host:{self.name}"
 
-    def may(self, group: Group) -> bool:
-        """Whether this host is given a group of polls."""
-        return group in self.settings.groups
+    @property
+    def zone(self) -> ZoneInfo:
+        """Where the machine stands."""
+        return ZoneInfo(self.cabinet.identity.house.time_zone)
+
+    @property
+    def clock_offset_seconds(self) -> int:
+        """By how much this host's time is ahead of the machine's; 0 until it has told it."""
+        kept = self.cabinet.journal.state(f"{_TIME_KEY}{self.name}")
+        return kept if isinstance(kept, int) else 0
+
+    def set_time(self, told: datetime) -> None:
+        """Keep the time the host has told, as its distance from the machine's own."""
+        ahead = round((told - self.at.clock.now()).total_seconds())
+        if ahead == self.clock_offset_seconds:
+            return
+        story = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
+        self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, story=story)
+        self.republish()
 
     def handle(self, event: Event, **values: object) -> None:
         """Let something happen."""

@@ -1,52 +1,136 @@
 """Makes the :class:`Readout`: from journal, games and cabinet, on the loop."""
 
-from zoneinfo import ZoneInfo
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.credits import CreditKind
+from egm.cabinet.games import last_game
 from egm.sas.host import Host
-from egm.sas.readout import GameFacts, HandpayFacts, Readout
+from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from meters.entry import StoredEntry
+
+_STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
 
 
 class Reader:
-    """Reads the machine for one host; the journal is read on this thread only."""
+    """Reads the machine for one host. It must be shown every entry of the journal once: :meth:`note`."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         cabinet = host.cabinet
-        self._zone = ZoneInfo(cabinet.identity.house.time_zone)
-        self._games = tuple(
+        self._facts = tuple(
             GameFacts(
                 number=number,
-                id=game.id,
-                title=game.title.get("en", game.id),
+                id=game_id,
+                title=game.title.get("en", game_id),
                 version=game.version,
+                digest=game.digest,
                 denominations_cents=cabinet.denominations_cents[game_id],
                 max_bet_credits=max(game.bet_options),
-                payback=0,
+                payback=_hundredths(cabinet.returns.get(game_id)),
             )
             for number, (game_id, game) in enumerate(cabinet.games.items(), start=1)
         )
+        self._last_bill_cents = 0
+        self._last_ticket_cents = 0
+        self._stacker_bills = 0
+        self._stacker_cents = 0
+        self._look_back()
+
+    def _look_back(self) -> None:
+        """What :meth:`note` would have kept, had it seen the journal so far."""
+        journal = self._host.cabinet.journal
+        removals = (
+            entry.sequence
+            for entry in journal.entries("fault.raised", newest_first=True)
+            if _story(entry).get("code") == _STACKER_REMOVED
+        )
+        for entry in journal.entries("bill.in", since=next(removals, 0)):
+            self.note(entry)
+        for kind in ("bill.in", "voucher.out"):
+            for entry in journal.entries(kind, newest_first=True, limit=1):
+                self._keep_last(entry)
+
+    def note(self, entry: StoredEntry) -> None:
+        """Keep what the meters do not tell: the last bill and ticket, and what lies in the stacker."""
+        self._keep_last(entry)
+        story = _story(entry)
+        if entry.kind == "bill.in":
+            self._stacker_bills += 1
+            self._stacker_cents += int(story["amount_cents"])
+        elif entry.kind == "fault.raised" and story.get("code") == _STACKER_REMOVED:
+            self._stacker_bills = self._stacker_cents = 0
+
+    def _keep_last(self, entry: StoredEntry) -> None:
+        if entry.kind == "bill.in":
+            self._last_bill_cents = int(_story(entry)["amount_cents"])
+        elif entry.kind == "voucher.out":
+            self._last_ticket_cents = int(_story(entry)["amount_cents"])
 
     def readout(self) -> Readout:
         """The machine as of now."""
         host, cabinet = self._host, self._host.cabinet
         selection = cabinet.selection
-        handpay = cabinet.recall(Key.HANDPAY)
         return Readout(
             reading=cabinet.journal.meters(),
             serial=cabinet.identity.serial,
             currency=cabinet.profile.currency,
-            asset_number=host.settings.asset_number,
             denomination_cents=host.settings.denomination_cents,
-            games=self._games,
-            selected_game=next((g.number for g in self._games if g.id == selection.game_id), 0),
+            games=self._facts,
+            selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
-            credit_cents={kind.value: cabinet.kind_cents(kind) for kind in CreditKind},
-            handpay=None
-            if handpay is None
-            else HandpayFacts(handpay["id"], handpay["kind"], handpay["amount_cents"]),
-            local_time=cabinet.clock.now().astimezone(self._zone),
-            made_ns=cabinet.clock.monotonic_ns(),
-            groups=host.settings.groups,
+            handpay=self._handpay(),
+            hopper=self._hopper(),
+            coin_cents=cabinet.profile.coins.hopper_cents or None,
+            last_bill_cents=self._last_bill_cents,
+            last_ticket_cents=self._last_ticket_cents,
+            stacker_bills=self._stacker_bills,
+            stacker_cents=self._stacker_cents,
+            reel_stops=self._reel_stops(),
+            local_time=_local_time(host),
+            polls=host.polls,
+            validation=cabinet.host.validation,
+            transfers=cabinet.host.transfers,
+            bonuses=cabinet.host.bonuses,
         )
+
+    def _handpay(self) -> HandpayFacts | None:
+        """The money owed by hand, until this host has read of it."""
+        owed = self._host.cabinet.recall(Key.HANDPAY)
+        if owed is None or owed["id"] == self._host.notes.get("handpay"):
+            return None
+        return HandpayFacts(owed["id"], owed["kind"], owed["amount_cents"])
+
+    def _hopper(self) -> HopperFacts | None:
+        cabinet = self._host.cabinet
+        coin_cents = cabinet.profile.coins.hopper_cents
+        if cabinet.hopper is None or not coin_cents:
+            return None
+        level_cents = max(0, cabinet.journal.balance_cents("stock:hopper"))
+        faults = tuple(code for code in cabinet.faults if code.startswith("hopper."))
+        return HopperFacts(level_cents // coin_cents, level_cents, faults)
+
+    def _reel_stops(self) -> tuple[int, ...]:
+        last = last_game(self._host.cabinet)
+        stops = () if last is None else last["outcome"]["display"].get("stops", ())
+        return tuple(stops)
+
+
+def _story(entry: StoredEntry) -> Mapping[str, Any]:
+    return entry.record if isinstance(entry.record, Mapping) else {}
+
+
+def _hundredths(fraction: Any) -> int:
+    """A return in hundredths of a percent, rounded down."""
+    return 0 if fraction is None else int(fraction * 10_000)
+
+
+def _local_time(host: Host) -> Any:
+    clock, zone = host.at.clock, host.zone
+    offset = timedelta(seconds=host.clock_offset_seconds)
+
+    def now() -> datetime:
+        return (clock.now() + offset).astimezone(zone)
+
+    return now

@@ -14,6 +14,7 @@ class Group(StrEnum):
     CONTROL = "control"
     """Disable, bills, games, maintenance, sounds: what a host may do to the machine."""
     HANDPAY_RESET = "handpay_reset"
+    HOPPER_STATUS = "hopper_status"
     MULTI_DENOMINATION = "multi_denomination"
     ROM_SIGNATURE = "rom_signature"
     TICKETS = "tickets"
@@ -26,6 +27,7 @@ class Group(StrEnum):
 
 
 ON: Final = frozenset(Group) - {
+    Group.HOPPER_STATUS,
     Group.REAL_TIME,
     Group.DELAY,
     Group.LEGACY_BONUS,
@@ -55,7 +57,6 @@ class SasLine(BaseModel):
     """Exceptions kept for the host."""
     busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
     """How long a poll that acts may take before it is answered busy; the standard allows 20."""
-    asset_number: Annotated[int, Field(ge=0, le=0xFFFFFFFF, strict=True)] = 0
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: what one credit of every meter is worth, in minor units."""
     enable: frozenset[Group] = frozenset()

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from machine_room import Room
+from sas_bench import attach, surroundings
 
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.view import snapshot
-from egm.config import CabinetFile, StateFolder
+from egm.config import StateFolder
 from egm.sas.attachment import SasChannel, sas_lines
 from egm.sas.crc import is_intact, sealed
 from egm.sas.wire import marked
@@ -94,38 +92,11 @@ class Rig:
 
     def __init__(self, folder: Path, sas: dict[str, dict[str, Any]], **room: Any) -> None:
         self.folder = StateFolder(folder)
-        self.folder.prepare()
         self.room = Room(folder, **room)
-        self.file = CabinetFile.model_validate(
-            {
-                "machine": {
-                    "serial": "TEST-1",
-                    "operator_number": "7",
-                    "profile": "generic",
-                    "site": "test",
-                },
-                "games": [],
-                "sas": sas,
-            }
-        )
-        at = Surroundings(
-            engine=self.room.engine,
-            file=self.file,
-            folder=self.folder,
-            clock=self.room.clock,
-            handle=self._handle,
-        )
+        at = surroundings(self.room, folder, sas)
         self.lines = [line for line in sas_lines(at) if isinstance(line, SasChannel)]
-        self.room.engine._changed = self.changed
+        attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
-
-    def _handle(self, occurrence: Occurrence) -> None:
-        self.room.engine.handle(occurrence.event, **occurrence.values)
-
-    def changed(self) -> None:
-        now = snapshot(self.room.engine, fingerprint=self.room.journal.fingerprint)
-        for line in self.lines:
-            line.changed(now)
 
     def wire(self, name: str, **settings: Any) -> Wire:
         """The host's end of a line, once it is there."""

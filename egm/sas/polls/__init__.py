@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.errors import invariant
 from egm.sas.poll import Poll
-from egm.sas.polls import control, machine
+from egm.sas.polls import control, games, machine, meters
 from egm.sas.settings import Group
 
-_MODULES: Final = (machine, control)
+_MODULES: Final = (meters, games, machine, control)
 
 
 def _index() -> dict[int, Poll]:

@@ -159,6 +159,7 @@ class Room:
             profile=self.profile,
             games={game_id: resident.game for game_id, resident in residents.items()},
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
+            returns={game_id: r.least_return for game_id, r in residents.items()},
             clock=self.clock,
             chance=generator() if chance is None else chance,
             restart_chance=self._restart,
