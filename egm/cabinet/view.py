@@ -9,10 +9,10 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.games import last_game
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
-from egm.link.messages import GameView, Handpay, Notice, Snapshot, Tilt
+from egm.link.messages import GameView, Handpay, Notice, PayOut, Snapshot, Tilt
 
 #: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
-_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE)
+_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE)
 
 
 def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
@@ -20,7 +20,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
     cabinet = engine.cabinet
     selection = cabinet.selection
     last = last_game(cabinet)
-    handpay = cabinet.recall(Key.HANDPAY)
+    handpay, paying = cabinet.recall(Key.HANDPAY), cabinet.recall(Key.PAY_OUT)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
         state=engine.state.value,
@@ -52,6 +52,9 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         handpay=None
         if handpay is None
         else Handpay(kind=handpay["kind"], amount_cents=handpay["amount_cents"]),
+        paying=None
+        if paying is None
+        else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
         doors_open=cabinet.doors_open,
         progressives=progressives.views(cabinet),
         defect=cabinet.profile.pay_out.defect,

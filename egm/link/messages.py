@@ -92,6 +92,13 @@ class Handpay(_Message):
     amount_cents: int
 
 
+class PayOut(_Message):
+    """Credits on their way out: ``way`` is ``ticket``, ``coins``, or one the screen has no picture for."""
+
+    way: str
+    amount_cents: int
+
+
 class Reminder(_Message):
     """What the place's rules, or the player's own limits, bring to mind between two games.
 
@@ -158,6 +165,7 @@ class Snapshot(_Message):
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
     handpay: Handpay | None = None
+    paying: PayOut | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""

@@ -13,12 +13,14 @@ from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
-from egm.screen.scenes.help import draw_help, page_keys
+from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
+from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
 from egm.screen.scenes.stage import Stage, bulbs, chrome, draw_focus
+from egm.screen.scenes.value import draw_value
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -74,6 +76,8 @@ class Picture:
             draw_attract(stage)
         elif scene is Scene.GAME:
             draw_celebration(stage)
+            draw_value(stage)
+            draw_reminder(stage)
         elif scene is not Scene.SERVICE:
             draw_lockup(stage, scene)
         if view.page is Page.HELP:
@@ -103,12 +107,13 @@ class Picture:
         if view.scene is Scene.SERVICE:
             found = page_touches(stage)
         elif view.page is Page.HELP:
-            found = [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
+            found = sheet_keys(stage)
+            found += [(rect, Action(name)) for name, rect in page_keys(layout.sheet).items()]
         elif view.page is Page.GAMES:
             found = choices(view, layout)
         elif view.scene is Scene.GAME:
-            found = answers(stage)
-            if not found and not playing(view, self.theme):
+            found = reminder_keys(stage) or answers(stage)
+            if not found and reminds(stage) is None and not playing(view, self.theme):
                 found = [*touches(view, layout), *area_touches(view, layout)]
         return [Touch(rect, action) for rect, action in found]
 

@@ -37,13 +37,16 @@ def pressed(
     action = moved
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
         return _on_page(view, action)
+    waved = view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
+    if action.name == "play" and waved:
+        action = Action("acknowledge")  # the player has seen it; the next PLAY plays
     own = _answered(view, action, theme)
     if own is not None:
         return own
     wishes = _wishes(view, action)
     if wishes is None:
         return _local(view, action.name), ()
-    stays = action.name in {"language", "denomination"}
+    stays = action.name in {"language", "denomination", "limit"}
     return view if stays else replace(view, page=Page.NONE), wishes
 
 
@@ -157,11 +160,21 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
         "cash_out": (Intent(name="cash_out"),),
         "service": (Intent(name="service"),),
         "menu": (Intent(name="menu"),),
+        "acknowledge": (Intent(name="acknowledge"),),
+        "limit": _limit(action.value),
         "bet_less": _bet(view, -1),
         "bet_more": _bet(view, 1),
         "bet_max": _bet(view, 0),
         "language": _next_language(view),
     }.get(action.name)
+
+
+def _limit(asked: Any) -> tuple[Intent, ...]:
+    """The player's own limit: (of what, how much)."""
+    if not isinstance(asked, tuple):
+        return ()
+    of, value = asked
+    return (Intent(name="limit", value=int(value), options={"of": str(of)}),)
 
 
 def _next_language(view: View) -> tuple[Intent, ...]:

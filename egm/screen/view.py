@@ -176,6 +176,11 @@ def choosing(view: View, theme: Theme) -> bool:
     return view.page is not Page.NONE or (view.decision is not None and asking(view, theme))
 
 
+def seconds_since(view: View, then_utc: str) -> float:
+    """Seconds from a moment (ISO 8601, UTC) to the view's."""
+    return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
+
+
 def last_step(view: View) -> Step | None:
     """What the game on the screen ended with: the last step shown, else the machine's last display."""
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:

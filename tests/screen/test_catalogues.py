@@ -45,6 +45,8 @@ def test_no_text_is_empty_and_french_is_not_english():
         "key.choose_less",
         "key.choose_more",
         "page.shift",
+        "reminder.minutes",
+        "reminder.hours",
     }
     same = {key for key in english if english[key] == french[key]} - international
     assert same == set()

@@ -6,7 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.residents import Resident
-from egm.link.messages import Decision, GameView, Handpay, Hello, Notice, Play, Snapshot, Tilt
+from egm.link.messages import (
+    Decision,
+    GameView,
+    Handpay,
+    Hello,
+    Notice,
+    PayOut,
+    Play,
+    Protection,
+    Reminder,
+    Session,
+    Snapshot,
+    Tilt,
+)
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard, lost
 from egm.screen.pressing import pressed
@@ -249,6 +262,32 @@ def _of_outcome(
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)
 
 
+def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+    """Reminders, limits that were reached, and the page where a player sets them."""
+    kept = {
+        "protection": Protection(
+            clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
+        ),
+        "session": Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60),
+    }
+    for kind, until in (
+        ("time", ""),
+        ("spend", ""),
+        ("time_limit", "2026-11-21T17:20:00+00:00"),
+        ("spend_limit", ""),
+    ):
+        reminder = Reminder.model_validate(
+            {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until}
+        )
+        accepts = ("acknowledge", "cash_out", "language", "service")
+        rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
+        yield f"reminder-{kind}", rest
+    rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)
+    view, _ = pressed(rest, Action("help"), theme)
+    yield "limits", replace(view, sheet=-1)
+    yield "help-line", replace(view, sheet=-2)
+
+
 def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
     """The scenes that are the machine's, whatever the game."""
     game = games[0]
@@ -263,7 +302,9 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "games", pressed(rest, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
-    yield "paying", stopped(state="paying")
+    for way in ("ticket", "coins", "aft"):
+        paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
+        yield f"paying-{way}", replace(paying, now=101.5, scene_at=100.0)
     yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
     for code, by in (
         ("io_board.communication", "self"),
@@ -272,7 +313,28 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     ):
         tilt = Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
         yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
+    tilts = [
+        Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
+        for code, by in (
+            ("ticket_printer.paper_out", "attendant"),
+            ("hopper.hopper_empty", "attendant"),
+            ("bill_acceptor.stacker_full", "technician"),
+        )
+    ]
+    yield "tilt-several", stopped(state="tilt", tilts=tuple(tilts))
+    memory = Tilt(code="memory_damaged", since=_NOON, cleared_by="memory_clear")
+    yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
     yield "out-of-service", stopped(state="out_of_service")
+    for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
+        closed = (Notice(code=code, severity="warning"),)
+        accepts = ("cash_out", "language")
+        out = at_rest(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
+        yield f"out-{code.partition('.')[2]}", out
+    for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
+        values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
+        moved = at_rest(games, game, language, notices=(Notice(code=code, values=values),))
+        yield f"value-{code}", replace(moved, now=101.2)
+    yield from _protected(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
     yield (
         "refused",

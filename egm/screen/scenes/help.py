@@ -14,8 +14,10 @@ from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
+from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
+from egm.screen.view import Action
 
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
@@ -49,7 +51,17 @@ def sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), wheel_prizes))
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
+    snapshot = stage.view.snapshot
+    if snapshot is not None and snapshot.protection.limits:
+        pages.append(Sheet(say("help.limits_title"), draw_limits))
     return pages
+
+
+def help_line(stage: Stage) -> str:
+    """Where help is found, as the place wants it told; empty where it names none."""
+    snapshot = stage.view.snapshot
+    told = snapshot.protection.help_line if snapshot is not None else {}
+    return stage.texts.local(told) if told else ""
 
 
 def _most(stage: Stage, prize: Prize) -> int:
@@ -64,7 +76,7 @@ def draw_help(stage: Stage) -> None:
     if game is None:
         return
     p, rect = stage.painter, stage.layout.sheet
-    x, y, w, h = rect
+    x, y, w, _ = rect
     p.shade(stage.layout.stage, (4, 2, 10, 170))
     p.art(
         ("sheet", stage.look.name),
@@ -88,9 +100,23 @@ def draw_help(stage: Stage) -> None:
         width=w * 0.34,
     )
     p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
-    pages[index].draw(stage, (x + 48, y + 108, w - 96, h - 108 - 104))
+    pages[index].draw(stage, _inside(rect))
     for name, place in page_keys(stage.layout.sheet).items():
         draw_button(stage, place, stage.texts.say(f"key.{name}"))
+
+
+def sheet_keys(stage: Stage) -> list[tuple[Rect, Action]]:
+    """What can be touched on the page that is open, besides the keys that turn it."""
+    pages = sheets(stage)
+    if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
+        return []
+    return limit_keys(stage.view, _inside(stage.layout.sheet))
+
+
+def _inside(sheet: Rect) -> Rect:
+    """The page within its frame, between heading and keys."""
+    x, y, w, h = sheet
+    return (x + 48, y + 108, w - 96, h - 108 - 104)
 
 
 def page_keys(rect: Rect) -> dict[str, Rect]:
@@ -282,4 +308,7 @@ def _responsible(stage: Stage, rect: Rect) -> None:
         p.paragraph(stage.texts.say("help.chance"), (x, y, w, h), Style("strong", "lead", stage.look.accent))
         + 30
     )
-    p.paragraph(stage.texts.say("help.limits"), (x, y, w, h), Style("text", "lead", "text"))
+    y += p.paragraph(stage.texts.say("help.limits"), (x, y, w, h), Style("text", "lead", "text")) + 24
+    line = help_line(stage)
+    if line:
+        p.paragraph(line, (x, y, w, h), Style("strong", "lead", "win"))

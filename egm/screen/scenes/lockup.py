@@ -9,12 +9,13 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import Handpay, Tilt
+from egm.link.messages import Handpay, Snapshot, Tilt
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import BLACK, Stage
+from egm.screen.scenes.stage import BLACK, Stage, spoken
+from egm.screen.scenes.value import draw_moving
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene
@@ -30,6 +31,10 @@ _SIGNS: Final = {
     Scene.OUT: ("steel", "stop"),
 }
 
+_MONEY: Final = frozenset({Scene.HANDPAY, Scene.PAYING})
+#: Who may clear a fault, from the easiest to the hardest.
+_CLEARING: Final = ("self", "attendant", "technician", "memory_clear")
+
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
     """Dim what is behind and show the scene's panel, arriving from above."""
@@ -41,10 +46,19 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
     words = words_of(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
-    height = 560.0
+    height = max(560.0, _needed(stage, scene, words, width))
     x = (stage.layout.size[0] - width) / 2
     y = (stage.layout.stage[3] - height) / 2 - 40 * (1 - share)
     _plate(stage, (x, y, width, height), scene, words)
+
+
+def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
+    """The height of a plate that holds all its words."""
+    style = Style("text", "body", "text")
+    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
+    head = 210 + (0 if not words.large else 126 if scene in _MONEY else 84)
+    moving = 150 if scene is Scene.PAYING and _way(stage) else 0
+    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + 104 + moving
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +77,18 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _handpay(stage, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
-        return _tilt(stage, snapshot.tilts[-1])
+        return _tilts(stage, snapshot.tilts)
+    if scene is Scene.OUT and snapshot is not None:
+        return _out(stage, snapshot)
     doors = "  ·  ".join(_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
-    credit = stage.money(snapshot.credit_cents) if snapshot else ""
+    paying = snapshot.paying if snapshot is not None else None
+    credit = stage.money(paying.amount_cents) if paying else ""
+    way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
     starting = say("boot.link" if snapshot is None else "boot.self_test")
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: Words(say("status.cashing_out"), credit),
-        Scene.OUT: Words(say("out.title"), "", (say("out.say"),), say("out.attendant")),
+        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),)),
         Scene.LOST: Words(say("lost.title"), "", (say("lost.say"),)),
     }.get(scene, Words(say("boot.title"), "", (starting,)))
 
@@ -96,14 +113,33 @@ def fault_words(texts: Texts, code: str) -> str:
     return texts.say(next(key for key in keys if texts.has(key)))
 
 
-def _tilt(stage: Stage, tilt: Tilt) -> Words:
-    say, name = stage.texts.say, fault_words(stage.texts, tilt.code)
-    facts = f"{say('tilt.code', code=tilt.code)}  ·  {say('tilt.since', time=stage.texts.moment(tilt.since))}"
-    key = f"tilt.detail.{tilt.code}"
-    detail = (say(key, detail=tilt.detail),) if stage.texts.has(key) else ()
+def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
+    """The last fault large, the others below it, and who must clear the one that asks for most."""
+    say, last = stage.texts.say, tilts[-1]
+    facts = f"{say('tilt.code', code=last.code)}  ·  {say('tilt.since', time=stage.texts.moment(last.since))}"
+    others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
+    more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
+    hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
+    lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
     return Words(
-        say("tilt.title"), name, (say("tilt.say"), *detail, facts), say(f"tilt.cleared_{tilt.cleared_by}")
+        say("tilt.title"), fault_words(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
     )
+
+
+def _out(stage: Stage, snapshot: Snapshot) -> Words:
+    """Why the machine is out of service, what the player may still do, and who opens it again."""
+    say, texts = stage.texts.say, stage.texts
+    causes = [
+        notice
+        for notice in snapshot.notices
+        if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
+    ]
+    reasons = [spoken(stage, f"notice.{notice.code}", notice.values) for notice in causes]
+    who = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
+    key = next((one for one in who if texts.has(one)), "out.attendant")
+    take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
+    lines = (say("out.say"), *take, *reasons[1:3])
+    return Words(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
 def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
@@ -121,11 +157,13 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p.text(title, (x + w / 2, top), Style("heavy", "title", "text"), width=w - 100)
     top += 62
     if large:
-        money = scene in {Scene.HANDPAY, Scene.PAYING}
+        money = scene in _MONEY
         style = (
             Style("numbers", "hero", "meter")
             if money
-            else Style("heavy", "title", mix(colour, (255, 255, 255, 255), 0.35))
+            else Style(
+                "heavy", "title", mix(colour, (255, 255, 255, 255), 0.35 if scene is not Scene.OUT else 0.75)
+            )
         )
         p.text(large, (x + w / 2, top + (52 if money else 28)), style, width=w - 120)
         top += 126 if money else 84
@@ -144,8 +182,17 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
             Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6)),
             width=w - 80,
         )
+    elif scene is Scene.PAYING and _way(stage):
+        since = stage.view.now - stage.view.scene_at
+        draw_moving(stage, _way(stage), (x + w / 2 - 110, y + h - 196, 220, 170), since % 3.2, leaving=True)
     elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING}:
         _beads(stage, (x, y, w, h), colour)
+
+
+def _way(stage: Stage) -> str:
+    """How credits leave, where there is a picture of it."""
+    paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
+    return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 
 
 def _beads(stage: Stage, rect: Rect, colour: Colour) -> None:

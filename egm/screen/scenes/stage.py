@@ -342,9 +342,8 @@ def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
         name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
-    return stage.texts.say(
-        key, **{name.removesuffix("_cents"): value for name, value in worded.items()} | worded
-    )
+    short = {name.removesuffix("_cents"): value for name, value in worded.items()}
+    return stage.texts.say(key, **(worded | short))
 
 
 def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:

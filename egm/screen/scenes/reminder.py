@@ -1,0 +1,134 @@
+"""Player protection on the screen: reminders between games, and the player's own limits.
+
+A reminder says how long and how much, and waits; a limit that is reached pauses play and says until when.
+Nothing here hurries, warns of a loss of chances, or hides the way to cash out.
+"""
+
+from typing import Final
+
+from egm.link.messages import Reminder
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import Stage, draw_button, rim_panel
+from egm.screen.view import Action, View, playing, seconds_since
+
+#: What a player may choose as a limit: minutes, and minor units; 0 is none.
+MINUTES: Final = (0, 30, 60, 120)
+CENTS: Final = (0, 20_00, 50_00, 100_00)
+
+
+def reminds(stage: Stage) -> Reminder | None:
+    """The reminder that stands now: never over a game that is being shown."""
+    snapshot = stage.view.snapshot
+    if snapshot is None or snapshot.reminder is None or playing(stage.view, stage.theme):
+        return None
+    return snapshot.reminder if snapshot.state == "idle" else None
+
+
+def _plate(layout: Layout) -> Rect:
+    x, y, w, h = layout.field
+    wide, high = min(w, 940.0), 480.0
+    return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
+
+
+def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
+    """Going on, where the reminder may be waved away; cashing out, always."""
+    reminder = reminds(stage)
+    if reminder is None:
+        return []
+    x, y, w, h = _plate(stage.layout)
+    low, wide = y + h - 112, (w - 120) / 2
+    found: list[tuple[Rect, Action]] = []
+    if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
+        found.append(((x + w - 40 - wide, low, wide, 80), Action("acknowledge")))
+    if stage.view.accepts("cash_out"):
+        found.append(((x + 40, low, wide, 80), Action("cash_out")))
+    return found
+
+
+def draw_reminder(stage: Stage) -> None:
+    """The plate over the field."""
+    reminder = reminds(stage)
+    if reminder is None:
+        return
+    p, say, rect = stage.painter, stage.texts.say, _plate(stage.layout)
+    x, y, w, _ = rect
+    p.shade(stage.layout.stage, (4, 2, 10, 150))
+    fill = (18, 13, 34, 252)
+    p.art(
+        ("reminder", stage.look.name),
+        rect,
+        lambda size: rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
+    )
+    title = Style("heavy", "title", stage.look.accent)
+    p.text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
+    spent = reminder.spent_cents
+    facts = (
+        (say("reminder.time"), duration(stage, reminder.minutes)),
+        (say("reminder.spent" if spent >= 0 else "reminder.ahead"), stage.money(abs(spent))),
+    )
+    for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
+        p.text(label, (x + w * side, y + 148), Style("strong", "small", "text_dim"), width=w * 0.42)
+        p.text(value, (x + w * side, y + 206), Style("numbers", "title", "meter"), width=w * 0.42)
+    until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
+    key = f"reminder.say_{reminder.kind}"
+    words = say(f"{key}_until", time=until) if until else say(key)
+    lines: Rect = (x + 50, y + 252, w - 100, 110)
+    p.paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
+    for place, action in reminder_keys(stage):
+        key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
+        draw_button(stage, place, say(key), size="body")
+
+
+def duration(stage: Stage, minutes: int) -> str:
+    """Minutes in words a person uses: ``1 h 05 min``."""
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return stage.texts.say("reminder.minutes", minutes=rest)
+    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{rest:02d}")
+
+
+# ---------------------------------------------------------------------- the player's own limits
+def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
+    """The limits a player may choose, below each other: time, then money."""
+    if not view.accepts("limit"):
+        return []
+    x, y, w, h = rect
+    wide = (w - 36) / 4
+    return [
+        ((x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, 68), Action("limit", (of, value)))
+        for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
+        for i, value in enumerate(values)
+    ]
+
+
+def draw_limits(stage: Stage, rect: Rect) -> None:
+    """How long and how much so far, and what the player may choose as limits; the one in force is lit."""
+    p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
+    x, y, w, h = rect
+    session = snapshot.session if snapshot is not None else None
+    since = seconds_since(stage.view, session.since_utc) if session is not None else 0.0
+    spent = session.spent_cents if session is not None else 0
+    told = say(
+        "limit.so_far" if spent >= 0 else "limit.so_far_ahead",
+        time=duration(stage, int(since // 60)),
+        amount=stage.money(abs(spent)),
+    )
+    p.paragraph(told, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
+    now = {
+        "minutes": session.limit_minutes if session is not None else 0,
+        "cents": session.limit_cents if session is not None else 0,
+    }
+    for row, of in enumerate(("minutes", "cents")):
+        label = Style("strong", "body", "text")
+        p.text(say(f"limit.{of}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
+    for place, action in limit_keys(stage.view, rect):
+        of, value = action.value
+        words = (
+            say("limit.none")
+            if not value
+            else duration(stage, value)
+            if of == "minutes"
+            else stage.money(value)
+        )
+        draw_button(stage, place, words, lit=now[of] == value, size="body")

@@ -1,0 +1,155 @@
+"""Value coming in and going out: bills, coins and tickets seen to move, each with its sum.
+
+Pure in time: a notice of the machine says what happened, and when it was heard is where the motion begins.
+"""
+
+import math
+from typing import Final
+
+import pygame
+
+from egm.link.messages import Notice
+from egm.screen.art.ink import Ink, Linear
+from egm.screen.art.jewels import coin
+from egm.screen.art.paths import box, ellipse
+from egm.screen.motion import clamp, ease_out
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
+from egm.screen.theme import Colour, mix, parse_colour
+
+#: Notice -> what is drawn, whether it comes out of the machine, and for how many seconds.
+_MOVES: Final = {
+    "bill_accepted": ("bill", False, 2.6),
+    "ticket_accepted": ("ticket", False, 2.6),
+    "coins_accepted": ("coins", False, 2.0),
+    "ticket_printed": ("ticket", True, 8.0),
+    "bill_returned": ("bill", True, 4.0),
+    "ticket_returned": ("ticket", True, 4.0),
+}
+_PAPER: Final = parse_colour("#fbf6e9")
+_BILL: Final = parse_colour("#4f8a5a")
+
+
+def moving(stage: Stage) -> Notice | None:
+    """The notice of value that moves now, while its plate stands."""
+    view, snapshot = stage.view, stage.view.snapshot
+    if snapshot is None or not snapshot.notices or snapshot.state not in {"idle", "out_of_service"}:
+        return None
+    notice = snapshot.notices[0]
+    if notice.code not in _MOVES or view.now - view.notices_at > _MOVES[notice.code][2]:
+        return None
+    return notice
+
+
+def draw_value(stage: Stage) -> None:
+    """A plate over the lower field: what moves, and its sum."""
+    notice = moving(stage)
+    if notice is None:
+        return
+    kind, leaving, seconds = _MOVES[notice.code]
+    since = stage.view.now - stage.view.notices_at
+    still = stage.view.reduced_motion
+    arrive = 1.0 if still else ease_out(since / 0.3)
+    leave = 1.0 if still else 1 - clamp((since - seconds + 0.3) / 0.3)
+    x, y, w, h = stage.layout.field
+    wide, high = min(760.0, w - 40), 168.0
+    plate: Rect = (x + (w - wide) / 2, y + h - high - 18 + 40 * (1 - min(arrive, leave)), wide, high)
+    colour = stage.theme.colour("emerald" if not leaving else "gold")
+    rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
+    stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
+    draw_moving(stage, kind, (plate[0] + 20, plate[1] + 14, 190, high - 28), since, leaving=leaving)
+    words = spoken(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
+    rect: Rect = (plate[0] + 232, plate[1] + 18, wide - 256, high - 36)
+    amount = notice.values.get("amount_cents")
+    if not isinstance(amount, int):
+        style = Style("strong", "body", "text")
+        stage.painter.text(words, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
+        return
+    stage.painter.text(
+        stage.money(amount),
+        (rect[0], rect[1] + 42),
+        Style("numbers", "marquee", "win" if not leaving else "meter"),
+        align="left",
+        width=rect[2],
+    )
+    style = Style("strong", "small", "text")
+    stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
+
+
+def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
+    """A slot in the machine's front, and what goes into it or comes out."""
+    p, (x, y, w, h) = stage.painter, rect
+    share = 1.0 if stage.view.reduced_motion else ease_out(clamp((since - 0.25) / 1.1))
+    slot: Rect = (x, y + 4, w, 34)
+    if kind == "coins":
+        _coins(stage, rect, since)
+        return
+    paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
+    hidden = 1 - share if leaving else share
+    top = y + 22 - hidden * (paper[3] + 4)
+    clip = p.surface.get_clip()
+    p.surface.set_clip(p.box((x, y + 21, w, h)).clip(clip))
+    p.art(("paper", kind), (paper[0], top, paper[2], paper[3]), _ticket if kind == "ticket" else _bill)
+    p.surface.set_clip(clip)
+    p.art(("slot",), slot, _slot)
+
+
+def _coins(stage: Stage, rect: Rect, since: float) -> None:
+    x, y, w, h = rect
+    for i in range(7):
+        t = 0.8 if stage.view.reduced_motion else (since * 1.3 - i * 0.14) % 1.2
+        side = 52.0
+        place = (x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - side / 2, y + (h + 40) * min(1.0, t) - 60)
+        if place[1] + side > y + h or t <= 0:
+            place = (place[0], y + h - side)
+        turn = round(abs(math.cos(t * 9 + i)) * 5)
+        wide = max(10.0, side * turn / 5)
+        stage.painter.art(("falling coin", turn), (place[0] + (side - wide) / 2, place[1], wide, side), _coin)
+
+
+def _coin(size: tuple[int, int]) -> pygame.Surface:
+    side = max(size)
+    ink = Ink((side, side), oversample=2)
+    coin(ink)
+    return pygame.transform.smoothscale(ink.finish(), size)
+
+
+def _slot(size: tuple[int, int]) -> pygame.Surface:
+    ink = Ink(size, (100.0, 18.0), 2)
+    ink.fill(
+        box(0, 0, 100, 18, 6),
+        Linear(((0, (150, 150, 170, 255)), (0.5, (70, 68, 86, 255)), (1, (24, 22, 32, 255)))),
+    )
+    ink.fill(box(7, 7.4, 86, 3.6, 1.6), BLACK)
+    for i in range(3):
+        ink.fill(ellipse(82 + i * 6, 14, 1.4), (80, 255, 150, 255))
+    return ink.finish()
+
+
+def _ticket(size: tuple[int, int]) -> pygame.Surface:
+    """A ticket with its bar code; no words: the sum stands beside it."""
+    ink = Ink(size, (100.0, 76.0), 2)
+    ink.fill(box(0, 0, 100, 76), _PAPER)
+    grey: Colour = (90, 84, 100, 255)
+    ink.fill(box(12, 8, 76, 7), grey)
+    ink.fill(box(24, 19, 52, 4), mix(grey, WHITE, 0.4))
+    for i in range(34):
+        if (i * 7919 >> 3) % 3:
+            ink.fill(box(10 + i * 2.36, 30, 1.2 + (i * 31 % 3) * 0.4, 26), (20, 18, 26, 255))
+    ink.fill(box(20, 61, 60, 4), grey)
+    ink.fill(box(32, 68, 36, 3), mix(grey, WHITE, 0.4))
+    return ink.finish()
+
+
+def _bill(size: tuple[int, int]) -> pygame.Surface:
+    """A bill of no country."""
+    ink = Ink(size, (100.0, 76.0), 2)
+    ink.fill(box(0, 0, 100, 76, 3), mix(_BILL, BLACK, 0.35))
+    ink.fill(box(2, 2, 96, 72, 3), Linear(((0, mix(_BILL, WHITE, 0.55)), (1, mix(_BILL, WHITE, 0.15)))))
+    ink.stroke(box(7, 7, 86, 62, 3), 1.4, mix(_BILL, BLACK, 0.3))
+    ink.fill(ellipse(50, 38, 21, 24), mix(_BILL, WHITE, 0.7))
+    ink.stroke(ellipse(50, 38, 17, 20), 1.6, mix(_BILL, BLACK, 0.2))
+    ink.fill(ellipse(50, 38, 7, 8), mix(_BILL, BLACK, 0.2))
+    for cx, cy in ((15, 15), (85, 15), (15, 61), (85, 61)):
+        ink.fill(ellipse(cx, cy, 5), mix(_BILL, BLACK, 0.2))
+    return ink.finish()
