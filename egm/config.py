@@ -86,9 +86,9 @@ class Software(_Table):
 
 
 class Gat(_Table):
-    """The port an inspector's verifier plugs into; ``bench``: a pseudo-terminal named ``run/gat``."""
+    """The port an inspector's verifier plugs into; ``pty``: a pseudo-terminal named ``run/gat``."""
 
-    port: str = "bench"
+    port: str = "pty"
 
 
 class Host(_Table):

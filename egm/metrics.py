@@ -1,89 +1,123 @@
 """Prometheus metrics on a loopback port: what the floor's monitoring may read, and nothing it could change.
 
-The machine hands over a :class:`Reading` after each change; the exporter's own thread only ever sees that, so
-a scrape can neither touch the journal nor make the machine wait. Names follow Prometheus conventions: base
-units, ``_total`` on counters.
+The machine hands over finished families; the exporter's own thread only ever sees those, so a scrape can
+neither touch the journal nor make the machine wait.
+
+Names follow Prometheus' conventions: one family a quantity, base units, ``_total`` on counters, plural units.
+For money there is no base unit, and Prometheus counts in binary floating point: amounts are whole minor units
+(``_cents``), which it holds exactly up to 2**53; dollars it would not. ``egm_info`` names the currency.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from http.server import HTTPServer
 from threading import Thread
+from typing import Final, TypeAlias
 
-from prometheus_client import CollectorRegistry, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from egm.cabinet.states import State
+from meters.reading import MeterReading
+from meters.table import BY_NAME, Unit
+
+_Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
+Source: TypeAlias = Callable[[], Iterable[Metric]]
+"""Something that monitoring reads, on the machine's loop."""
+
+#: Occurrence meters with what they are about in their name: pattern, family, label, meaning.
+_LABELLED: Final = (
+    (re.compile(r"door\.(.+)\.opens"), "egm_door_opens", "door", "Openings of each door."),
+    (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
+    (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
+)
+_UNFIT: Final = re.compile(r"[^a-z0-9]+")
+_SINCE: Final = ".since_"
+#: Meters that are also told game by game.
+_BY_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """Everything exported, as of one journal sequence. Amounts are in minor units."""
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Where a meter stands in Prometheus; ``name`` as queries write it."""
 
-    serial: str = ""
-    version: str = ""
-    profile: str = ""
-    currency: str = ""
-    state: str = State.BOOT.value
-    journal_sequence: int = 0
-    credit_cents: int = 0
-    meters: Mapping[str, int] = field(default_factory=dict)
-    faults: tuple[str, ...] = ()
-    doors_open: tuple[str, ...] = ()
+    name: str
+    help: str
+    labels: Mapping[str, str]
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it only ever grows."""
+        return self.name.endswith("_total")
+
+
+def series_of(meter: str) -> Series:
+    """The series of a meter of :mod:`meters.table` or of an occurrence meter."""
+    for pattern, family, label, meaning in _LABELLED:
+        if found := pattern.fullmatch(meter):
+            return Series(f"{family}_total", meaning, {label: found[1]})
+    known = BY_NAME.get(meter)
+    base = _UNFIT.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+    if known is None:
+        return Series(f"egm_{base}_total", f"Occurrences: {meter}.", {})
+    meaning = f"{known.meaning[0].upper()}{known.meaning[1:]}."
+    if known.unit is Unit.CENTS:
+        return Series(f"egm_{base}_cents{'' if known.is_level else '_total'}", meaning, {})
+    if meter.endswith(".count"):
+        base = f"{base.removesuffix('_count')}_items"
+    return Series(f"egm_{base}_total", meaning, {})
+
+
+def meter_families(reading: MeterReading) -> list[Metric]:
+    """Every meter of the machine, and the ones that make up the return of each game."""
+    families: dict[str, _Family] = {}
+    for meter, value in reading.values.items():
+        if _SINCE not in meter:
+            _add(families, series_of(meter), value)
+    for meter in _BY_GAME:
+        series = series_of(meter)
+        for game, value in sorted(reading.by(meter, "game").items()):
+            name = series.name.replace("egm_", "egm_game_", 1)
+            _add(families, Series(name, f"{series.help[:-1]}, by game.", {"game": game}), value)
+    return list(families.values())
+
+
+def _add(families: dict[str, _Family], series: Series, value: int) -> None:
+    kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
+    family = families.get(series.name)
+    if family is None:
+        family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
+    family.add_metric(tuple(series.labels.values()), value)
 
 
 class MachineCollector(Collector):
-    """Turns the last reading into metric families when somebody scrapes."""
+    """Holds the families last handed over, for whoever scrapes."""
 
     def __init__(self) -> None:
-        self.reading = Reading()
+        self._families: tuple[Metric, ...] = ()
+
+    def hand_over(self, families: Iterable[Metric]) -> None:
+        """Replace everything at once. Families of one name, from several sources, become one."""
+        merged: dict[str, Metric] = {}
+        for family in families:
+            known = merged.setdefault(family.name, family)
+            if known is not family:
+                known.samples.extend(family.samples)
+        self._families = tuple(merged.values())
 
     def collect(self) -> Iterator[Metric]:
-        """The families of the last reading."""
-        reading = self.reading
-        yield InfoMetricFamily(
-            "egm",
-            "Who this machine is and what it runs.",
-            {
-                "serial": reading.serial,
-                "version": reading.version,
-                "profile": reading.profile,
-                "currency": reading.currency,
-            },
-        )
-        state = GaugeMetricFamily("egm_state", "1 for the state the machine is in.", labels=["state"])
-        for each in State:
-            state.add_metric([each.value], float(each.value == reading.state))
-        yield state
-        yield GaugeMetricFamily(
-            "egm_journal_sequence", "Sequence of the last durable transaction.", reading.journal_sequence
-        )
-        yield GaugeMetricFamily(
-            "egm_credit_minor_units", "Credits on the machine, minor currency units.", reading.credit_cents
-        )
-        meters = CounterMetricFamily(
-            "egm_meter", "Canonical meters: minor currency units or occurrences.", labels=["meter"]
-        )
-        for name, value in sorted(reading.meters.items()):
-            meters.add_metric([name], value)
-        yield meters
-        faults = GaugeMetricFamily("egm_fault", "1 for each standing fault.", labels=["code"])
-        for code in reading.faults:
-            faults.add_metric([code], 1)
-        yield faults
-        doors = GaugeMetricFamily("egm_door_open", "1 for each open door.", labels=["door"])
-        for door in reading.doors_open:
-            doors.add_metric([door], 1)
-        yield doors
+        """The families last handed over."""
+        return iter(self._families)
 
 
 class Exporter:
-    """Serves a collector on 127.0.0.1. Raises OSError when the port is taken."""
+    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port."""
 
-    def __init__(self, collector: MachineCollector, port: int) -> None:
+    def __init__(self, collector: Collector, port: int) -> None:
         registry = CollectorRegistry()
         registry.register(collector)
+        ProcessCollector(registry=registry)
         server: tuple[HTTPServer, Thread] = start_http_server(port, addr="127.0.0.1", registry=registry)
         self._server, self._thread = server
         self.port: int = self._server.server_port

@@ -10,14 +10,16 @@ The list of them all is :mod:`egm.cabinet.attached`.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.engine import Engine
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
+from egm.devices.interface import Device
 from egm.link.messages import Snapshot
+from egm.metrics import Source
 
 
 class Attachment(Protocol):
@@ -48,6 +50,10 @@ class Surroundings:
     clock: Clock
     handle: Callable[[Occurrence], None]
     """Let something happen: the state table decides. What it cannot record stops the machine."""
+    devices: tuple[Device, ...] = ()
+    """The drivers, which the machine runs itself."""
+    sources: list[Source] = field(default_factory=list)
+    """What monitoring reads, on the loop; an attachment adds its own when it is made."""
 
 
 Make = Callable[[Surroundings], Iterable[Attachment]]

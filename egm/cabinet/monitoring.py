@@ -2,20 +2,31 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+import platform
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Final
 
+from prometheus_client import Histogram
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+
 from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Key
+from egm.cabinet.health import device_metrics
+from egm.cabinet.states import State
 from egm.link.messages import Snapshot
-from egm.metrics import Exporter, MachineCollector, Reading
+from egm.metrics import Exporter, MachineCollector, meter_families
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
 _FOLLOW_SECONDS: Final = 0.5
+#: What changes without anything happening (latencies, a silent device) is read again this often.
+_IDLE_SECONDS: Final = 5.0
+_LAG_SECONDS: Final = 0.5
+_LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class Monitoring:
-    """Keeps the collector's reading true, and serves it."""
+    """Keeps what is exported true, and serves it."""
 
     name = "metrics"
 
@@ -25,6 +36,12 @@ class Monitoring:
         self._collector = MachineCollector()
         self._now: Snapshot | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._lag = Histogram(
+            "egm_loop_lag_seconds",
+            "How late the machine's event loop wakes whoever asked to be woken.",
+            buckets=_LAG_BUCKETS,
+            registry=None,
+        )
 
     async def run(self) -> None:
         """Serve until cancelled. A busy port costs the monitoring, not the player."""
@@ -34,33 +51,76 @@ class Monitoring:
         except OSError as error:
             self._cabinet.log("metrics.failed", {"port": port, "detail": str(error)})
             return
+        loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
             (self._at.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
-            await asyncio.get_running_loop().create_future()
+            while True:
+                wake_at = loop.time() + _LAG_SECONDS
+                await asyncio.sleep(_LAG_SECONDS)
+                self._lag.observe(max(0.0, loop.time() - wake_at))
 
     def changed(self, now: Snapshot) -> None:
         """Take the reading anew, soon."""
         self._now = now
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_FOLLOW_SECONDS, self._read)
+        self._read_in(_FOLLOW_SECONDS)
+
+    def _read_in(self, seconds: float) -> None:
+        """Read after so long, or earlier where that is already due."""
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            if self._timer.when() <= loop.time() + seconds:
+                return
+            self._timer.cancel()
+        self._timer = loop.call_later(seconds, self._read)
 
     def _read(self) -> None:
         self._timer = None
-        now = self._now
-        if now is None:
-            return
-        self._collector.reading = Reading(
-            serial=now.serial,
-            version=version("open-egm"),
-            profile=self._cabinet.profile.id,
-            currency=now.currency,
-            state=now.state,
-            journal_sequence=now.journal_sequence,
-            credit_cents=now.credit_cents,
-            meters=self._cabinet.journal.meters().values,
-            faults=tuple(self._cabinet.faults),
-            doors_open=now.doors_open,
+        if self._now is not None:
+            families = [*self._machine(self._now), *device_metrics(self._at.devices), *self._lag.collect()]
+            for source in self._at.sources:
+                families += source()
+            self._collector.hand_over(families)
+        self._read_in(_IDLE_SECONDS)
+
+    def _machine(self, now: Snapshot) -> Iterator[Metric]:
+        """The machine as of one journal sequence; its meters are those of the same instant."""
+        installed = self._cabinet.recall(Key.SOFTWARE)
+        yield InfoMetricFamily(
+            "egm",
+            "Who this machine is and what it runs.",
+            {
+                "serial": now.serial,
+                "site": now.site,
+                "version": version("open-egm"),
+                "python": platform.python_version(),
+                "signer": "" if installed is None else installed["signer"],
+                "profile": self._cabinet.profile.id,
+                "currency": now.currency,
+            },
         )
+        reading = self._cabinet.journal.meters()
+        yield GaugeMetricFamily(
+            "egm_journal_sequence", "Number of the last durable transaction.", reading.sequence
+        )
+        yield from meter_families(reading)
+        yield _flags("egm_state", "state", State, (now.state,), "1 for the state the machine is in.")
+        faults = self._cabinet.faults
+        yield _flags("egm_fault", "code", faults, faults, "1 for each standing fault.")
+        tilts = [tilt.code for tilt in now.tilts]
+        yield _flags("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
+        doors = now.doors_open
+        yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
+        held = self._cabinet.disabled
+        yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
+
+
+def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:
+    """One sample for each known value, 1 where it is on."""
+    family = GaugeMetricFamily(name, meaning, labels=(label,))
+    present = set(on)
+    for value in known:
+        family.add_metric((str(value),), int(value in present))
+    return family
 
 
 def monitoring(surroundings: Surroundings) -> Iterable[Attachment]:

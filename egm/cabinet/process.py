@@ -160,7 +160,9 @@ class Machine:
             on_intent=self._on_intent,
             on_peer_error=lambda text: self._cabinet.log("screen.refused", {"text": text}),
         )
-        surroundings = Surroundings(self._engine, self._file, self._folder, self._clock, self._handle)
+        surroundings = Surroundings(
+            self._engine, self._file, self._folder, self._clock, self._handle, self._ports.drivers
+        )
         self._attachments = attach(surroundings)
         self._verifier = Verifier(surroundings)
         self._engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)

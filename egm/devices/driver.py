@@ -6,6 +6,7 @@ machine wishes. Whatever happens to the line, the next session starts by asking,
 
 import asyncio
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
@@ -19,6 +20,18 @@ REOPEN_SECONDS = 0.5
 #: A device is lost after this many questions in a row without an answer, and at least so long a silence.
 SILENT_QUESTIONS = 5
 SILENT_SECONDS = 1.5
+
+
+@dataclass(slots=True)
+class Exchanges:
+    """How the questions to a device went, since the machine started: for monitoring."""
+
+    answered: int = 0
+    unanswered: int = 0
+    refused: int = 0
+    """Messages of the device that were none."""
+    answer_seconds: float = 0.0
+    """From each question to its answer, added up."""
 
 
 class LineDriver(ABC, Generic[M]):
@@ -43,6 +56,7 @@ class LineDriver(ABC, Generic[M]):
         self._silent_questions = 0
         self._silent_since = 0.0
         self._faults: dict[FaultCode, str] = {}
+        self.exchanges = Exchanges()
 
     @property
     def name(self) -> str:
@@ -92,10 +106,13 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        deadline = loop.time() + self.reply_seconds
+        asked = loop.time()
+        deadline = asked + self.reply_seconds
         while (left := deadline - loop.time()) > 0:
             messages = self._sorted_out(self._reader.feed(await self._line.read(left)))
             if messages:
+                self.exchanges.answered += 1
+                self.exchanges.answer_seconds += loop.time() - asked
                 self._answered()
                 return messages
         self._sorted_out(self._reader.flush(self._protocol))
@@ -106,6 +123,7 @@ class LineDriver(ABC, Generic[M]):
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
+                self.exchanges.refused += 1
                 self._emit(LineError(device=self._name, text=str(item)))
             elif self._is_for_us(item):
                 messages.append(item)
@@ -135,6 +153,7 @@ class LineDriver(ABC, Generic[M]):
             self._emit(CommUp(device=self._name))
 
     def _unanswered(self) -> None:
+        self.exchanges.unanswered += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
             self._silent_since = now - self.reply_seconds

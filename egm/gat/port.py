@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Key
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
 from egm.devices.twin import make_pair
@@ -53,7 +52,7 @@ class _FarEnd:
         os.close(self._far)
 
 
-def _open_bench(path: str, _: LineSettings) -> Handle:
+def _open_own(path: str, _: LineSettings) -> Handle:
     return _FarEnd(Path(path))
 
 
@@ -64,18 +63,16 @@ class GatPort:
 
     def __init__(self, at: Surroundings, port: str) -> None:
         cabinet = at.engine.cabinet
-        bench = port == "bench"
-        path = str(at.folder.gat_port) if bench else port
-        self._line = SerialLine(path, LINE, _open_bench if bench else open_port)
+        own = port == "pty"
+        path = str(at.folder.gat_port) if own else port
+        self._line = SerialLine(path, LINE, _open_own if own else open_port)
         self._scope = scope_of(at.file)
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
-        installed = cabinet.recall(Key.SOFTWARE)
         about = About(
             name=_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
             serial=cabinet.identity.serial,
-            signer="" if installed is None else installed["signer"],
         )
         self._service = Service(cabinet, about, components_of(self._scope), self._orders.put_nowait)
 

@@ -13,13 +13,12 @@ _DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The machine, as its reports name it. ``signer`` is empty where nobody vouches for the software."""
+    """The machine, as its reports name it."""
 
     name: str
     manufacturer: str
     version: str
     serial: str
-    signer: str
 
 
 def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
@@ -52,15 +51,18 @@ def signatures_report(about: About, algorithm: str, signatures: Mapping[str, str
     return _xml(root)
 
 
-def identity_report(about: About, components: Mapping[str, str], form: Format) -> bytes:
-    """What is installed: version, machine, who signed it, and the signed digest of each component."""
+def identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
+    """What is installed: version, machine, and the digest of each component as ``signer`` signed it.
+
+    Without a signer nobody vouches for the software, and the report says so.
+    """
     if form is Format.TEXT:
-        signed = about.signer or "nobody: a development installation"
+        signed = signer or "nobody: a development installation"
         lines = (f"Version: {about.version}", f"Serial: {about.serial}", f"Signed by: {signed}")
         return _text((*_head(about), *lines, *_lines(components)))
     root = ET.Element("ProgramID")
     game = _game(root, about)
-    for name, value in (("Version", about.version), ("Serial", about.serial), ("SignedBy", about.signer)):
+    for name, value in (("Version", about.version), ("Serial", about.serial), ("SignedBy", signer)):
         ET.SubElement(game, name).text = value
     for name, digest in components.items():
         component = ET.SubElement(game, "Component")

@@ -17,6 +17,7 @@ from egm.gat.functions import FunctionRefusedError, Kind, Order, offered, unders
 from egm.gat.report import About, functions_report, identity_report, signatures_report
 
 _NEVER: Final = 0xFFFFFFFF
+_SIGNER: Final = "signed by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,8 @@ class Service:
             self._begin(order)
         else:
             installed = self._cabinet.recall(Key.SOFTWARE)
-            self.done({} if installed is None else installed["components"])
+            known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
+            self.done(known)
         return True
 
     def done(self, values: Mapping[str, str]) -> None:
@@ -159,5 +161,6 @@ class Service:
         if last.kind is Kind.LIST:
             return functions_report(offered(self._components), form)
         if last.kind is Kind.IDENTITY:
-            return identity_report(self._about, last.values, form)
+            values = dict(last.values)
+            return identity_report(self._about, values.pop(_SIGNER, ""), values, form)
         return signatures_report(self._about, last.algorithm, last.values, form)

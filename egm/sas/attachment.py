@@ -18,6 +18,7 @@ from egm.link.messages import Snapshot
 from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Told
 from egm.sas.codec import MalformedPollError, Reply
 from egm.sas.happenings import happenings
+from egm.sas.health import line_metrics
 from egm.sas.host import Host
 from egm.sas.line import Line, LineHealth
 from egm.sas.polls import polls_for
@@ -67,6 +68,7 @@ class SasChannel:
         fresh = journal.sequence <= _GENESIS_SEQUENCE
         self._seen = 0 if fresh else self._cursor.read(default=journal.sequence)
         self._loop: asyncio.AbstractEventLoop | None = None
+        at.sources.append(lambda: line_metrics(name, self.health))
 
     @property
     def health(self) -> LineHealth:

@@ -29,6 +29,7 @@ class LineHealth:
 
     ``answered_within_ms`` counts answers by the time from reading a poll's last byte to writing the answer:
     (limit in milliseconds, answers within it), not cumulative; the last limit is 0, for all above.
+    ``answering_ns`` is the sum of those times.
     """
 
     open: bool = False
@@ -41,6 +42,7 @@ class LineHealth:
     elsewhere: int = 0
     last_error: str = ""
     answered_within_ms: tuple[tuple[int, int], ...] = ()
+    answering_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class Line(threading.Thread):
         self._heard_ns = 0
         self._counts = dict.fromkeys(("polls", "answers", "busy", "refused", "broken", "elsewhere"), 0)
         self._within = dict.fromkeys((*_BUCKETS_MS, 0), 0)
+        self._answering_ns = 0
         self._up = False
         self._last_error = ""
 
@@ -126,6 +129,7 @@ class Line(threading.Thread):
             up=self._up,
             last_error=self._last_error,
             answered_within_ms=tuple(self._within.items()),
+            answering_ns=self._answering_ns,
             **self._counts,
         )
 
@@ -207,7 +211,9 @@ class Line(threading.Thread):
                 self._report(action)
 
     def _measure(self) -> None:
-        took_ms = (self._now() - self._heard_ns) / 1e6
+        took_ns = self._now() - self._heard_ns
+        took_ms = took_ns / 1e6
+        self._answering_ns += took_ns
         self._counts["answers"] += 1
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 

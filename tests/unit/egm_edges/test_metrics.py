@@ -3,9 +3,14 @@
 import urllib.request
 
 import pytest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
-from egm.metrics import Exporter, MachineCollector, Reading
+from egm.metrics import Exporter, MachineCollector, meter_families, series_of
+from egm.sas.health import line_metrics
+from egm.sas.line import LineHealth
+from meters.reading import Cell, MeterReading
+from meters.table import METERS, OCCURRENCES, Unit
 
 
 @pytest.fixture
@@ -29,23 +34,72 @@ def _scrape(port):
 @pytest.mark.requirement("K-08", "D-16")
 def test_a_scrape_says_what_the_reading_says(exporter):
     collector, server = exporter
-    collector.reading = Reading(
-        serial="EGM-1",
-        state="tilt",
-        journal_sequence=42,
-        credit_cents=1234,
-        meters={"coin_in": 500},
-        faults=("bill_acceptor.jam",),
-        doors_open=("main",),
+    dims = {"game": "maple-classic"}
+    reading = MeterReading(
+        7,
+        "",
+        (
+            Cell("credit:1:cashable", "house:wager", dims, 500, 5),
+            Cell("world:bill", "credit:1:cashable", {}, 2000, 1),
+            Cell("games_played", "", dims, 0, 5),
+            Cell("door.main.opens", "", {}, 0, 2),
+            Cell("fault.hopper.jam", "", {}, 0, 3),
+        ),
     )
+    collector.hand_over(meter_families(reading))
     samples = _scrape(server.port)
-    assert samples["egm_credit_minor_units",] == 1234
-    assert samples["egm_journal_sequence",] == 42
-    assert samples["egm_meter_total", ("meter", "coin_in")] == 500
-    assert samples["egm_state", ("state", "tilt")] == 1
-    assert samples["egm_state", ("state", "idle")] == 0
-    assert samples["egm_fault", ("code", "bill_acceptor.jam")] == 1
-    assert samples["egm_door_open", ("door", "main")] == 1
+    assert samples["egm_credits_cents",] == 1500
+    assert samples["egm_coin_in_cents_total",] == 500
+    assert samples["egm_bill_in_cents_total",] == 2000
+    assert samples["egm_bill_in_items_total",] == 1
+    assert samples["egm_games_played_total",] == 5
+    assert samples["egm_game_coin_in_cents_total", ("game", "maple-classic")] == 500
+    assert samples["egm_door_opens_total", ("door", "main")] == 2
+    assert samples["egm_faults_total", ("code", "hopper.jam")] == 3
+    assert samples["process_open_fds",] > 0
+
+
+def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
+    names = [series_of(meter).name for meter in (*(m.name for m in METERS), *OCCURRENCES)]
+    assert len(set(names)) == len(names)
+    for meter in METERS:
+        name = series_of(meter.name).name
+        assert ("_cents" in name) == (meter.unit is Unit.CENTS), name
+        assert name.endswith("_total") != meter.is_level, name
+
+
+def test_families_of_one_name_from_several_sources_are_one(exporter):
+    collector, server = exporter
+    one, two = (
+        line_metrics(name, LineHealth(up=name == "two", answered_within_ms=((0, 0),)))
+        for name in ("one", "two")
+    )
+    collector.hand_over([*one, *two])
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
+        assert answer.read().decode().count("# TYPE egm_host_link_up gauge") == 1
+    samples = _scrape(server.port)
+    assert samples["egm_host_link_up", ("line", "one")] == 0
+    assert samples["egm_host_link_up", ("line", "two")] == 1
+
+
+def test_a_lines_answers_are_a_histogram():
+    health = LineHealth(answered_within_ms=((1, 5), (20, 2), (0, 1)), answering_ns=90_000_000)
+    answers = next(f for f in line_metrics("one", health) if f.name == "egm_host_answer_seconds")
+    assert [(s.labels.get("le"), s.value) for s in answers.samples if s.name.endswith("_bucket")] == [
+        ("0.001", 5),
+        ("0.02", 7),
+        ("+Inf", 8),
+    ]
+    assert {s.name.rsplit("_")[-1]: s.value for s in answers.samples[-2:]} == {"count": 8, "sum": 0.09}
+
+
+def test_handing_over_replaces_everything_at_once(exporter):
+    collector, server = exporter
+    collector.hand_over([GaugeMetricFamily("egm_x", "x", 1), CounterMetricFamily("egm_y", "y", 1)])
+    collector.hand_over([GaugeMetricFamily("egm_x", "x", 2)])
+    samples = _scrape(server.port)
+    assert samples["egm_x",] == 2
+    assert ("egm_y_total",) not in samples
 
 
 def test_a_taken_port_is_an_os_error(exporter):

@@ -18,7 +18,7 @@ from egm.verify.digest import Algorithm
 from tools import gat_reader
 
 ALL = frozenset(("accounting", "chance"))
-ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1", signer="")
+ABOUT = About(name="Open EGM", manufacturer="m & co", version="1", serial="S-1")
 
 
 def test_check_value_of_the_crc_in_both_readings():
@@ -175,5 +175,8 @@ def test_signatures_read_as_published_and_nothing_can_break_out_of_the_xml():
 
 
 def test_an_installation_nobody_signed_says_so():
-    assert "Signed by: nobody" in identity_report(ABOUT, {}, Format.TEXT).decode()
-    assert ET.fromstring(identity_report(ABOUT, {"chance": "aa"}, Format.XML)).findtext("Game/SignedBy") == ""
+    assert "Signed by: nobody" in identity_report(ABOUT, "", {}, Format.TEXT).decode()
+    assert (
+        ET.fromstring(identity_report(ABOUT, "k", {"chance": "aa"}, Format.XML)).findtext("Game/SignedBy")
+        == "k"
+    )

@@ -1,0 +1,33 @@
+"""How the devices do, as Prometheus metrics: whether they answer, and how fast."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+
+from egm.devices.driver import LineDriver
+from egm.devices.interface import Device
+
+_LABEL = ("device",)
+
+
+def device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
+    """The families of the devices that are on a line."""
+    up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
+    answers = SummaryMetricFamily(
+        "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_LABEL
+    )
+    silences = CounterMetricFamily(
+        "egm_device_unanswered_questions", "Questions to a device without an answer.", labels=_LABEL
+    )
+    refused = CounterMetricFamily(
+        "egm_device_refused_messages", "What a device said that was no message.", labels=_LABEL
+    )
+    for device in devices:
+        if not isinstance(device, LineDriver):
+            continue
+        label, exchanges = (device.name,), device.exchanges
+        up.add_metric(label, int(device.up))
+        answers.add_metric(label, count_value=exchanges.answered, sum_value=exchanges.answer_seconds)
+        silences.add_metric(label, exchanges.unanswered)
+        refused.add_metric(label, exchanges.refused)
+    yield from (up, answers, silences, refused)
