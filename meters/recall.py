@@ -56,6 +56,10 @@ LOGS: Final[Mapping[str, Log]] = {
         Log("vouchers", ("ticket.*", "voucher.*"), 35, "E-06; AGE 5.1.5"),
         Log("transfers", ("aft.*", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
         Log("handpays", ("handpay.*",), 35, "D-10; NJ-C(a)4-5"),
+        Log("complements", ("complement.*",), 100, "Q-05; MC 21.4"),
+        Log("orphans", ("orphan.*", "handpay.unclaimed"), 100, "Q-06; MC 21.3"),
+        Log("forfeits", ("forfeit.*",), 100, "F-15; QC s.94"),
+        Log("disputes", ("dispute.*", "machine.checked"), 100, "Q-02, Q-04; MC 21.1-21.2"),
         Log("progressives", ("progressive.hit*",), 25, "D-19; NY 5320.8(b)"),
         Log(
             "access",

@@ -133,7 +133,7 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("residual_removed", "residual credits removed", ((_CREDIT, "house:residual"),)),
     Meter("refund_defect", "wagers given back for a defect", (("house:refund_defect", "*"),)),
     Meter("forfeit_tamper", "credits forfeited by a disrupting player", ((_CREDIT, "house:forfeit"),)),
-    Meter("orphan", "credits found without an owner", ((_CREDIT, "house:orphan"),)),
+    Meter("orphan", "credits, hand-pays and vouchers found without an owner", (("*", "house:orphan"),)),
     Meter("expired", "promotional credits expired", ((_CREDIT, "house:expired"),)),
     Meter("complement", "complements of payment, by hand", (("house:complement", "*"),)),
     Meter(

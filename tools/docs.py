@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from egm.cabinet.states import mermaid
+from egm.cabinet.diagram import mermaid
 from tools.cli import main as egm
 from tools.conformance.page import table
 from tools.conformance.requirements import ROOT

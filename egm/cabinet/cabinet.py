@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, account
 from egm.cabinet.host import HostMoney
+from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.service_desk import ServiceDesk
 from egm.cabinet.states import Event, State, standing
 from egm.clock import Clock
@@ -43,6 +44,12 @@ class Key(StrEnum):
     HOPPER = "hopper"
     COINS = "coins"
     HANDPAY = "handpay"
+    SLIP = "slip"
+    """The number of the last hand-pay slip."""
+    UNCLAIMED = "unclaimed"
+    """A hand-pay given up, and not yet an orphan."""
+    GOES_ON = "cash_out_goes_on"
+    """The hopper has paid what it could, and the rest goes the next way."""
     PAPER = "paper"
     """The bill or ticket on its way into the box."""
     HOST_TICKET = "host_ticket"
@@ -165,6 +172,7 @@ class Cabinet:
     staff: Roster = field(default_factory=Roster)
     #: The service menu as it stands open.
     service: ServiceDesk = field(default_factory=ServiceDesk)
+    identities: IdentityRegister | None = None
     #: The conversation of the game in progress; rebuilt from the journal after a restart.
     conversation: Any = None
     #: The game last told to the journal or read from it; see :mod:`egm.cabinet.games`.

@@ -6,6 +6,7 @@ from typing import Final
 
 from egm.cabinet import (
     forms,
+    hand_pays,
     host_tickets,
     host_transfers,
     interventions,
@@ -13,6 +14,8 @@ from egm.cabinet import (
     pay_out,
     play,
     progressives,
+    registers,
+    rulings,
     service,
     value_in,
 )
@@ -29,6 +32,9 @@ _MODULES: Final = (
     progressives,
     value_in,
     pay_out,
+    hand_pays,
+    rulings,
+    registers,
     lockups,
     host_tickets,
     host_transfers,
@@ -111,6 +117,7 @@ class Engine:
         A game that a door or a tilt interrupts is taken up again from the journal, as after a restart: it is
         shown once more, for what the screen said of it meanwhile was not heard.
         """
+        rulings.finish(self.cabinet)
         if self.state is not State.PLAYING:
             self.cabinet.conversation = None
         elif self.cabinet.conversation is None:
@@ -124,11 +131,11 @@ class Engine:
                 pay_out.resume(self.cabinet)
             except Instead as turn:
                 self._queue.append(turn.occurrence)
-        elif self.state is State.IDLE and not self._queue:
-            waiting = host_transfers.due(self.cabinet)
+        elif not self._queue:
+            waiting = host_transfers.due(self.cabinet) if self.state is State.IDLE else None
             if waiting is not None:
                 self._queue.append(waiting)
-            elif pay_out.is_due(self.cabinet):
+            elif pay_out.is_due(self.cabinet, self.state):
                 self._queue.append(Occurrence(Event.CASH_OUT))
 
     def _refuse(self, occurrence: Occurrence, reason: str) -> None:

@@ -21,6 +21,7 @@ from egm.cabinet.interventions import (
     intervention_is_open,
     no_intervention_is_open,
 )
+from egm.cabinet.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
 from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -109,6 +110,11 @@ class Form:
         return max(self.persons, 2 if self.permission in cabinet.profile.staff.two_persons else 1)
 
 
+_AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
+_REASON: Final = Field(name="reason")
+_PLACE: Final = Field(name="place", required=False)
+_PLAY_ID: Final = Field(name="play_id", required=False)
+
 #: The table. Whoever brings an event that staff may cause adds its row.
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -155,6 +161,104 @@ FORMS: Final[tuple[Form, ...]] = (
         fields=(Field(name="work", length_max=200),),
         needs=(intervention_is_open, every_door_is_closed),
         values={"kind": "collection"},
+    ),
+    # ------------------------------------------------------------------ paying by hand (Monaco 21.1-21.2, 24)
+    Form(
+        id="handpay",
+        event=Event.HANDPAY_FORM,
+        permission=Permission.PAY_BY_HAND,
+        fields=(
+            Field(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
+            Field(name="name", required=False),
+            Field(
+                name="document",
+                kind=FieldKind.CHOICE,
+                required=False,
+                choices=("passport", "identity_card", "licence", "permit"),
+            ),
+            Field(name="number", required=False),
+        ),
+        needs=(handpay_waits,),
+    ),
+    Form(
+        id="machine_check",
+        event=Event.MACHINE_CHECKED,
+        permission=Permission.SETTLE,
+        fields=(Field(name="remark", required=False),),
+    ),
+    Form(
+        id="dispute",
+        event=Event.DISPUTE_DECIDED,
+        permission=Permission.SETTLE,
+        fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), _PLAY_ID),
+    ),
+    Form(
+        id="incident",
+        event=Event.INCIDENT_JUDGED,
+        permission=Permission.SETTLE,
+        fields=(Field(name="what"), Field(name="judgement"), Field(name="informed")),
+    ),
+    Form(
+        id="complement",
+        event=Event.COMPLEMENT,
+        permission=Permission.SETTLE,
+        fields=(_AMOUNT, _REASON, _PLAY_ID),
+    ),
+    # ------------------------------------------------------------------ orphans (Monaco 21.3)
+    Form(
+        id="orphan_credits",
+        event=Event.ORPHAN_CREDITS,
+        permission=Permission.SETTLE,
+        fields=(_PLACE,),
+        needs=(credits_are_unclaimed,),
+    ),
+    Form(
+        id="orphan_handpay",
+        event=Event.ORPHAN_HANDPAY,
+        permission=Permission.SETTLE,
+        fields=(_PLACE,),
+        needs=(handpay_waits,),
+    ),
+    Form(
+        id="orphan_ticket",
+        event=Event.ORPHAN_TICKET,
+        permission=Permission.SETTLE,
+        fields=(Field(name="number", kind=FieldKind.DIGITS), _PLACE),
+    ),
+    Form(
+        id="exclusion",
+        event=Event.EXCLUSION_NOTED,
+        permission=Permission.SETTLE,
+        fields=(Field(name="who"), _REASON),
+    ),
+    # ------------------------------------------------------------------ Québec ss. 94-95
+    Form(
+        id="forfeit_game",
+        event=Event.FORFEIT_GAME,
+        permission=Permission.SETTLE,
+        persons=2,
+        fields=(_REASON,),
+    ),
+    Form(
+        id="forfeit_prize",
+        event=Event.FORFEIT_PRIZE,
+        permission=Permission.SETTLE,
+        persons=2,
+        fields=(_REASON,),
+    ),
+    Form(
+        id="forfeit_credits",
+        event=Event.FORFEIT_CREDITS,
+        permission=Permission.SETTLE,
+        persons=2,
+        fields=(_AMOUNT, _REASON),
+    ),
+    Form(
+        id="refund_game",
+        event=Event.REFUND_GAME,
+        permission=Permission.SETTLE,
+        fields=(_REASON,),
+        needs=(game_cannot_end,),
     ),
 )
 

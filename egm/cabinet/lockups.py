@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
-from egm.cabinet.credits import given_back
 from egm.cabinet.faults import fault
-from egm.cabinet.games import open_game
 from egm.cabinet.interventions import UNIDENTIFIED, is_identified
+from egm.cabinet.rulings import ruling_story, void_game
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark
@@ -170,33 +168,13 @@ def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
     if "game_defective" in clearable:
-        _void_defective_game(cabinet)
+        refund = cabinet.profile.pay_out.defect == "refund"
+        void_game(cabinet, refund=refund, **ruling_story(cabinet, occurrence, ruling="defect"))
     cabinet.record(
         "tilt.cleared",
         state={f"{Key.FAULT}{code}": None for code in clearable},
         story={"codes": clearable, "person": cabinet.who(occurrence)},
     )
-
-
-def _void_defective_game(cabinet: Cabinet) -> None:
-    """A wager on a machine that failed gives no prize; the stake goes back (Québec s.95), never both."""
-    game = open_game(cabinet)
-    if game is None:
-        return
-    refund = cabinet.profile.pay_out.defect == "refund"
-    start = cabinet.journal.get(f"{game['play_id']}.start")
-    stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
-    back = given_back(stake, "house:refund_defect") if refund else ()
-    returned, levels = progressives.give_back(cabinet, game)
-    cabinet.record(
-        "game.void",
-        transaction_id=f"{game['play_id']}.void",
-        transfers=(*back, *returned),
-        counts={"games_void": 1},
-        state={Key.GAME: None, **levels},
-        story={"play_id": game["play_id"], "refund_cents": sum(part.amount_cents for part in back)},
-    )
-    cabinet.conversation = None
 
 
 # ---------------------------------------------------------------------------------------------- people

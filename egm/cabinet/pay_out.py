@@ -13,7 +13,7 @@ from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CREDIT, CreditKind, account
 from egm.cabinet.faults import fault
 from egm.cabinet.host import Validation, into_ring
-from egm.cabinet.states import Event
+from egm.cabinet.states import Event, State
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
@@ -75,6 +75,7 @@ def _printer_is_open(cabinet: Cabinet, amount_cents: int) -> bool:
         and cabinet.printer is not None
         and cabinet.recall(Key.PRINT) is None
         and cabinet.recall(Key.OUT_OF_SERVICE) is None
+        and (cabinet.host.validation.by_host or not cabinet.profile.tickets.central)
         and not _ails(cabinet, "ticket_printer")
         and amount_cents <= cabinet.profile.tickets.limit_cents
     )
@@ -126,7 +127,8 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
                 "amount_cents": amount_cents,
                 "number": number,
                 "language": cabinet.selection.language,
-            }
+            },
+            Key.GOES_ON: None,
         },
     )
     print_ticket(cabinet)
@@ -238,7 +240,10 @@ def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
         transfers=(Transfer(CREDIT, "out:hopper", amount_cents),),
-        state={Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins}},
+        state={
+            Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins},
+            Key.GOES_ON: None,
+        },
     )
     start_hopper(cabinet)
 
@@ -266,7 +271,7 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
             transaction_id=f"{pay_out['id']}.paid",
             phase=Phase.SETTLE,
             ref=pay_out["id"],
-            state={Key.PAY_OUT: None, Key.HOPPER: None},
+            state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
             story={**pay_out, "paid_coins": paid},
         )
         _coins_left(cabinet, pay_out["id"], pay_out["amount_cents"])
@@ -284,6 +289,12 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
         _coins_left(cabinet, pay_out["id"], paid * coin_cents)
     if cabinet.cash_cents:
         open_cancelled_credit(cabinet, occurrence)
+
+
+def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
+    """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
+    goes_on = cabinet.profile.pay_out.rest == "next_way" and cabinet.cash_cents > 0
+    return {Key.GOES_ON: True} if goes_on else {}
 
 
 def _coins_left(cabinet: Cabinet, pay_out_id: str, amount_cents: int) -> None:
@@ -316,23 +327,11 @@ def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
         transaction_id=handpay_id,
         phase=Phase.RESERVE,
         transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", amount_cents),),
-        state={Key.HANDPAY: {"id": handpay_id, "kind": "cancelled_credit", "amount_cents": amount_cents}},
+        state={
+            Key.HANDPAY: {"id": handpay_id, "kind": "cancelled_credit", "amount_cents": amount_cents},
+            Key.GOES_ON: None,
+        },
     )
-
-
-def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """The attendant has paid: the reservation is settled and the machine is free."""
-    handpay = cabinet.recall(Key.HANDPAY)
-    cabinet.record(
-        "handpay.paid",
-        transaction_id=f"{handpay['id']}.paid",
-        phase=Phase.SETTLE,
-        ref=handpay["id"],
-        counts={f"handpays.{handpay['kind']}": 1},
-        state={Key.HANDPAY: None},
-        story={**handpay, "person": cabinet.who(occurrence)},
-    )
-    cabinet.notice = Notice(code="handpay_paid", values={"amount_cents": handpay["amount_cents"]})
 
 
 # ---------------------------------------------------------------------------------------------- in between
@@ -348,10 +347,18 @@ def _into_money(cabinet: Cabinet) -> int:
     return cabinet.kind_cents(CreditKind.CASHABLE)
 
 
-def is_due(cabinet: Cabinet) -> bool:
-    """The profile pays the player of itself from this balance on (Québec VLT: a coupon at $1,000)."""
+def is_due(cabinet: Cabinet, state: State) -> bool:
+    """Whether the player is paid without asking (again).
+
+    The profile may want it from a balance on (Québec VLT: a coupon at $1,000), and what the hopper left over
+    may go the next way by itself.
+    """
+    if state not in {State.IDLE, State.OUT_OF_SERVICE} or not cabinet.cash_cents:
+        return False
     limit_cents = cabinet.profile.pay_out.automatic_cents
-    return limit_cents is not None and cabinet.cash_cents >= limit_cents
+    return cabinet.recall(Key.GOES_ON) is not None or (
+        state is State.IDLE and limit_cents is not None and cabinet.cash_cents >= limit_cents
+    )
 
 
 def resume(cabinet: Cabinet) -> None:
@@ -374,5 +381,4 @@ EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     reserve_coins,
     settle_coins,
     open_cancelled_credit,
-    settle_handpay,
 )

@@ -278,14 +278,15 @@ def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
         game = _the_game(cabinet)
         if not progressives.are_known(cabinet, game):
             raise GameDefectiveError(f"{game['play_id']}: it plays for a level this machine no longer has")
-        cabinet.conversation = _replay(cabinet.games, game)
+        cabinet.conversation = replay(cabinet.games, game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
     _show(cabinet, resumed=True)
 
 
-def _replay(games: Any, open_game: dict[str, Any]) -> Conversation:
+def replay(games: Mapping[str, Game], open_game: dict[str, Any]) -> Conversation:
+    """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
     named = open_game["game"]
     game = games.get(named["id"])
     if game is None or game.digest != named["digest"]:
@@ -322,6 +323,7 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
                 dealings.award(conversation.outcome.progressives)
             return draws
     except RngError as error:
+        cabinet.conversation = None  # it broke off in the middle: the journal knows where it stood
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
 
 

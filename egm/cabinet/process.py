@@ -17,6 +17,7 @@ from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
+from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
 from egm.cabinet.progressives import open_levels
@@ -84,6 +85,8 @@ class Machine:
             journal = cleanup.enter_context(self._open_journal())
             self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
             self._verifier.at_start()
+            identities = IdentityRegister.open(self._folder.root)
+            self._cabinet.identities = cleanup.enter_context(contextlib.closing(identities))
             self._self_test()
             try:
                 await self._work()

@@ -93,6 +93,21 @@ class Event(StrEnum):
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
     LEVELS_MOVED = "levels_moved"
+    # what persons write down and decide about a player's money
+    HANDPAY_FORM = "handpay_form"
+    MACHINE_CHECKED = "machine_checked"
+    COMPLEMENT = "complement"
+    ORPHAN_CREDITS = "orphan_credits"
+    ORPHAN_HANDPAY = "orphan_handpay"
+    ORPHAN_TICKET = "orphan_ticket"
+    FORFEIT_GAME = "forfeit_game"
+    FORFEIT_PRIZE = "forfeit_prize"
+    FORFEIT_CREDITS = "forfeit_credits"
+    REFUND_GAME = "refund_game"
+    RESIDUAL = "residual"
+    DISPUTE_DECIDED = "dispute_decided"
+    EXCLUSION_NOTED = "exclusion_noted"
+    INCIDENT_JUDGED = "incident_judged"
     # who may take the machine out of service and give it back: a host, a link, an operator
     DISABLED = "disabled"
     ENABLED = "enabled"
@@ -119,7 +134,7 @@ class Row:
 #: Rows of facts: they hold in each of these states, in addition to its own rows.
 _AWAKE: Final = tuple(state for state in State if state is not State.BOOT)
 
-_FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
+FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.BILL_STACKED, ("credit_bill",), Next.SAME),
     (Event.BILL_NOT_STACKED, ("void_bill",), Next.SAME),
     (Event.COINS_IN, ("credit_coins",), Next.SAME),
@@ -165,8 +180,10 @@ _SERVICEABLE: Final = (
     State.TILT,
     State.OUT_OF_SERVICE,
 )
+#: Where a form may arrive: the menu is a state of its own, unless something more pressing holds.
+_FILLING_IN: Final = (State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT)
 
-_OWN: Final[tuple[Row, ...]] = (
+OWN: Final[tuple[Row, ...]] = (
     # ------------------------------------------------------------------ coming up
     Row(State.BOOT, Event.MEMORY_READY, (), ("record_power_up", "close_menu", "note_staff"), State.SELF_TEST),
     Row(State.SELF_TEST, Event.SELF_TEST_PASSED, (), ("record_self_test",), Next.STANDING),
@@ -256,7 +273,20 @@ _OWN: Final[tuple[Row, ...]] = (
         Next.STANDING,
     ),
     # ------------------------------------------------------------------ the attendant's key
-    Row(State.HANDPAY, Event.KEY_TURNED, ("key_is_enough",), ("settle_handpay",), Next.STANDING),
+    Row(
+        State.HANDPAY,
+        Event.KEY_TURNED,
+        ("handpay_is_in_order", "key_is_enough"),
+        ("settle_handpay",),
+        Next.STANDING,
+    ),
+    Row(
+        State.HANDPAY,
+        Event.KEY_TURNED,
+        ("handpay_is_in_order", "nobody_is_asked"),
+        ("ask_who",),
+        Next.STANDING,
+    ),
     Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
     *(
         row
@@ -274,7 +304,7 @@ _OWN: Final[tuple[Row, ...]] = (
     ),
     *(
         Row(state, Event.KEY_TURNED, ("nobody_is_asked",), ("ask_who",), Next.STANDING)
-        for state in (State.IDLE, State.HANDPAY, State.TILT, State.OUT_OF_SERVICE)
+        for state in (State.IDLE, State.TILT, State.OUT_OF_SERVICE)
     ),
     # ------------------------------------------------------------------ the service menu
     *(Row(state, Event.MENU, ("menu_may_open",), ("open_menu",), Next.STANDING) for state in _SERVICEABLE),
@@ -302,6 +332,49 @@ _OWN: Final[tuple[Row, ...]] = (
             ),
         )
     ),
+    # ------------------------------------------------------------------ what persons decide about money
+    Row(
+        State.HANDPAY,
+        Event.HANDPAY_FORM,
+        ("authorised", "form_is_whole"),
+        ("record_handpay_form",),
+        Next.SAME,
+    ),
+    *(
+        Row(state, event, ("authorised", guard), (effect,), Next.STANDING)
+        for states, event, guard, effect in (
+            ((State.HANDPAY,), Event.ORPHAN_HANDPAY, "handpay_waits", "take_orphan_handpay"),
+            ((State.HANDPAY,), Event.FORFEIT_PRIZE, "prize_is_forfeit", "forfeit_prize"),
+            ((State.SERVICE_MENU,), Event.ORPHAN_CREDITS, "credits_are_unclaimed", "take_orphan_credits"),
+            ((State.SERVICE_MENU,), Event.FORFEIT_CREDITS, "credits_are_forfeit", "forfeit_credits"),
+            ((State.SERVICE_MENU,), Event.REFUND_GAME, "game_cannot_end", "refund_game"),
+            (_FILLING_IN, Event.FORFEIT_GAME, "game_is_forfeit", "forfeit_game"),
+            (_FILLING_IN, Event.COMPLEMENT, "complement_is_sound", "pay_complement"),
+            (_FILLING_IN, Event.ORPHAN_TICKET, "found_ticket_is_named", "take_orphan_ticket"),
+            (_FILLING_IN, Event.DISPUTE_DECIDED, "note_is_whole", "record_note"),
+            (_FILLING_IN, Event.EXCLUSION_NOTED, "note_is_whole", "record_note"),
+            (_FILLING_IN, Event.INCIDENT_JUDGED, "note_is_whole", "record_note"),
+        )
+        for state in states
+    ),
+    *(
+        Row(state, Event.MACHINE_CHECKED, ("authorised",), ("record_machine_check",), Next.SAME)
+        for state in _FILLING_IN
+    ),
+    *(
+        Row(state, Event.RESIDUAL, ("residual_may_go",), ("remove_residual",), Next.SAME)
+        for state in (State.IDLE, State.OUT_OF_SERVICE)
+    ),
+    # ------------------------------------------------------------------ a game waits for a failed generator
+    Row(State.PLAYING, Event.MENU, ("game_cannot_end", "menu_may_open"), ("open_menu",), Next.STANDING),
+    Row(
+        State.PLAYING,
+        Event.KEY_TURNED,
+        ("game_cannot_end", "key_is_enough"),
+        ("restart_generator",),
+        Next.STANDING,
+    ),
+    Row(State.PLAYING, Event.KEY_TURNED, ("game_cannot_end", "nobody_is_asked"), ("ask_who",), Next.STANDING),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
     *(
         Row(state, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME)
@@ -336,9 +409,9 @@ _OWN: Final[tuple[Row, ...]] = (
 )
 
 #: A self-test ends with its own result: what it finds is recorded meanwhile, and stands when it is over.
-TABLE: Final[tuple[Row, ...]] = _OWN + tuple(
+TABLE: Final[tuple[Row, ...]] = OWN + tuple(
     Row(state, event, (), effects, Next.SAME if state is State.SELF_TEST else next_)
-    for event, effects, next_ in _FACTS
+    for event, effects, next_ in FACTS
     for state in _AWAKE
 )
 
@@ -359,6 +432,20 @@ WISHES: Final = frozenset(
         Event.MENU,
         Event.INTERVENTION_OPENED,
         Event.INTERVENTION_CLOSED,
+        Event.HANDPAY_FORM,
+        Event.MACHINE_CHECKED,
+        Event.COMPLEMENT,
+        Event.ORPHAN_CREDITS,
+        Event.ORPHAN_HANDPAY,
+        Event.ORPHAN_TICKET,
+        Event.FORFEIT_GAME,
+        Event.FORFEIT_PRIZE,
+        Event.FORFEIT_CREDITS,
+        Event.REFUND_GAME,
+        Event.RESIDUAL,
+        Event.DISPUTE_DECIDED,
+        Event.EXCLUSION_NOTED,
+        Event.INCIDENT_JUDGED,
     }
 )
 
@@ -410,37 +497,3 @@ def standing(
         if holds:
             return state
     return State.IDLE
-
-
-def mermaid() -> str:
-    """The table as a Mermaid state diagram, for ARCHITECTURE.md; facts that change no state are left out."""
-    lines = ["stateDiagram-v2", "    state standing <<choice>>", "    [*] --> boot"]
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for row in _OWN:
-        if row.next is Next.SAME:
-            continue
-        target = "standing" if row.next is Next.STANDING else str(row.next)
-        label = row.event.value + (f" [{', '.join(row.guards)}]" if row.guards else "")
-        labels = arrows.setdefault((str(row.state), target), [])
-        if label not in labels:
-            labels.append(label)
-    for (source, target), labels in arrows.items():
-        lines.append(f"    {source} --> {target}: {'<br/>'.join(labels)}")
-    facts = "<br/>".join(event.value for event, _, next_ in _FACTS if next_ is Next.STANDING)
-    lines.append(f"    any --> standing: {facts}")
-    lines.extend(
-        f"    standing --> {state}"
-        for state in (
-            State.DOOR_OPEN,
-            State.TILT,
-            State.HANDPAY,
-            State.SERVICE_MENU,
-            State.PAYING,
-            State.AWAITING_AWARD,
-            State.PLAYING,
-            State.OUT_OF_SERVICE,
-            State.LOCKED,
-            State.IDLE,
-        )
-    )
-    return "\n".join(lines)

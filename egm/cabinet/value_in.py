@@ -31,7 +31,8 @@ def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
 
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
-    return cabinet.desk is not None and bool(bills_wanted(cabinet, state))
+    kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
+    return kept and cabinet.desk is not None and bool(bills_wanted(cabinet, state))
 
 
 def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:

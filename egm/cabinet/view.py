@@ -12,7 +12,7 @@ from egm.cabinet.states import Event
 from egm.link.messages import GameView, Handpay, Notice, PayOut, Snapshot, Tilt
 
 #: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
-_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE)
+_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE, Event.RESIDUAL)
 
 
 def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:

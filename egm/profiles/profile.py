@@ -36,6 +36,7 @@ def _policy(value: object) -> ReseedPolicy:
 
 Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1)]
 Cents = Annotated[int, Field(ge=0, strict=True)]
+Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
 class _Table(BaseModel):
@@ -90,12 +91,33 @@ class PayOut(_Table):
     defect: Literal["refund", "keep"] = "refund"
     """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
 
+    rest: Literal["stays", "next_way"] = "next_way"
+    """What the hopper could not pay in whole coins: it goes the next way by itself, or stays (MS 8-2.3)."""
+    residual: bool = False
+    """The player may give up a rest too small to be played or paid in coins (NZ 1.22.40); it is metered."""
+
+
+class ByHand(_Table):
+    """What a person must do, or may decide, about a player's money. None: no such amount here."""
+
+    identity_cents: Cents | None = None
+    """A hand-pay of this much or more is paid only against an identity document (Monaco 21.1)."""
+    methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
+    """How a hand-pay may be settled (Monaco 21.1)."""
+    tax_cents: Cents | None = None
+    """A hand-pay of this much or more is marked as to be reported for tax (NJD 1.40)."""
+    forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
+    """What a player who disrupted the machine may be refused (Québec s.94): the game and its wager, the prize
+    that waits for an attendant, the credits. Two persons always decide."""
+
 
 class Tickets(_Table):
     """Tickets out. A greater amount is paid by hand; None days: a ticket never expires."""
 
     limit_cents: Cents
     valid_days: Annotated[int, Field(gt=0, strict=True)] | None
+    central: bool = False
+    """Tickets only with a system that keeps them centrally (Monaco 19.7); without it there are none."""
     promotional: bool = False
     """Whether restricted and nonrestricted tickets are taken in."""
     restricted_out: bool = False
@@ -111,6 +133,37 @@ class Host(_Table):
     """Tickets a machine may number by itself while the host is silent (H-09); 0: the attendant pays."""
     transfer_limit_cents: Cents = 1_000_000
     """The most one electronic transfer may move."""
+
+
+class Protection(_Table):
+    """What keeps a player from forgetting time and money. A session lasts until credits have been zero."""
+
+    clock: bool = False
+    """The time of day is always in sight (VIC r.19)."""
+    remind_minutes: tuple[Minutes, ...] = ()
+    """Minutes of play to the first reminder, from it to the second, and so on; the last is repeated."""
+    remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """A reminder each time so much more has been spent: wagers less wins."""
+    limit_minutes: Minutes | None = None
+    """The longest session."""
+    limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """The most one session may cost."""
+    at_limit: Literal["pause", "cash_out"] = "pause"
+    """At a limit play pauses; ``cash_out`` besides pays the player out by itself."""
+    pause_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
+    """How long play pauses at a limit; 0: until the session has ended."""
+    own_limits: bool = False
+    """The player may set limits of his own, which bind like the place's (UK B2)."""
+    session_gap_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
+    """How long credits must have been zero for a session to have ended."""
+    help_line: dict[str, str] = {}
+    """Where help is found, by language (Loto-Québec)."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether this place keeps count of sessions at all."""
+        spent = self.remind_spend_cents or self.limit_spend_cents
+        return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)
 
 
 class Coins(_Table):
@@ -183,7 +236,9 @@ class Profile(_Table):
     value_in: ValueIn
     play: Play
     pay_out: PayOut
+    by_hand: ByHand = ByHand()
     tickets: Tickets
+    protection: Protection = Protection()
     coins: Coins = Coins()
     host: Host = Host()
     progressives: Progressives = Progressives()
@@ -193,11 +248,19 @@ class Profile(_Table):
 
     @model_validator(mode="after")
     def _complete(self) -> "Profile":
+        if len(set(self.languages)) != len(self.languages):
+            raise ValueError("languages: list each language once")
         missing = [code for code in self.languages if code not in self.title]
         if missing:
             raise ValueError(f"title: no text for {', '.join(missing)}")
         if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
+        line = self.protection.help_line
+        unsaid = [code for code in self.languages if line and code not in line]
+        if unsaid:
+            raise ValueError(f"protection.help_line: no text for {', '.join(unsaid)}")
+        if "coins" in self.pay_out.order and not self.coins.hopper_cents:
+            raise ValueError("pay_out.order: coins are paid, and coins.hopper_cents names no coin")
         return self
 
 

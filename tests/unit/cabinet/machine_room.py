@@ -8,6 +8,7 @@ from typing import Self
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
+from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
@@ -88,6 +89,18 @@ class FailingChance:
         raise OutOfService("planted")
 
     def reseed(self, reason: str) -> None:
+        raise OutOfService("planted")
+
+
+class BreakingChance(FailingChance):
+    """A generator that fails in the middle of a step."""
+
+    def step(self) -> ScriptedStep:
+        return _BreakingStep([])
+
+
+class _BreakingStep(ScriptedStep):
+    def below(self, bound: int, purpose: str = "") -> int:
         raise OutOfService("planted")
 
 
@@ -181,6 +194,7 @@ class Room:
             self.cabinet.host.validation,
         )
         recover(self.cabinet)
+        self.cabinet.identities = IdentityRegister.open(folder)
         self.changes = 0
         self.engine = Engine(self.cabinet, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
@@ -248,6 +262,7 @@ class Room:
         if self.open:
             self.open = False
             self.store.close()
+            self.cabinet.identities.close()
             self.journal.close()
 
     # ------------------------------------------------------------------ what it says

@@ -135,7 +135,9 @@ def test_a_game_that_cannot_be_finished_gives_the_stake_back_and_no_prize(room, 
     assert broken.credit_cents == 10000
     assert broken.cabinet.recall(Key.GAME) is None
     (start,), voids = broken.records("game.start"), broken.records("game.void")
-    assert voids == [{"play_id": start["play_id"], "refund_cents": 5}]
+    (void,) = voids
+    assert (void["play_id"], void["refund_cents"]) == (start["play_id"], 5)
+    assert (void["ruling"], void["persons"]) == ("defect", ["attendant"])
     assert broken.journal.meters().values["refund_defect"] == 5
     broken.close()
 

@@ -8,6 +8,7 @@ from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.tickets.model import TicketState
+from meters import Transfer
 
 VOUCHERS = "out:voucher:cashable"
 
@@ -284,17 +285,76 @@ def _order(room):
     return payout_id, number
 
 
-@pytest.mark.requirement("D-13", "F-13")
-def test_the_hopper_pays_whole_coins_and_the_rest_stays(coins):
+def _pay_coins_and_a_rest(coins):
     coins.insert(500)
     coins.ledgers.coins.coins_in(((25, True),), 1)
     coins.engine.handle(Event.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
     coins.ledgers.payouts.finished(payout_id, 5)
-    assert (coins.state, coins.credit_cents) == (State.IDLE, 25)
     assert coins.journal.balance_cents("out:hopper") == 500
     assert coins.journal.meters().values["phys_coin_out"] == 500
+
+
+@pytest.mark.requirement("D-13", "F-10", "F-13")
+def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
+    _pay_coins_and_a_rest(coins)
+    assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
+    assert coins.cabinet.recall(Key.HANDPAY)["amount_cents"] == 25
+    assert coins.cabinet.recall(Key.GOES_ON) is None
+
+
+@pytest.mark.requirement("F-10", "A-08")
+@pytest.mark.parametrize("stopped", ["door", "restart"])
+def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stopped):
+    if stopped == "door":
+        coins.insert(500)
+        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.engine.handle(Event.CASH_OUT)
+        payout_id, _ = _order(coins)
+        coins.engine.handle(Event.DOOR_OPENED, door="main")
+        coins.ledgers.payouts.finished(payout_id, 5)
+        assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
+        coins.engine.handle(Event.DOOR_CLOSED, door="main")
+        again = coins
+    else:  # cut right after the coins were settled
+        coins.ledgers.coins.coins_in(((25, True),), 1)
+        coins.cabinet.record("test.cut", state={Key.GOES_ON: True})
+        coins.close()
+        again = Room(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
+    assert again.cabinet.recall(Key.HANDPAY)["amount_cents"] == 25
+    again.close()
+
+
+@pytest.mark.requirement("F-10")
+def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
+    coins.close()
+    profile = tmp_path / "stays.toml"
+    text = (tmp_path / "coins.toml").read_text()
+    profile.write_text(text.replace("[pay_out]", '[pay_out]\nrest = "stays"'))
+    room = Room(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    _pay_coins_and_a_rest(room)
+    assert (room.state, room.credit_cents) == (State.IDLE, 25)
+    room.close()
+
+
+@pytest.mark.requirement("F-10", "D-13")
+def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so(coins, tmp_path):
+    profile = tmp_path / "residual.toml"
+    text = (tmp_path / "coins.toml").read_text()
+    profile.write_text(text.replace("[pay_out]", "[pay_out]\nresidual = true"))
+    room = Room(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    room.ledgers.coins.coins_in(((25, True),), 1)
+    for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
+        machine.engine.handle(Event.RESIDUAL)
+        assert machine.notice == "refused.residual_may_go"
+    room.cabinet.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    assert room.engine.accepts(Event.RESIDUAL)
+    room.engine.handle(Event.RESIDUAL)
+    assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)
+    assert room.records("residual.removed") == [{"amount_cents": 3}]
+    room.close()
 
 
 def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):

@@ -119,7 +119,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     room = Room(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
     room.engine.handle(Event.MENU, key="operator")
-    assert room.notice == "refused.playing"
+    assert room.notice == "refused.game_cannot_end"
     room.engine.handle(Event.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     room.engine.handle(Event.DOOR_CLOSED, door="main")

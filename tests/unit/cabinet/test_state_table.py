@@ -9,14 +9,17 @@ from progressive_room import awaiting
 
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.diagram import mermaid
 from egm.cabinet.engine import EFFECTS, GUARDS
 from egm.cabinet.host import Inquiry, Lock, Order, TransferKind
-from egm.cabinet.states import TABLE, WISHES, Event, Next, State, mermaid, rows, standing
+from egm.cabinet.states import TABLE, WISHES, Event, Next, State, rows, standing
 from egm.devices.interface import Barcode, Note
 from meters import Phase, Transfer
 
 LOSS = (0, 0, 0)
 TICKET = "071111222233334444"
+#: A supervisor and a manager of the room's staff.
+TWO = {"person": "2", "persons": ("2", "5")}
 VALUES = {
     Event.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
     Event.BILL_RETURNED: {"reason": "device"},
@@ -52,6 +55,36 @@ VALUES = {
     Event.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
     Event.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
     Event.TICKET_DECLINED: {"id": "asked"},
+    Event.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
+    Event.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
+    Event.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
+    Event.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits"},
+    Event.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay"},
+    Event.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000"},
+    Event.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
+    Event.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
+    Event.FORFEIT_CREDITS: {
+        **TWO,
+        "form": "forfeit_credits",
+        "reason": "a wire in the bill slot",
+        "amount_cents": 100,
+    },
+    Event.REFUND_GAME: {**TWO, "form": "refund_game"},
+    Event.DISPUTE_DECIDED: {
+        **TWO,
+        "form": "dispute",
+        "claim": "three sevens",
+        "mechanic": "two",
+        "decision": "not paid",
+    },
+    Event.EXCLUSION_NOTED: {**TWO, "form": "exclusion", "who": "somebody", "reason": "took an orphan"},
+    Event.INCIDENT_JUDGED: {
+        **TWO,
+        "form": "incident",
+        "what": "a quarrel",
+        "judgement": "none",
+        "informed": "control",
+    },
     Event.DISABLED: {"source": "host:test", "reason": "test"},
     Event.ENABLED: {"source": "host:test"},
     Event.SELF_TEST_FAILED: {"detail": "test"},

@@ -1,0 +1,156 @@
+"""Paying by hand, by the book: who was paid, how, and what was checked before.
+
+From the profile's amount on, a hand-pay is settled only after its form is filled in: the player's identity
+and the means of payment (Monaco 21.1). What identifies the player goes to the register of identities; the
+journal has only the commitment to it (:mod:`egm.cabinet.identities`). Management may have the machine checked
+before it pays: the check recomputes the game from its recorded draws, audits the books, and is recorded with
+the meters and the journal's head.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.games import last_game, open_game
+from egm.cabinet.play import replay
+from egm.errors import InvariantError, LocalError
+from egm.link.messages import Notice
+from meters import Phase, SelfAuditFailed
+from paytables import PaytableError
+
+#: What a form must say of the player: name as in the document, its kind and its number.
+IDENTITY_FIELDS: Final = ("name", "document", "number")
+
+
+def persons_of(cabinet: Cabinet, occurrence: Occurrence) -> list[str]:
+    """The verified persons behind an occurrence; where nobody had to prove it, the key that was turned."""
+    return list(occurrence.values.get("persons") or (cabinet.who(occurrence),))
+
+
+def says(occurrence: Occurrence, *fields: str) -> bool:
+    """Whether the form has a text in each of these fields."""
+    return all(str(occurrence.values.get(name) or "").strip() for name in fields)
+
+
+def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
+    from_cents = cabinet.profile.by_hand.identity_cents
+    return from_cents is not None and amount_cents >= from_cents
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def handpay_is_in_order(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The hand-pay needs no form, or its form is in."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return "form" in handpay or not _wants_identity(cabinet, handpay["amount_cents"])
+
+
+def form_is_whole(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """It names a means of payment of this place, and the identity where that is wanted."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    identified = says(occurrence, *IDENTITY_FIELDS)
+    return occurrence.values.get("method") in cabinet.profile.by_hand.methods and (
+        identified or not _wants_identity(cabinet, handpay["amount_cents"])
+    )
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def record_handpay_form(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Write down who will be paid and how; filled in again, the later form holds."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    form: dict[str, Any] = {
+        "method": str(occurrence.values["method"]),
+        "persons": persons_of(cabinet, occurrence),
+    }
+    if says(occurrence, *IDENTITY_FIELDS):
+        if cabinet.identities is None:
+            raise InvariantError("an identity to be written down, and no register of identities")
+        fields = {name: str(occurrence.values[name]).strip() for name in IDENTITY_FIELDS}
+        form["identity"] = cabinet.identities.keep(handpay["id"], fields, cabinet.clock.now())
+    cabinet.record(
+        "handpay.form",
+        state={Key.HANDPAY: {**handpay, "form": form}},
+        story={"handpay": handpay["id"], "amount_cents": handpay["amount_cents"], **form},
+    )
+    cabinet.notice = Notice(code="form_recorded")
+
+
+def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The attendant has paid: the reservation is settled and the machine is free.
+
+    The story is the slip (NJD 1.40): its running number, amount, kind, method, tax mark and persons.
+    """
+    handpay = cabinet.recall(Key.HANDPAY)
+    form = handpay.get("form", {"method": "cash"})
+    slip = int(cabinet.recall(Key.SLIP) or 0) + 1
+    tax_cents = cabinet.profile.by_hand.tax_cents
+    persons = persons_of(cabinet, occurrence)
+    cabinet.record(
+        "handpay.paid",
+        transaction_id=f"{handpay['id']}.paid",
+        phase=Phase.SETTLE,
+        ref=handpay["id"],
+        counts={f"handpays.{handpay['kind']}": 1},
+        state={Key.HANDPAY: None, Key.SLIP: slip},
+        story={
+            **{key: value for key, value in handpay.items() if key != "form"},
+            **form,
+            "slip": slip,
+            "machine": cabinet.identity.serial,
+            "taxable": tax_cents is not None and handpay["amount_cents"] >= tax_cents,
+            "person": persons[0],
+            "persons": list(dict.fromkeys((*form.get("persons", ()), *persons))),
+        },
+    )
+    cabinet.notice = Notice(code="handpay_paid", values={"amount_cents": handpay["amount_cents"]})
+
+
+def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
+    game = open_game(cabinet) or last_game(cabinet)
+    handpay = cabinet.recall(Key.HANDPAY)
+    values = cabinet.journal.meters().values
+    found = {
+        "game": "none" if game is None else _replayed(cabinet, game),
+        "books": _audited(cabinet),
+    }
+    cabinet.record(
+        "machine.checked",
+        story={
+            **found,
+            "play_id": None if game is None else game["play_id"],
+            "digest": None if game is None else game["game"]["digest"],
+            "handpay": None if handpay is None else handpay["id"],
+            "meters": {name: value for name, value in values.items() if value},
+            "head": cabinet.journal.head_hash,
+            "persons": persons_of(cabinet, occurrence),
+            "remark": str(occurrence.values.get("remark", "")),
+        },
+    )
+    right = all(part in {"right", "none"} for part in found.values())
+    cabinet.notice = Notice(
+        code="machine_checked" if right else "machine_check_failed", severity="info" if right else "alarm"
+    )
+
+
+def _replayed(cabinet: Cabinet, game: dict[str, Any]) -> str:
+    try:
+        replay(cabinet.games, game)
+    except (LocalError, PaytableError, ValueError, KeyError) as error:
+        return str(error)
+    return "right"
+
+
+def _audited(cabinet: Cabinet) -> str:
+    try:
+        cabinet.journal.self_audit()
+    except SelfAuditFailed as error:
+        return str(error)
+    return "right"
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (handpay_is_in_order, form_is_whole)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    record_handpay_form,
+    settle_handpay,
+    record_machine_check,
+)

@@ -1,0 +1,161 @@
+"""The registers of the house, as views of the journal; and the notes that persons write into it.
+
+A register is a question to the journal: entries of some kinds, shown in named columns. So it cannot differ
+from what happened, it is exported with the journal, and it is recomputed anywhere. Notes (a dispute decided,
+an exclusion, an incident) move nothing: what must be in one is data here, and what identifies a player goes
+to the register of identities, as for a hand-pay.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.hand_pays import persons_of, says
+from egm.cabinet.states import Event
+from egm.errors import InvariantError, OperatorError
+from egm.link.messages import Notice
+from meters import StoredEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a note is in the journal: its kind, and the fields without which it is not taken.
+
+    ``private`` fields identify a player: they stand in the register of identities only.
+    """
+
+    kind: str
+    fields: tuple[str, ...]
+    private: tuple[str, ...] = ()
+
+
+NOTES: Final[Mapping[Event, Note]] = {
+    Event.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
+    Event.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
+    Event.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed")),
+}
+
+
+# ---------------------------------------------------------------------------------------------- notes
+def note_is_whole(_: Cabinet, occurrence: Occurrence) -> bool:
+    """Every field of the note has a text."""
+    note = NOTES[occurrence.event]
+    return says(occurrence, *note.fields, *note.private)
+
+
+def record_note(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Write the note down."""
+    note = NOTES[occurrence.event]
+    told: dict[str, Any] = {name: str(occurrence.values[name]).strip() for name in note.fields}
+    if note.private:
+        if cabinet.identities is None:
+            raise InvariantError("an identity to be written down, and no register of identities")
+        fields = {name: str(occurrence.values[name]).strip() for name in note.private}
+        subject = f"{note.kind}-{cabinet.journal.sequence + 1}"
+        told["identity"] = cabinet.identities.keep(subject, fields, cabinet.clock.now())
+    play_id = occurrence.values.get("play_id")
+    cabinet.record(
+        note.kind,
+        story={
+            "machine": cabinet.identity.serial,
+            **told,
+            **({} if play_id is None else {"play_id": str(play_id)}),
+            "persons": persons_of(cabinet, occurrence),
+        },
+    )
+    cabinet.notice = Notice(code="form_recorded")
+
+
+# ---------------------------------------------------------------------------------------------- registers
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register: entries of ``kinds`` whose story has what ``where`` says, shown in ``columns``."""
+
+    name: str
+    kinds: tuple[str, ...]
+    columns: tuple[str, ...]
+    source: str
+    where: Mapping[str, str] | None = None
+
+    def takes(self, entry: StoredEntry) -> bool:
+        """Whether an entry belongs here."""
+        told = entry.record if isinstance(entry.record, Mapping) else {}
+        wanted = self.where or {}
+        return entry.kind in self.kinds and all(told.get(key) == value for key, value in wanted.items())
+
+
+_RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
+
+REGISTERS: Final[Mapping[str, Register]] = {
+    register.name: register
+    for register in (
+        Register(
+            "handpays",
+            ("handpay.paid",),
+            ("slip", "kind", "amount_cents", "method", "taxable", "identity", "machine", "persons"),
+            "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",
+        ),
+        Register(
+            "checks",
+            ("machine.checked",),
+            ("play_id", "game", "books", "handpay", "head", "remark", "persons"),
+            "Q-02; MC 21.1",
+        ),
+        Register(
+            "disputes",
+            ("dispute.decided",),
+            ("play_id", "claim", "mechanic", "decision", "persons"),
+            "Q-04; MC 21.2",
+        ),
+        Register("complements", ("complement.paid",), ("play_id", *_RULING), "Q-05, F-17; MC 21.4"),
+        Register(
+            "orphans",
+            ("orphan.credits", "orphan.handpay", "orphan.ticket"),
+            ("kind", "number", *_RULING),
+            "Q-06, H-13, F-18; MC 21.3",
+        ),
+        Register("exclusions", ("exclusion.noted",), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
+        Register("incidents", ("incident.judged",), ("what", "judgement", "informed", "persons"), "Q-13"),
+        Register(
+            "forfeits",
+            ("forfeit.prize", "forfeit.credits"),
+            _RULING,
+            "F-15; QC s.94",
+        ),
+        Register(
+            "forfeited-games",
+            ("game.void",),
+            ("play_id", "machine", "reason", "persons"),
+            "F-15; QC s.94",
+            where={"ruling": "disrupted"},
+        ),
+        Register(
+            "refunds",
+            ("game.void",),
+            ("play_id", "refund_cents", "machine", "reason", "persons"),
+            "F-14; QC s.95",
+            where={"ruling": "defect"},
+        ),
+        Register("residuals", ("residual.removed",), ("amount_cents",), "F-10; NZ 1.22.40"),
+    )
+}
+
+
+def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, Any]]:
+    """The lines of a register, in the order of ``entries``: sequence, time, then its columns.
+
+    Raises OperatorError for a name that is no register.
+    """
+    if name not in REGISTERS:
+        raise OperatorError(f"no register is called {name!r}; there are: {', '.join(REGISTERS)}")
+    register = REGISTERS[name]
+    for entry in entries:
+        if register.takes(entry):
+            told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+            at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
+            yield {**at, **{column: told.get(column) for column in register.columns}}
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (note_is_whole,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_note,)

@@ -1,0 +1,291 @@
+"""What persons decide about money: complements, orphans, forfeits, refunds. Each is a fact of its own kind.
+
+Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
+comes from a form of the staff (:mod:`egm.cabinet.forms`), which says who may make it; a forfeit takes two.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from egm.cabinet import progressives
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.credits import MONEY, CreditKind, given_back, taken
+from egm.cabinet.games import open_game
+from egm.cabinet.hand_pays import persons_of, says
+from egm.link.messages import Notice
+from egm.tickets.redemption import Refusal
+from meters import Phase, Transfer
+
+
+def ruling_story(cabinet: Cabinet, occurrence: Occurrence, **more: Any) -> dict[str, Any]:
+    """What every ruling tells: where, who and why, and its own particulars."""
+    return {
+        "machine": cabinet.identity.serial,
+        "place": str(occurrence.values.get("place") or cabinet.identity.operator_number),
+        "reason": str(occurrence.values.get("reason", "")),
+        "persons": persons_of(cabinet, occurrence),
+        **more,
+    }
+
+
+# ---------------------------------------------------------------------------------------------- complements
+def complement_is_sound(_: Cabinet, occurrence: Occurrence) -> bool:
+    """An amount, and the reason."""
+    amount_cents = occurrence.values.get("amount_cents")
+    return type(amount_cents) is int and amount_cents > 0 and says(occurrence, "reason")
+
+
+def pay_complement(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
+    amount_cents = int(occurrence.values["amount_cents"])
+    last: Mapping[str, Any] = cabinet.recall(Key.LAST) or {}
+    cabinet.record(
+        "complement.paid",
+        transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
+        counts={"complements": 1},
+        story=ruling_story(
+            cabinet,
+            occurrence,
+            amount_cents=amount_cents,
+            play_id=occurrence.values.get("play_id") or last.get("play_id"),
+        ),
+    )
+    cabinet.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
+
+
+# ---------------------------------------------------------------------------------------------- orphans
+def credits_are_unclaimed(cabinet: Cabinet, _: Occurrence) -> bool:
+    """There are credits, which nobody owns."""
+    return cabinet.credit_cents > 0
+
+
+def handpay_waits(cabinet: Cabinet, _: Occurrence) -> bool:
+    """There is a hand-pay that nobody has been paid."""
+    return cabinet.recall(Key.HANDPAY) is not None
+
+
+def found_ticket_is_named(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """A ticket was found: its number, on a machine that keeps the tickets itself."""
+    return cabinet.desk is not None and not cabinet.host.validation.by_host and says(occurrence, "number")
+
+
+def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
+    amount_cents, promotion_cents = cabinet.cash_cents, cabinet.kind_cents(CreditKind.RESTRICTED)
+    available_cents = cabinet.journal.available_cents
+    cabinet.record(
+        "orphan.credits",
+        transfers=taken(amount_cents, "house:orphan", available_cents, MONEY)
+        + taken(promotion_cents, "house:expired", available_cents, (CreditKind.RESTRICTED,)),
+        counts={"orphans": 1},
+        story=ruling_story(cabinet, occurrence, amount_cents=amount_cents, expired_cents=promotion_cents),
+    )
+
+
+def take_orphan_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """An unclaimed hand-pay is given up and becomes an orphan; see :func:`finish`."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
+    unclaimed = {
+        "id": handpay["id"],
+        "flows": [[flow.source, flow.amount_cents] for flow in reserved.transfers],
+        "story": ruling_story(
+            cabinet, occurrence, amount_cents=handpay["amount_cents"], kind=handpay["kind"], id=handpay["id"]
+        ),
+    }
+    cabinet.record(
+        "handpay.unclaimed",
+        transaction_id=f"{handpay['id']}.unclaimed",
+        phase=Phase.VOID,
+        ref=handpay["id"],
+        state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
+        story={"id": handpay["id"]},
+    )
+    finish(cabinet)
+
+
+def finish(cabinet: Cabinet) -> None:
+    """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
+    unclaimed = cabinet.recall(Key.UNCLAIMED)
+    if unclaimed is None:
+        return
+    flows = [(str(source), int(amount_cents)) for source, amount_cents in unclaimed["flows"]]
+    cabinet.record(
+        "orphan.handpay",
+        transaction_id=f"{unclaimed['id']}.orphan",
+        transfers=tuple(Transfer(source, "house:orphan", amount_cents) for source, amount_cents in flows),
+        counts={"orphans": 1},
+        state={Key.UNCLAIMED: None},
+        story=unclaimed["story"],
+    )
+
+
+def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A ticket found on a machine or on the floor is redeemed to the register of orphans, for good.
+
+    The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
+    ends the redemption as for a ticket that was stacked (:func:`egm.cabinet.tickets.recover`).
+    """
+    redemption_id = f"orphan-{cabinet.journal.sequence + 1}"
+    answer = cabinet.the_desk.redeem_begin(redemption_id, str(occurrence.values["number"]).strip())
+    if isinstance(answer, Refusal):
+        cabinet.record("orphan.refused", story=ruling_story(cabinet, occurrence, answer=answer.reason.value))
+        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        return
+    ticket = answer.ticket
+    cabinet.record(
+        "orphan.ticket",
+        transaction_id=f"{redemption_id}.in",
+        transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
+        counts={"orphans": 1},
+        story=ruling_story(cabinet, occurrence, amount_cents=ticket.amount_cents, number=ticket.masked),
+    )
+    cabinet.the_desk.redeem_commit(redemption_id)
+
+
+# ---------------------------------------------------------------------------------------------- forfeits
+def game_is_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """A game is open, the place forfeits it, and the reason is said."""
+    forfeits = cabinet.profile.by_hand.forfeits
+    return "game" in forfeits and open_game(cabinet) is not None and says(occurrence, "reason")
+
+
+def prize_is_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return (
+        "handpay" in cabinet.profile.by_hand.forfeits
+        and handpay is not None
+        and handpay["kind"] != "cancelled_credit"
+        and says(occurrence, "reason")
+    )
+
+
+def credits_are_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """An amount within the credits, the place forfeits them, and the reason is said."""
+    amount_cents = occurrence.values.get("amount_cents")
+    return (
+        "credits" in cabinet.profile.by_hand.forfeits
+        and type(amount_cents) is int
+        and 0 < amount_cents <= cabinet.credit_cents
+        and says(occurrence, "reason")
+    )
+
+
+def forfeit_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A disrupted game gives neither prize nor refund (Québec s.94)."""
+    void_game(cabinet, refund=False, **ruling_story(cabinet, occurrence, ruling="disrupted"))
+
+
+def forfeit_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The prize that waited for an attendant is not paid (Québec s.94)."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    cabinet.record(
+        "forfeit.prize",
+        transaction_id=f"{handpay['id']}.forfeit",
+        phase=Phase.VOID,
+        ref=handpay["id"],
+        counts={"forfeits": 1},
+        state={Key.HANDPAY: None},
+        story=ruling_story(cabinet, occurrence, amount_cents=handpay["amount_cents"], id=handpay["id"]),
+    )
+
+
+def forfeit_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Credits that a disrupted game brought in leave the meter (Québec s.94)."""
+    amount_cents = int(occurrence.values["amount_cents"])
+    cabinet.record(
+        "forfeit.credits",
+        transfers=taken(amount_cents, "house:forfeit", cabinet.journal.available_cents, reversed(CreditKind)),
+        counts={"forfeits": 1},
+        story=ruling_story(cabinet, occurrence, amount_cents=amount_cents),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- refunds
+def game_cannot_end(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The open game needs numbers to be decided, and the generator has failed."""
+    game = open_game(cabinet)
+    failed = cabinet.chance is None or cabinet.recall(Key.OUT_OF_SERVICE) is not None
+    return failed and game is not None and game["outcome"] is None
+
+
+def refund_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
+    refund = cabinet.profile.pay_out.defect == "refund"
+    void_game(cabinet, refund=refund, **ruling_story(cabinet, occurrence, ruling="defect"))
+
+
+def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
+    """Close the open game without a prize, giving the stake back or not: never both prize and refund.
+
+    What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to
+    the levels.
+    """
+    game = open_game(cabinet)
+    if game is None:
+        return
+    start = cabinet.journal.get(f"{game['play_id']}.start")
+    stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
+    back = given_back(stake, "house:refund_defect") if refund else ()
+    returned, levels = progressives.give_back(cabinet, game)
+    cabinet.record(
+        "game.void",
+        transaction_id=f"{game['play_id']}.void",
+        transfers=(*back, *returned),
+        counts={"games_void": 1},
+        state={Key.GAME: None, **levels},
+        story={
+            "play_id": game["play_id"],
+            "refund_cents": sum(part.amount_cents for part in back),
+            **story,
+        },
+    )
+    cabinet.conversation = None
+
+
+# ---------------------------------------------------------------------------------------------- residuals
+def residual_may_go(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The place takes residuals, and the credit buys no game here and no coin."""
+    least_cents = [
+        min(denominations) * min(cabinet.games[game_id].bet_options)
+        for game_id, denominations in cabinet.denominations_cents.items()
+    ]
+    coin_cents = cabinet.profile.coins.hopper_cents
+    smallest_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
+    return cabinet.profile.pay_out.residual and 0 < cabinet.credit_cents < smallest_cents
+
+
+def remove_residual(cabinet: Cabinet, _: Occurrence) -> None:
+    """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
+    amount_cents = cabinet.credit_cents
+    cabinet.record(
+        "residual.removed",
+        transfers=taken(amount_cents, "house:residual", cabinet.journal.available_cents),
+        counts={"residuals": 1},
+        story={"amount_cents": amount_cents},
+    )
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    complement_is_sound,
+    credits_are_unclaimed,
+    handpay_waits,
+    found_ticket_is_named,
+    game_is_forfeit,
+    prize_is_forfeit,
+    credits_are_forfeit,
+    game_cannot_end,
+    residual_may_go,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    pay_complement,
+    take_orphan_credits,
+    take_orphan_handpay,
+    take_orphan_ticket,
+    forfeit_game,
+    forfeit_prize,
+    forfeit_credits,
+    refund_game,
+    remove_residual,
+)
