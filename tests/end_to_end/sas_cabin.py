@@ -59,7 +59,8 @@ def wait_for(what, why="", seconds=PATIENCE):
     """Until ``what`` returns something true; that."""
     deadline = time.monotonic() + seconds
     while not (result := what()):
-        assert time.monotonic() < deadline, why or f"waited {seconds} s in vain"
+        if time.monotonic() >= deadline:
+            raise AssertionError((why() if callable(why) else why) or f"waited {seconds} s in vain")
         time.sleep(0.005)
     return result
 
@@ -94,6 +95,7 @@ class Player(threading.Thread):
             self.sequences[message.journal_sequence] = message
         elif isinstance(message, Play):
             self.games += 1
+            self.snapshot = None  # the one before is of no use any more
             self.wish("shown", message.play_id)
 
     def wish(self, name, value=None) -> None:
@@ -112,7 +114,7 @@ class Player(threading.Thread):
             before = self.games
             wait_for(lambda: self.snapshot and "play" in self.snapshot.accepts, "cannot play")
             self.wish("play")
-            wait_for(lambda n=before: self.games > n, "no outcome came")
+            wait_for(lambda n=before: self.games > n, lambda: f"no outcome came: {self.snapshot}")
             wait_for(lambda: self.snapshot and self.snapshot.state != "playing", "the game never ended")
 
     def end(self) -> None:

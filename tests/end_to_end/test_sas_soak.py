@@ -1,0 +1,177 @@
+"""Two hosts poll one machine for an hour's worth of polls while it plays, prints, is killed and comes back.
+
+The hosts do not wait between polls, so an hour at 40 ms passes in minutes. No poll goes unanswered while the
+machine is up, no meter ever falls, and at rest every host reads what the journal says at the same entry.
+``--sas-polls N``: so many polls for each host (an hour at 40 ms: 90000).
+"""
+
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+
+import pytest
+from sas_cabin import PATIENCE, Cabin, wait_for
+
+from meters import open_view
+from tools.host.messages import SYNC, Outcome, general_poll, is_whole, long_poll, parse
+
+#: Meter code -> canonical meters whose sum it is, as we read table 1.9; one credit is one cent here.
+MEANING = {
+    0x00: ("coin_in",),
+    0x05: ("games_played",),
+    0x06: ("games_won",),
+    0x07: ("games_lost",),
+    0x0B: ("bill_in.value",),
+    0x80: ("ticket_in.cashable.value",),
+    0x86: ("ticket_out.cashable.value",),
+    0x87: ("ticket_out.cashable.count",),
+}
+GENERAL = general_poll(1)
+METERS = long_poll(1, 0x6F, {"game": 0, "codes": [{"code": code} for code in MEANING]})
+OTHERS = [long_poll(1, code) for code in (0x0F, 0x1C, 0x1A, 0x54, 0x55)]
+
+
+@dataclass
+class Tally:
+    polls: int = 0
+    exceptions: list = field(default_factory=list)
+    meters: dict = field(default_factory=dict)
+    faults: list = field(default_factory=list)
+    slowest: float = 0.0
+
+
+class Poller(threading.Thread):
+    """One host that polls without pause while the machine is up."""
+
+    def __init__(self, cabin, name, wanted, up):
+        super().__init__(daemon=True)
+        self.tally = Tally()
+        self._cabin, self._channel, self._wanted, self._up = cabin, name, wanted, up
+        self.resting = threading.Event()
+
+    def run(self):
+        try:
+            while self.tally.polls < self._wanted and not self.tally.faults:
+                self._up.wait(PATIENCE)
+                with self._cabin.line(self._channel, answer_seconds=5.0) as line:
+                    self._life(line)
+        except Exception as error:  # noqa: BLE001 (told to the test, which is on another thread)
+            self.tally.faults.append(repr(error))
+
+    def _life(self, line):
+        """One life of the machine: until it goes, or enough was polled."""
+        n = 0
+        while self.tally.polls < self._wanted:
+            if not self._up.is_set():
+                self.resting.set()
+                return
+            n += 1
+            request = GENERAL if n % 2 else METERS if n % 4 else OTHERS[n // 4 % len(OTHERS)]
+            answer = parse(request, line.exchange(request, lambda got, r=request: is_whole(r, got)))
+            if not self._up.is_set():
+                continue  # it may have died under this very poll
+            self.tally.polls += 1
+            self.tally.slowest = max(self.tally.slowest, line.latency_seconds)
+            match answer.outcome:
+                case Outcome.EXCEPTION:
+                    self.tally.exceptions.append(answer.code)
+                    line.send(SYNC)
+                case Outcome.DATA:
+                    if request is METERS:
+                        self._rises(answer.values["meters"])
+                case Outcome.NOTHING:
+                    pass
+                case _:
+                    self.tally.faults.append(
+                        f"{request.hex()}: {answer.outcome} {answer.data.hex()} {answer.trouble}"
+                    )
+
+    def _rises(self, rows):
+        for row in rows:
+            code, value = row["code"], row["value"]
+            if value < self.tally.meters.get(code, 0):
+                self.tally.faults.append(f"meter {code:02X} fell to {value}")
+            self.tally.meters[code] = value
+
+
+def busy(cabin, pollers):
+    """A person: plays, puts in bills and takes out tickets, until the hosts have polled enough."""
+    player = cabin.player
+    round_ = 0
+    while any(poller.is_alive() for poller in pollers):
+        round_ += 1
+        now = player.sees(state="idle")
+        if now.credit_cents < 200:
+            cabin.puts_in(2000)
+        player.plays(5)
+        if round_ % 3 == 0:
+            player.sees(state="idle")
+            player.wish("cash_out")
+            wait_for(
+                lambda: player.snapshot and player.snapshot.credit_cents == 0, "the cash-out never ended"
+            )
+        yield round_
+
+
+def soak(root, polls, deaths):
+    channels = {"main": {}, "second": {"framing": "lenient"}}
+    up = threading.Event()
+    with Cabin(root, channels) as cabin:
+        up.set()
+        pollers = [Poller(cabin, name, polls, up) for name in channels]
+        for poller in pollers:
+            poller.start()
+        began, killed = time.monotonic(), 0
+        for _ in busy(cabin, pollers):
+            done = min(poller.tally.polls for poller in pollers)
+            if killed < deaths and done > polls * (killed + 1) // (deaths + 1):
+                up.clear()
+                for poller in pollers:
+                    wait_for(lambda p=poller: p.resting.is_set() or not p.is_alive())
+                    poller.resting.clear()
+                cabin.stop(signal.SIGKILL if killed % 2 == 0 else signal.SIGTERM)
+                cabin.start()
+                cabin.player.sees(state="idle")
+                up.set()
+                killed += 1
+        for poller in pollers:
+            poller.join(PATIENCE)
+        seconds = time.monotonic() - began
+        cabin.player.sees(state="idle")
+        assert [poller.tally.faults for poller in pollers] == [[], []]
+        assert killed == deaths
+        agree(cabin, channels)
+        for poller in pollers:
+            print(
+                f"{poller.tally.polls} polls in {seconds:.0f} s, slowest {poller.tally.slowest * 1000:.1f} ms, {len(poller.tally.exceptions)} exceptions"
+            )
+
+
+def agree(cabin, channels):
+    """At rest, every host reads what the journal says at one entry."""
+    read = {}
+    with open_view(cabin.folder.root) as view:
+        before = view.sequence
+    for name in channels:
+        with cabin.line(name) as line:
+            line.exchange(GENERAL, lambda got: True)
+            answer = parse(METERS, line.exchange(METERS, lambda got: is_whole(METERS, got)))
+            read[name] = {row["code"]: row["value"] for row in answer.values["meters"]}
+    with open_view(cabin.folder.root) as view:
+        assert view.sequence == before, "something was recorded meanwhile"
+        journal = view.meters().values
+    expected = {code: sum(journal[name] for name in names) for code, names in MEANING.items()}
+    assert read == dict.fromkeys(channels, expected)
+    assert expected[0x05] > 0
+    assert expected[0x87] > 0
+
+
+@pytest.mark.requirement("K-08", "K-14")
+def test_two_hosts_poll_a_busy_machine(tmp_path, pytestconfig):
+    soak(tmp_path, pytestconfig.getoption("--sas-polls"), deaths=2)
+
+
+@pytest.mark.slow
+def test_an_hour_of_polls(tmp_path):
+    soak(tmp_path, 90_000, deaths=12)
