@@ -6,7 +6,7 @@ state ``awaiting_award`` until the locked amount has come, or an attendant settl
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
@@ -105,9 +105,14 @@ def _level(cabinet: Cabinet, pool: str) -> Level:
 
 
 def mark(cabinet: Cabinet, pool: str) -> LinkMark:
-    """How far this machine's contributions to a linked level have come, as the journal keeps it."""
+    """How far this machine's contributions to a linked level have come, as far as is known."""
     kept: Any = cabinet.journal.state(f"{Key.LINK}{pool}")
-    return LinkMark() if kept is None else LinkMark(**kept)
+    known = LinkMark() if kept is None else LinkMark(**kept)
+    position = None if cabinet.link is None else cabinet.link.position(pool)
+    if cabinet.link is None or position is None:
+        return known
+    shown_cents = cabinet.link.shown(pool).amount_cents
+    return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
 def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[str, Any]:
@@ -116,6 +121,7 @@ def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[st
         f"{Key.CLAIM}{claim}": {
             **made,
             "play_id": game["play_id"],
+            "game": game["game"]["id"],
             "at_utc": cabinet.clock.now().isoformat(),
             "amount_cents": None,
             "way": None,

@@ -23,8 +23,21 @@ class Shown:
     status: Status
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a linked level's controller is: see :class:`egm.progressive.round.LinkMark`."""
+
+    counted: int
+    since: int
+    falls: int
+
+
 class Face(Protocol):
     """The linked levels as the link last heard of them."""
+
+    def position(self, pool: str) -> Position | None:
+        """How far the controller has come with this machine's contributions; None: nothing is known."""
+        ...
 
     def shown(self, pool: str) -> Shown:
         """What a linked level shows now; nothing and down, when it was never heard of."""

@@ -161,14 +161,19 @@ class Award(_Message):
 
 
 class Commit(_Message):
-    """The machine has paid the award, durably. ``way``: to the credits or by an attendant's hand."""
+    """The machine has paid the award, durably. ``way``: to the credits or by an attendant's hand.
+
+    ``amount_cents`` differs from the award only where an attendant settled the amount shown before the answer
+    came: both sides record it. ``void``: the game was void and nothing was paid; the award goes back to the
+    level.
+    """
 
     type: Literal["commit"] = "commit"
     machine: MachineId
     level: LevelId
     claim: ClaimId
     amount_cents: Cents
-    way: Literal["credit", "hand"] = "credit"
+    way: Literal["credit", "hand", "void"] = "credit"
 
 
 class Closed(_Message):

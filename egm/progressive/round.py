@@ -6,7 +6,7 @@ there is no moment at which a wager has been counted and its share has not, or a
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from egm.errors import InvariantError
@@ -32,16 +32,19 @@ class LinkMark:
     """How far this machine's contributions to a linked pool have come. What the journal keeps of it.
 
     ``sequence``: the last one made. ``counted``: the last one the controller is known to have. ``since``: an
-    entry of the journal after which every contribution not yet counted stands.
+    entry of the journal after which every contribution not yet counted stands. ``shown_cents`` and ``falls``
+    are what the level showed last, and how often it had fallen.
     """
 
     sequence: int = 0
     counted: int = 0
     since: int = 0
+    shown_cents: int = 0
+    falls: int = 0
 
     def to_json(self) -> dict[str, int]:
         """Return the mark as the journal keeps it."""
-        return {"sequence": self.sequence, "counted": self.counted, "since": self.since}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ class Round:
     # ------------------------------------------------------------------ the parts of it
     def _contribute(self, pool: Pool) -> None:
         mark = self.memory.mark(pool.id)
-        made = LinkMark(sequence=mark.sequence + 1, counted=mark.counted, since=mark.since)
+        made = replace(mark, sequence=mark.sequence + 1)
         self.marks[pool.id] = made
         amount = self.wager_cents * pool.definition.terms.increment
         self.fed.append(
@@ -135,7 +138,12 @@ class Round:
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = self.memory.shown_cents(pool.id)
         mark = self.marks.get(pool.id) or self.memory.mark(pool.id)
-        self.claims[claim] = {"pool": pool.id, "after": mark.sequence, "shown_cents": shown_cents}
+        self.claims[claim] = {
+            "pool": pool.id,
+            "level": name,
+            "after": mark.sequence,
+            "shown_cents": shown_cents,
+        }
         self.hits.append({**told, "claim": claim, "shown_cents": shown_cents})
 
     def _now(self, pool: Pool) -> Level:

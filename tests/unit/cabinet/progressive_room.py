@@ -29,6 +29,9 @@ class FixedFace:
     def shown(self, pool: str) -> Shown:
         return self.now
 
+    def position(self, pool: str) -> None:
+        return None
+
 
 def room_of(folder: Path, *numbers: int, levels: tuple[LevelSlot, ...] = OWN, **options) -> Room:
     """A machine with the test game at 5 cents a credit, and the numbers it will draw."""

@@ -1,0 +1,247 @@
+"""The progressive link as an attachment: the journal on one side, a carrier to the controller beyond."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+from egm.cabinet import progressives
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.states import Event
+from egm.link.messages import Snapshot
+from egm.progressive.carrier import Carrier
+from egm.progressive.display import Position, Shown, Status
+from egm.progressive.exact import rational
+from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, News, Over
+from egm.progressive.messages import Claim, Commit, Contribution, FromController
+from egm.progressive.round import LinkMark
+
+#: How often the link looks at the time, and the screen at the link.
+_TICK_SECONDS: Final = 0.1
+#: Who takes the machine out of service where the profile wants that without a controller.
+_SOURCE: Final = "progressive"
+
+
+class ProgressiveLink:
+    """One machine's link. What it must not forget is in the journal, and read from it again at start."""
+
+    name = "progressive link"
+
+    def __init__(self, surroundings: Surroundings, carrier: Carrier) -> None:
+        self._around = surroundings
+        self._cabinet = surroundings.engine.cabinet
+        self._carrier = carrier
+        self._machine = self._cabinet.identity.serial
+        rules = self._cabinet.profile.progressives
+        self._link = Link(
+            self._machine, self._cabinet.pools.by_id.values(), stale_ns=rules.stale_seconds * 1_000_000_000
+        )
+        self._stops_machine = rules.link_down == "machine"
+        self._connections = 0
+        self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
+        self._told: dict[str, Shown] = {}
+        self._seen = 0
+        self._attending = False
+        for level in self._link.feeders:
+            mark = self._mark(level)
+            self._link.remember(level, mark.counted, self._recorded(level, mark.counted, mark.since))
+            self._link.last_shown(level, mark.shown_cents, mark.falls)
+        self._cabinet.link = self
+
+    # ------------------------------------------------------------------ the attachment
+    async def run(self) -> None:
+        """Carry messages and let time pass until cancelled."""
+        self._read_memory()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._carrier.run(self), name="progressive carrier")
+            while True:
+                self._link.tick(self._now_ns())
+                self._attend()
+                self._show()
+                await asyncio.sleep(_TICK_SECONDS)
+
+    def changed(self, _: Snapshot) -> None:
+        """Something is durable: a wager's share, a hit, a payment. The carrier gets what follows from it."""
+        if self._cabinet.journal.sequence != self._seen:
+            self._read_memory()
+            self._soon()
+
+    # ------------------------------------------------------------------ the face
+    def shown(self, pool: str) -> Shown:
+        """What a linked level shows now."""
+        return self._link.shown(pool, self._now_ns())
+
+    def position(self, pool: str) -> Position | None:
+        """How far the controller has come with this machine's contributions."""
+        feeder = self._link.feeders.get(pool)
+        if feeder is None:
+            return None
+        places = self._places[pool]
+        for sequence in [s for s in places if s <= feeder.counted]:
+            del places[sequence]
+        if feeder.pending:
+            since = places.get(feeder.counted + 1, self._mark(pool).since + 1) - 1
+        else:
+            since = self._cabinet.journal.sequence
+        return Position(counted=feeder.counted, since=since, falls=feeder.falls)
+
+    # ------------------------------------------------------------------ the ears
+    def connected(self) -> None:
+        """Enrol anew."""
+        self._connections += 1
+        sequence = self._cabinet.journal.sequence
+        self._link.connected(f"{self._machine}.{sequence}.{self._connections}", self._now_ns())
+        self._soon()
+
+    def disconnected(self, why: str) -> None:
+        """Every level is down; what happens meanwhile is kept."""
+        self._link.disconnected()
+        self._cabinet.log("progressive.disconnected", {"why": why})
+        self._soon()
+
+    def received(self, message: FromController) -> None:
+        """Take what the controller says."""
+        self._link.receive(message, self._now_ns())
+        self._soon()
+
+    def misunderstood(self, text: str) -> None:
+        """Record what is no message; nothing moves."""
+        self._cabinet.log("progressive.refused", {"code": "message", "text": text})
+
+    # ------------------------------------------------------------------ from the journal to the link
+    def _read_memory(self) -> None:
+        """Tell the link what the journal holds and it does not know yet."""
+        self._seen = self._cabinet.journal.sequence
+        now_ns = self._now_ns()
+        for level, feeder in self._link.feeders.items():
+            mark = self._mark(level)
+            if mark.sequence > feeder.last:
+                for made in self._new(level, feeder.last, mark):
+                    self._link.contributed(made, now_ns)
+        claims = self._cabinet.journal.states(Key.CLAIM)
+        for claim in self._link.claims():
+            if f"{Key.CLAIM}{claim}" not in claims:
+                self._link.forget(claim)
+        for key, kept in claims.items():
+            self._read_claim(key.removeprefix(Key.CLAIM), kept, now_ns)
+
+    def _read_claim(self, name: str, kept: Any, now_ns: int) -> None:
+        claim = Claim(
+            machine=self._machine,
+            level=kept["pool"],
+            claim=name,
+            after=kept["after"],
+            shown_cents=kept["shown_cents"],
+            combination=f"{kept['game']} {kept['level']}",
+            at_utc=kept["at_utc"],
+        )
+        if kept["way"] is not None:
+            commit = Commit(
+                machine=self._machine,
+                level=kept["pool"],
+                claim=name,
+                amount_cents=kept["amount_cents"] or 0,
+                way=kept["way"],
+            )
+            self._link.paid(commit, claim, now_ns)
+            return
+        self._link.hit(claim, now_ns)
+        if kept["amount_cents"] is not None:
+            self._link.locked(name)
+
+    def _mark(self, level: str) -> LinkMark:
+        kept: Any = self._cabinet.journal.state(f"{Key.LINK}{level}")
+        return LinkMark() if kept is None else LinkMark(**kept)
+
+    def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
+        """The contributions made since ``after``: nearly always the one of the game just begun."""
+        told = self._cabinet.told_game
+        if told is not None and mark.sequence == after + 1:
+            # The game's entry stands where its play id says, or after it.
+            made = list(self._fed(level, told, int(told["play_id"].removeprefix("play-"))))
+            if [each.sequence for each in made] == [mark.sequence]:
+                return made
+        return list(self._recorded(level, after, mark.since))
+
+    def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
+        """The contributions to a level after sequence ``after``, from the entries after ``since``."""
+        for entry in self._cabinet.journal.entries("game.start", since=since):
+            for made in self._fed(level, entry.record, entry.sequence):
+                if made.sequence > after:
+                    yield made
+
+    def _fed(self, level: str, game: Any, place: int) -> Iterator[Contribution]:
+        """The contribution of one game to a level, noting that it stands no earlier than ``place``."""
+        for share in game.get("fed", ()):
+            if share["pool"] == level and "sequence" in share:
+                self._places[level].setdefault(share["sequence"], place)
+                yield Contribution(
+                    machine=self._machine,
+                    level=level,
+                    sequence=share["sequence"],
+                    wager_cents=share["wager_cents"],
+                    amount=rational(share["amount"]),
+                )
+
+    # ------------------------------------------------------------------ from the link to the machine
+    def _soon(self) -> None:
+        """Attend on the loop, after what is happening now has ended."""
+        if not self._attending:
+            self._attending = True
+            asyncio.get_running_loop().call_soon(self._attend)
+
+    def _attend(self) -> None:
+        """Send what is to be sent, and let happen what has been learnt."""
+        self._attending = False
+        for news in self._link.take_news():
+            self._learn(news)
+        for message in self._link.take_messages():
+            self._carrier.send(message)
+
+    def _learn(self, news: News) -> None:
+        match news:
+            case Locked():
+                award = {"claim": news.claim, "amount_cents": news.amount_cents}
+                self._around.handle(Occurrence(Event.AWARD_LOCKED, award))
+            case Over():
+                self._around.handle(Occurrence(Event.CLAIM_CLOSED, {"claim": news.claim}))
+            case Ahead():
+                mark = progressives.mark(self._cabinet, news.level).to_json()
+                self._cabinet.record(
+                    "progressive.ahead",
+                    state={f"{Key.LINK}{news.level}": {**mark, "sequence": news.sequence}},
+                    story={"pool": news.level, "counted": news.sequence},
+                )
+            case Behind():
+                found = list(self._recorded(news.level, news.sequence, 0))
+                self._link.remember(news.level, news.sequence, found)
+                self._cabinet.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
+            case Complaint():
+                self._cabinet.log("progressive.refused", {"code": news.code, "text": news.text})
+
+    def _show(self) -> None:
+        """Let the screen, and where the profile says so the machine, know what has become of the levels."""
+        now = {level: self.shown(level) for level in self._link.feeders}
+        if now == self._told:
+            return
+        for level, shown in now.items():
+            before = self._told.get(level)
+            if before is not None and (before.status is Status.UP) != (shown.status is Status.UP):
+                lost = "lost" if before.status is Status.UP else "back"
+                self._cabinet.log(f"progressive.link_{lost}", {"pool": level, "status": shown.status.value})
+        self._told = now
+        if self._stops_machine:
+            self._disable(up=all(shown.status is Status.UP for shown in now.values()))
+        self._around.handle(Occurrence(Event.LEVELS_MOVED))
+
+    def _disable(self, *, up: bool) -> None:
+        """Take the machine out of service while a level has no controller, or give it back."""
+        stopped = _SOURCE in self._cabinet.disabled
+        if not up and not stopped:
+            values = {"source": _SOURCE, "reason": "link_down"}
+            self._around.handle(Occurrence(Event.DISABLED, values))
+        elif up and stopped:
+            self._around.handle(Occurrence(Event.ENABLED, {"source": _SOURCE}))
+
+    def _now_ns(self) -> int:
+        return self._around.clock.monotonic_ns()

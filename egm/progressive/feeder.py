@@ -1,0 +1,99 @@
+"""One linked level from the machine's side: enrolled or not, what it shows, what it has been sent."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from egm.progressive.display import Shown, Status
+from egm.progressive.messages import Contribution, Enrolment, Reason, Value
+from egm.progressive.pools import Pool
+
+WINDOW: Final = 64
+"""Contributions sent and not yet counted, at most; an outage's worth follows as they are counted."""
+RETRY_NS: Final = 2_000_000_000
+"""What is not answered is sent again after this long."""
+
+
+@dataclass(slots=True)
+class Feeder:
+    """The state of one linked level. Times are monotonic nanoseconds."""
+
+    pool: Pool
+    joined: bool = False
+    refused: Reason | None = None
+    counted: int = 0
+    """The last contribution the controller is known to have."""
+    pending: deque[Contribution] = field(default_factory=deque)
+    """Every contribution after ``counted``, in order."""
+    sent: int = 0
+    """The last contribution sent on this connection."""
+    sent_ns: int = 0
+    amount_cents: int = 0
+    falls: int = 0
+    value_sequence: int = -1
+    values_heard: int = 0
+    """Since the connection began: the first may be one a broker kept, however old."""
+    heard_ns: int | None = None
+
+    @property
+    def enrolment(self) -> Enrolment:
+        """What the machine asks and offers at this level (s.92)."""
+        chance = self.pool.definition.chance
+        return Enrolment(level=self.pool.id, stake_cents=chance.stake_cents, odds=chance.odds)
+
+    @property
+    def last(self) -> int:
+        """The last contribution made."""
+        return self.pending[-1].sequence if self.pending else self.counted
+
+    def parted(self) -> None:
+        """The connection is gone."""
+        self.joined = False
+        self.refused = None
+        self.values_heard = 0
+        self.sent = self.counted
+
+    def shown(self, now_ns: int, stale_ns: int) -> Shown:
+        """What the level shows now, and whether it is to be believed."""
+        if not self.joined or self.heard_ns is None:
+            return Shown(self.amount_cents, Status.DOWN)
+        fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
+        return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
+
+    def hear(self, value: Value, now_ns: int) -> str:
+        """Take a value; return what is wrong with it, or nothing.
+
+        One that came before is passed over. A lower amount without a fall is never shown (NM 15.1.24.12(E)),
+        and does not keep the level alive.
+        """
+        if value.sequence <= self.value_sequence:
+            return ""
+        if value.falls < self.falls:
+            return f"{self.pool.id}: {value.falls} falls after {self.falls}"
+        if value.amount_cents < self.amount_cents and value.falls == self.falls:
+            return f"{self.pool.id}: {value.amount_cents} after {self.amount_cents} without a fall"
+        self.value_sequence, self.falls, self.amount_cents = value.sequence, value.falls, value.amount_cents
+        self.values_heard += 1
+        self.heard_ns = now_ns
+        return ""
+
+    def count(self, sequence: int) -> None:
+        """Everything up to ``sequence`` is durable at the controller."""
+        while self.pending and self.pending[0].sequence <= sequence:
+            self.pending.popleft()
+        self.counted = max(self.counted, sequence)
+        self.sent = max(self.sent, self.counted)
+
+    def due(self, now_ns: int) -> list[Contribution]:
+        """The contributions to send now: those not sent yet as far as the window goes, or all again."""
+        if not self.joined or not self.pending:
+            return []
+        if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
+            self.sent = self.counted
+        found = [c for c in self._window() if c.sequence > self.sent]
+        if found:
+            self.sent, self.sent_ns = found[-1].sequence, now_ns
+        return found
+
+    def _window(self) -> list[Contribution]:
+        return [self.pending[i] for i in range(min(WINDOW, len(self.pending)))]

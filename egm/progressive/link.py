@@ -1,0 +1,372 @@
+"""The link of a machine to a progressive controller: a state machine without input or output.
+
+Each level is joining, up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
+committed. The link forgets everything with the process: what must not be forgotten is in the journal, and is
+told to the link again at start. Whatever is not answered is sent again; both ends recognise a repeat.
+
+* A contribution is sent in its order and at most a window ahead of what is counted; a gap is filled when the
+  controller names it.
+* A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
+* A commit is sent once the award is paid, and again until the controller has closed the claim.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from egm.progressive.display import Shown, Status
+from egm.progressive.feeder import RETRY_NS, Feeder
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Closed,
+    Commit,
+    Contribution,
+    Counted,
+    FromController,
+    FromMachine,
+    Join,
+    Joined,
+    Reason,
+    Refused,
+    Value,
+)
+from egm.progressive.pools import Pool
+
+_REFUSED_RETRY_NS: Final = 30_000_000_000
+"""A level the controller will not have is asked for again after this long: somebody may have mended it."""
+
+
+class Phase(StrEnum):
+    """How far a claim has come."""
+
+    CLAIMING = "claiming"
+    AWARDED = "awarded"
+    COMMITTED = "committed"
+
+
+@dataclass(slots=True)
+class _Open:
+    """A claim that is not over, and what was last sent of it."""
+
+    claim: Claim
+    commit: Commit | None = None
+    awarded: bool = False
+    sent_ns: int | None = None
+
+    @property
+    def phase(self) -> Phase:
+        if self.commit is not None:
+            return Phase.COMMITTED
+        return Phase.AWARDED if self.awarded else Phase.CLAIMING
+
+
+# ---------------------------------------------------------------------------------------------- news
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """The controller has locked a claim's amount, minor units."""
+
+    claim: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The controller has recorded that a claim is paid."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The controller has counted more of this machine's contributions than this machine remembers."""
+
+    level: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The controller has counted less than it once said: it wants those after ``sequence`` again."""
+
+    level: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something to be recorded: a refusal, or a message that should not have been sent."""
+
+    code: str
+    text: str
+
+
+News = Locked | Over | Ahead | Behind | Complaint
+
+
+class Link:
+    """The machine's end. Feed it what happens; then take what it wants sent and what it has learnt."""
+
+    def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
+        """``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
+        self._machine = machine
+        self._stale_ns = stale_ns
+        self.feeders: Mapping[str, Feeder] = {pool.id: Feeder(pool) for pool in pools if not pool.own}
+        self._open: dict[str, _Open] = {}
+        self._connected = False
+        self._nonce = ""
+        self._asked_ns: dict[str, int] = {}
+        self._to_send: list[FromMachine] = []
+        self._news: list[News] = []
+
+    # ------------------------------------------------------------------ what is asked of it
+    def shown(self, level: str, now_ns: int) -> Shown:
+        """What a level shows."""
+        feeder = self.feeders.get(level)
+        if feeder is None or not self._connected:
+            return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
+        return feeder.shown(now_ns, self._stale_ns)
+
+    def claims(self) -> dict[str, Phase]:
+        """Every claim that is not over."""
+        return {claim: entry.phase for claim, entry in self._open.items()}
+
+    def take_messages(self) -> list[FromMachine]:
+        """What is to be sent, in order."""
+        taken, self._to_send = self._to_send, []
+        return taken
+
+    def take_news(self) -> list[News]:
+        """What has been learnt, in order."""
+        taken, self._news = self._news, []
+        return taken
+
+    # ------------------------------------------------------------------ from the machine's memory
+    def remember(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
+        """Take up a level's contributions where the journal has them: all after ``counted``, in order."""
+        feeder = self.feeders[level]
+        feeder.counted = feeder.sent = counted
+        feeder.pending.clear()
+        feeder.pending.extend(pending)
+
+    def last_shown(self, level: str, amount_cents: int, falls: int) -> None:
+        """Take up what a level showed: nothing less is shown without a fall, not even after a restart."""
+        feeder = self.feeders[level]
+        feeder.amount_cents, feeder.falls = amount_cents, falls
+
+    def contributed(self, made: Contribution, now_ns: int) -> None:
+        """A wager's share is durable on the machine."""
+        feeder = self.feeders[made.level]
+        if made.sequence == feeder.last + 1:
+            feeder.pending.append(made)
+        self._send_contributions(feeder, now_ns)
+
+    def hit(self, claim: Claim, now_ns: int) -> None:
+        """A hit is durable on the machine."""
+        self._open.setdefault(claim.claim, _Open(claim))
+        self._pursue(claim.claim, now_ns)
+
+    def locked(self, claim: str) -> None:
+        """The award is durable on the machine."""
+        if claim in self._open:
+            self._open[claim].awarded = True
+
+    def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
+        """The award is paid, durably."""
+        entry = self._open.setdefault(commit.claim, _Open(claim))
+        if entry.commit is None:
+            entry.commit, entry.sent_ns = commit, None
+        self._pursue(commit.claim, now_ns)
+
+    def forget(self, claim: str) -> None:
+        """The end of a claim is durable on the machine."""
+        self._open.pop(claim, None)
+
+    # ------------------------------------------------------------------ from the carrier
+    def connected(self, nonce: str, now_ns: int) -> None:
+        """There is a way to the controller: enrol. ``nonce`` is new for every connection."""
+        self._connected, self._nonce = True, nonce
+        self._asked_ns.clear()
+        for feeder in self.feeders.values():
+            feeder.parted()
+        for entry in self._open.values():
+            entry.sent_ns = None
+        self.tick(now_ns)
+
+    def disconnected(self) -> None:
+        """There is none."""
+        self._connected = False
+        for feeder in self.feeders.values():
+            feeder.parted()
+
+    def receive(self, message: FromController, now_ns: int) -> None:
+        """Take what the controller says. What is meant for another machine is passed over."""
+        if not isinstance(message, Value) and message.machine != self._machine:
+            return
+        match message:
+            case Joined():
+                self._joined(message, now_ns)
+            case Value():
+                self._value(message, now_ns)
+            case Counted():
+                self._counted(message.level, message.sequence, now_ns)
+            case Award():
+                self._award(message)
+            case Closed():
+                if message.claim in self._open:
+                    self._news.append(Over(message.claim))
+            case Refused():
+                self._refused(message, now_ns)
+
+    def tick(self, now_ns: int) -> None:
+        """Let time pass: ask again for what is not answered."""
+        if not self._connected:
+            return
+        self._enrol(now_ns)
+        for feeder in self.feeders.values():
+            self._send_contributions(feeder, now_ns)
+        for claim in self._open:
+            self._pursue(claim, now_ns)
+
+    # ------------------------------------------------------------------ enrolment
+    def _enrol(self, now_ns: int) -> None:
+        wanted = []
+        for level, feeder in self.feeders.items():
+            asked_ns = self._asked_ns.get(level)
+            patience_ns = RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
+            if not feeder.joined and (asked_ns is None or now_ns - asked_ns >= patience_ns):
+                self._asked_ns[level] = now_ns
+                wanted.append(feeder.enrolment)
+        if wanted:
+            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
+
+    def _joined(self, message: Joined, now_ns: int) -> None:
+        feeder = self.feeders.get(message.level)
+        if feeder is None or message.nonce != self._nonce or not self._connected:
+            return
+        if message.increment != feeder.pool.definition.terms.increment:
+            ours = feeder.pool.definition.terms.increment
+            self._turn_away(feeder, Reason.OTHER_INCREMENT, f"{message.increment}, this machine adds {ours}")
+            return
+        feeder.joined, feeder.refused = True, None
+        if message.counted < feeder.counted:
+            feeder.counted = feeder.sent = message.counted
+            feeder.pending.clear()
+            self._news.append(Behind(message.level, message.counted))
+        self._counted(message.level, message.counted, now_ns)
+        self.tick(now_ns)
+
+    def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+        if feeder.refused is not reason:
+            self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
+        feeder.joined, feeder.refused = False, reason
+
+    # ------------------------------------------------------------------ values and contributions
+    def _value(self, message: Value, now_ns: int) -> None:
+        feeder = self.feeders.get(message.level)
+        if feeder is None:
+            return
+        wrong = feeder.hear(message, now_ns)
+        if wrong:
+            self._news.append(Complaint("value", wrong))
+
+    def _counted(self, level: str, sequence: int, now_ns: int) -> None:
+        feeder = self.feeders.get(level)
+        if feeder is None:
+            return
+        if sequence > feeder.last:
+            self._news.append(Ahead(level, sequence))
+        feeder.count(sequence)
+        self._send_contributions(feeder, now_ns)
+        for claim, entry in self._open.items():
+            if entry.claim.level == level:
+                self._pursue(claim, now_ns)
+
+    def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
+        if self._connected:
+            self._to_send += feeder.due(now_ns)
+
+    # ------------------------------------------------------------------ claims
+    def _pursue(self, claim: str, now_ns: int) -> None:
+        """Send a claim or its commit, when it is its turn and was not sent just now."""
+        entry = self._open[claim]
+        feeder = self.feeders.get(entry.claim.level)
+        if feeder is None or not self._connected or not feeder.joined:
+            return
+        if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
+            return
+        if entry.commit is not None:
+            self._to_send.append(entry.commit)
+        elif not entry.awarded and feeder.counted >= entry.claim.after:
+            self._to_send.append(entry.claim)
+        else:
+            return
+        entry.sent_ns = now_ns
+
+    def _award(self, message: Award) -> None:
+        entry = self._open.get(message.claim)
+        if entry is None:
+            told = f"{message.claim}: {message.amount_cents} for no claim of ours"
+            self._news.append(Complaint("award", told))
+        else:
+            self._news.append(Locked(message.claim, message.amount_cents))
+
+    # ------------------------------------------------------------------ refusals
+    def _refused(self, message: Refused, now_ns: int) -> None:
+        handlers: Mapping[str, Callable[[Refused, int], None]] = {
+            "join": self._refused_join,
+            "contribution": self._refused_contribution,
+            "claim": self._refused_claim,
+            "commit": self._refused_claim,
+        }
+        handlers[message.of](message, now_ns)
+
+    def _refused_join(self, message: Refused, _: int) -> None:
+        named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
+        if message.nonce == self._nonce:
+            for feeder in named:
+                self._turn_away(feeder, message.reason, message.detail)
+
+    def _refused_contribution(self, message: Refused, now_ns: int) -> None:
+        feeder = self.feeders.get(message.level)
+        if feeder is None:
+            return
+        if message.reason is Reason.GAP and message.next > feeder.counted:
+            feeder.count(message.next - 1)
+            feeder.sent = feeder.counted
+            self._send_contributions(feeder, now_ns)
+        elif message.reason is Reason.GAP:
+            self._ask(feeder, now_ns)  # late news, or it has less than it said
+        elif message.reason is Reason.NOT_JOINED:
+            self._rejoin(feeder, now_ns)
+        else:
+            self._turn_away(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
+
+    def _refused_claim(self, message: Refused, now_ns: int) -> None:
+        entry = self._open.get(message.claim)
+        if entry is None:
+            return
+        feeder = self.feeders.get(entry.claim.level)
+        if message.reason is Reason.NOT_JOINED and feeder is not None:
+            entry.sent_ns = None
+            self._rejoin(feeder, now_ns)
+        elif message.reason is not Reason.CLAIM_EARLY:
+            self._news.append(
+                Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
+            )
+
+    def _ask(self, feeder: Feeder, now_ns: int) -> None:
+        """Ask what the controller has counted, without leaving."""
+        if now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
+            self._asked_ns[feeder.pool.id] = now_ns
+            levels = (feeder.enrolment,)
+            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
+
+    def _rejoin(self, feeder: Feeder, now_ns: int) -> None:
+        """The controller does not know this machine, as after its own restart: enrol again."""
+        if feeder.joined:
+            feeder.joined = False
+            feeder.sent = feeder.counted
+            self._asked_ns.pop(feeder.pool.id, None)
+            self._enrol(now_ns)

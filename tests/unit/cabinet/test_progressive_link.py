@@ -1,0 +1,250 @@
+"""A whole machine on its link: wagers counted, hits awarded and paid, through outages and restarts.
+
+The machine's engine, journal and link are the real ones; the controller is the small one of the link's own
+tests, at the other end of a wire in memory.
+"""
+
+import asyncio
+from fractions import Fraction
+
+import pytest
+from progressive_room import NO_LUCK, A, B, room_of
+from small_controller import SmallController
+
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Key
+from egm.cabinet.states import Event, State
+from egm.cabinet.view import snapshot
+from egm.clock import SystemClock
+from egm.profiles import load_profile
+from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.definition import Kind
+from egm.progressive.level import Terms
+from egm.progressive.slots import LevelSlot
+
+LEVELS = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+MISS = 49
+
+
+class Wire:
+    """A carrier in memory. ``up`` is whether anything gets through; what is sent meanwhile is lost."""
+
+    def __init__(self, controller):
+        self.controller = controller
+        self.up = True
+        self.mute = False
+        self.ears = None
+
+    async def run(self, ears):
+        self.ears = ears
+        connected = False
+        while True:
+            if self.up and not connected:
+                ears.connected()
+            elif connected and not self.up:
+                ears.disconnected("the wire was cut")
+            connected = self.up
+            for value in self.controller.values() if self.up else ():
+                ears.received(value)
+            await asyncio.sleep(0.01)
+
+    def send(self, message):
+        if self.up and not self.mute:
+            for answer in self.controller.hear(message):
+                self.ears.received(answer)
+
+
+class Rig:
+    """One life of a machine on its link."""
+
+    def __init__(self, folder, controller, *numbers, **options):
+        self.room = room_of(folder, *numbers, levels=LEVELS, **options)
+        self.room.cabinet.link = None
+        self.wire = Wire(controller)
+        self.link = None
+
+    async def __aenter__(self):
+        engine = self.room.engine
+        around = Surroundings(engine, None, None, SystemClock(), lambda o: engine.handle(o.event, **o.values))
+        self.link = ProgressiveLink(around, self.wire)
+        self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
+        self.room.boot()
+        self.task = asyncio.create_task(self.link.run())
+        return self
+
+    async def __aexit__(self, *_):
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+        self.room.close()
+
+    async def until(self, condition):
+        async with asyncio.timeout(60):
+            while not condition():
+                if self.task.done():
+                    await self.task
+                await asyncio.sleep(0.01)
+
+    async def up(self):
+        await self.until(lambda: self.link.shown("TOP").status == "up")
+        return self
+
+    def view(self):
+        return snapshot(self.room.engine, fingerprint="").progressives[0]
+
+    async def one_game(self):
+        await self.until(lambda: self.room.state is State.IDLE)
+        self.room.play()
+        assert self.room.state is State.PLAYING, self.room.notice
+        self.room.shown()
+
+
+@pytest.fixture
+def controller(monkeypatch):
+    monkeypatch.setattr("small_controller.ODDS", Fraction(3, 8))
+    terms = Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
+    return SmallController("TOP", terms=terms)
+
+
+def run(test):
+    asyncio.run(test)
+
+
+@pytest.mark.requirement("I-02", "I-07", "I-14")
+def test_wagers_are_counted_and_the_level_is_shown_up_and_down(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 12) as rig:
+            assert rig.view().status == "down"
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(6):
+                await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 6)
+            await rig.until(lambda: rig.view().amount_cents == 1500 + 300 // 70)
+            rig.wire.up = False
+            await rig.until(lambda: rig.view().status == "down")
+            rig.room.play()
+            assert rig.room.notice == "refused.levels_are_up"
+            rig.wire.up = True
+            await rig.up()
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 7)
+
+    run(life())
+    kept = controller.levels["TOP"]
+    assert kept.contributed == 350 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+@pytest.mark.requirement("I-15", "A-08")
+def test_what_was_played_while_nobody_listened_is_sent_by_the_next_life(tmp_path, controller):
+    async def first():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 5) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted.get(("TEST-1", "TOP")) == 1)
+            rig.wire.mute = True  # the machine speaks and is not heard
+            for _ in range(3):
+                await rig.one_game()
+
+    async def second():
+        async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
+            await rig.up()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 5)
+            mark = rig.room.journal.state(f"{Key.LINK}TOP")
+            assert (mark["sequence"], mark["counted"]) == (5, 4)
+
+    run(first())
+    run(second())
+    assert controller.levels["TOP"].contributed == 250 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+@pytest.mark.requirement("I-09")
+def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            (award,) = controller.awards.values()
+            assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
+            (commit,) = controller.commits.values()
+            assert (commit.amount_cents, commit.way) == (award.amount_cents, "credit")
+            await rig.until(lambda: rig.view().amount_cents == controller.levels["TOP"].shown_cents)
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-09", "A-08")
+def test_a_claim_outlives_an_outage_and_a_restart_and_is_paid_once(tmp_path, controller):
+    async def first():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+
+    async def second():
+        async with Rig(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            (award,) = controller.awards.values()
+            assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(first())
+    run(second())
+    assert controller.levels["TOP"].hits == 1
+
+
+def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.HANDPAY
+            rig.wire.mute = False
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            (commit,) = controller.commits.values()
+            assert (commit.amount_cents, commit.way) == (1500, "hand")
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07")
+def test_a_place_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
+    path = tmp_path / "place.toml"
+    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
+    path.write_text(text.replace("[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]'))
+
+    async def life():
+        async with Rig(tmp_path / "state", controller, profile=path) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE and rig.view().status == "up")
+            rig.wire.up = False
+            await rig.until(lambda: rig.room.state is State.OUT_OF_SERVICE)
+            rig.wire.up = True
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.records("progressive.link_lost")
+
+    run(life())
+
+
+@pytest.mark.requirement("I-03")
+def test_a_controller_with_other_odds_is_recorded_and_the_level_stays_down(tmp_path):
+    async def life():
+        async with Rig(tmp_path, SmallController("TOP")) as rig:
+            await rig.until(lambda: rig.room.records("progressive.refused"))
+            assert rig.room.records("progressive.refused")[0]["code"] == "refused.other_odds"
+            assert rig.view().status == "down"
+
+    run(life())
