@@ -125,23 +125,11 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
         changed = replace(changed, rest=_rest(view, snapshot))
-    bet = marks.slip_of(snapshot.bet_wager)
-    let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
-    if old is None or old.game_id != snapshot.game_id or let_go:
-        changed = replace(changed, slip=bet, marked_at=-10.0)
+    changed = _bet_told(changed, old, snapshot)
     if old is None or old.page != snapshot.page:
-        replay = snapshot.page.replay if snapshot.page is not None else None
-        changed = replace(
-            changed,
-            desk=at_page(view.desk, snapshot.page, view.now),
-            recall=None if replay is None else recalled(view, snapshot, replay),
-        )
-        if changed.desk.page_id != view.desk.page_id:
-            changed = replace(changed, focus=0)
+        changed = _page_told(changed, snapshot)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
-    if old is not None and old.credit_cents != snapshot.credit_cents:
-        changed = replace(changed, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
     news = old is None or old.notices != snapshot.notices
     answered = view.now - view.pressed_at < ANSWER_SECONDS and snapshot.notices[:1]
     if snapshot.notices and (news or (answered and answered[0].code.startswith("refused"))):
@@ -151,6 +139,29 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service"}:
         changed = replace(changed, page=Page.NONE)
     return changed
+
+
+def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+    """The credit, the marks of the bet in force, and the levels it plays for."""
+    bet = marks.slip_of(snapshot.bet_wager)
+    let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
+    if old is None or old.game_id != snapshot.game_id or let_go:
+        view = replace(view, slip=bet, marked_at=-10.0)
+    if old is not None and old.credit_cents != snapshot.credit_cents:
+        view = replace(view, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
+    if old is not None and old.progressives != snapshot.progressives:
+        before = {level.id: level.amount_cents for level in old.progressives}
+        view = replace(view, levels_before=before, levels_at=view.now)
+    return view
+
+
+def _page_told(view: View, snapshot: Snapshot) -> View:
+    """A service page opened, changed or closed."""
+    replay = snapshot.page.replay if snapshot.page is not None else None
+    desk = at_page(view.desk, snapshot.page, view.now)
+    recall = None if replay is None else recalled(view, snapshot, replay)
+    focus = view.focus if desk.page_id == view.desk.page_id else 0
+    return replace(view, desk=desk, recall=recall, focus=focus)
 
 
 def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:

@@ -9,6 +9,7 @@ from egm.screen.layout import DECK, LANDSCAPE, Layout, inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
+from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
@@ -19,7 +20,7 @@ from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
-from egm.screen.scenes.stage import Stage, bulbs, chrome, draw_focus
+from egm.screen.scenes.stage import Stage, bulbs, draw_focus
 from egm.screen.scenes.value import draw_value
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts

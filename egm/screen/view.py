@@ -82,6 +82,9 @@ class View:
     scene_at: float = 0.0
     notices_at: float = -10.0
     heard_at: float = 0.0
+    levels_before: Mapping[str, int] = field(default_factory=dict)
+    """What each progressive level was worth before the machine last told, minor units by id."""
+    levels_at: float = -10.0
     credit_before: int = 0
     credit_at: float = -10.0
     volume: int = 2
@@ -151,7 +154,10 @@ def times(view: View, theme: Theme) -> Timeline | None:
         return None
     play = view.show.play
     fresh = play.win_credits - view.show.seen_credits
-    return timeline(view.show, theme.motion, theme.celebration(fresh, play.bet_credits))
+    level = theme.celebration(fresh, play.bet_credits)
+    if play.progressives:
+        level = len(theme.celebration_levels) - 1
+    return timeline(view.show, theme.motion, level)
 
 
 def playing(view: View, theme: Theme) -> bool:

@@ -14,6 +14,8 @@ from egm.link.messages import (
     Notice,
     PayOut,
     Play,
+    ProgressiveView,
+    ProgressiveWin,
     Protection,
     Reminder,
     Session,
@@ -153,6 +155,22 @@ def game_view(game: Game) -> GameView:
     )
 
 
+def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
+    """The progressive levels of a game, each some way above where it begins."""
+    return tuple(
+        ProgressiveView.model_validate(
+            {
+                "id": f"{game.id}.{level['id']}",
+                "level": str(level["id"]),
+                "names": level["name"],
+                "amount_cents": int(level["reset_credits"]) * UNIT_CENTS * 13 // 11 + 4711,
+                "status": status,
+            }
+        )
+        for level in game.presentation.get("progressives", ())
+    )
+
+
 def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
     """The machine idle with this game and some credit, and what is different."""
     whole: dict[str, Any] = {
@@ -172,6 +190,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "win_cents": 0,
         "last_display": None,
         "accepts": _ALL,
+        "progressives": levels(game),
     }
     return Snapshot(**(whole | changes))
 
@@ -237,6 +256,7 @@ def game_scenes(
                 f"double-up-{part}",
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
+    yield from _level_scenes(rest, game, found, theme)
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
@@ -244,6 +264,31 @@ def game_scenes(
     for sheet in range(6):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+
+
+def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """Progressive levels that are not current, and one being won."""
+    known = levels(game)
+    if not known or rest.snapshot is None:
+        return
+    for status in ("stale", "down"):
+        yield (
+            f"levels-{status}",
+            heard(rest, rest.snapshot.model_copy(update={"progressives": levels(game, status)})),
+        )
+    outcome = found.feature or found.much or found.little
+    if outcome is None:
+        return
+    view = shown(rest, game, outcome)
+    assert view.show is not None
+    for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
+        hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
+        more = view.show.play.win_cents + (cents or 0)
+        play = view.show.play.model_copy(update={"progressives": (hit,), "win_cents": more})
+        won = replace(view, show=replace(view.show, play=play))
+        line = times(won, theme)
+        assert line is not None
+        yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
 def _of_outcome(

@@ -5,6 +5,7 @@ from typing import Final
 
 import pygame
 
+from egm.link.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
@@ -81,10 +82,7 @@ def draw_celebration(stage: Stage) -> None:
             )
         )
         p.shade((x, top, w, high), band)
-        name, sum_ = (
-            stage.texts.say(f"win.level_{line.level}"),
-            stage.money(rolled(view.show.play.win_cents, since, length)),
-        )
+        name, sum_ = _said(stage, view.show.play, line.level, rolled(view.show.play.win_cents, since, length))
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
@@ -109,6 +107,17 @@ def draw_celebration(stage: Stage) -> None:
                 Style("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
                 width=w * 0.4,
             )
+
+
+def _said(stage: Stage, play: Play, level: int, win_cents: int) -> tuple[str, str]:
+    """The celebration's two lines: what was won, and the sum; a progressive is named."""
+    won = play.progressives
+    if not won:
+        return stage.texts.say(f"win.level_{level}"), stage.money(win_cents)
+    names = "  ·  ".join(stage.texts.local(one.names, one.level) for one in won)
+    waiting = any(one.amount_cents is None for one in won)
+    sum_ = stage.texts.say("progressive.confirming") if waiting else stage.money(win_cents)
+    return stage.texts.say("progressive.won", name=names), sum_
 
 
 def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:

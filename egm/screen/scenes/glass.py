@@ -8,6 +8,7 @@ from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import fault_words
+from egm.screen.scenes.progressive import draw_levels, levels_beside
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, spoken, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
@@ -61,34 +62,39 @@ def draw_glasses(stage: Stage) -> None:
     field = base_field(stage)
     if stage.view.snapshot is None:
         return
+    right = draw_levels(stage, stage.layout.right)
     if is_wheel(stage):
         wheel_glasses(stage)
         _small_print(stage, stage.layout.right)
         return
     if field is None:
-        _keno_glasses(stage)
+        _keno_glasses(stage, right)
         return
     prizes = prizes_now(stage, field)
     layout = stage.layout
     rows = 6 if not layout.portrait else 4
-    top, rest = prizes[:rows], prizes[rows : rows * 2 - 1]
+    beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
+    top, rest = prizes[:rows], prizes[rows : rows + beside]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, rest = prizes[:half], prizes[half:]
     _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
+    if layout.portrait and levels_beside(stage):
+        _small_print(stage, layout.right)
+        return
     lines = len(field.lines)
     key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
     _prizes(
         stage,
         field,
         rest,
-        layout.right,
+        right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
     _small_print(stage, layout.right)
 
 
-def _keno_glasses(stage: Stage) -> None:
+def _keno_glasses(stage: Stage, right: Rect) -> None:
     """The prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
     p, texts, game = stage.painter, stage.texts, stage.view.game
     if game is None:
@@ -114,18 +120,23 @@ def _keno_glasses(stage: Stage) -> None:
             align="right",
             width=w * 0.36,
         )
-    _tickets(stage, game)
+    _tickets(stage, game, right)
 
 
-def _tickets(stage: Stage, game: GameView) -> None:
+def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
     """The kinds of ticket a game sells, on the right glass."""
     texts = stage.texts
-    x, y, w, _ = stage.layout.right
+    x, y, w, h = right
+    if stage.layout.portrait and levels_beside(stage):
+        _small_print(stage, stage.layout.right)
+        return
     caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     top = y + 70
     style = Style("strong", "small", "text")
     for form in game.presentation.get("forms", []):
         words = texts.local(form["name"])
+        if top + 40 > y + h - 62:
+            break  # the help pages name them all
         top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 12
     _small_print(stage, stage.layout.right)
 

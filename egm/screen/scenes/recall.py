@@ -11,10 +11,11 @@ from egm.link.pages import Replay, ServicePage
 from egm.screen.art.ink import Ink
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.board import draw_board
+from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
 from egm.screen.scenes.form import draw_action, said
 from egm.screen.scenes.service import draw_service, service_touches
-from egm.screen.scenes.stage import BLACK, Stage, chrome, draw_focus
+from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 

@@ -1,0 +1,186 @@
+"""The unmoving picture behind the scenes: hall, marquee, frame, wells, deck; drawn once a size."""
+
+import math
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Radial, painted
+from egm.screen.art.paths import ellipse
+from egm.screen.layout import grown
+from egm.screen.painter import PREMULTIPLIED
+from egm.screen.scenes.stage import BLACK, FRAME, Stage, metal, rim_panel
+from egm.screen.theme import Look, fade, mix
+
+
+def hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
+    """The hall behind the machine: sky, a sunburst from the field's centre, lights out of focus, vignette."""
+    width, height = size
+    surface = pygame.Surface(size)
+    surface.blit(painted(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))), (0, 0))
+    glow = painted(
+        (round(width * 1.1), round(height * 1.1)),
+        Radial(
+            ((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))),
+            (0.5, 0.5),
+            0.5,
+        ),
+    )
+    surface.blit(
+        glow,
+        (centre[0] - glow.get_width() / 2, centre[1] - glow.get_height() / 2),
+        special_flags=PREMULTIPLIED,
+    )
+    small = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
+    cx, cy, reach = centre[0] / 2, centre[1] / 2, width
+    for i in range(40):
+        a, b = math.tau * i / 40, math.tau * (i + 0.5) / 40
+        pygame.draw.polygon(
+            small,
+            (*(c * 22 // 255 for c in look.ray[:3]), 22),
+            [
+                (cx, cy),
+                (cx + reach * math.cos(a), cy + reach * math.sin(a)),
+                (cx + reach * math.cos(b), cy + reach * math.sin(b)),
+            ],
+        )
+    surface.blit(
+        pygame.transform.smoothscale(pygame.transform.box_blur(small, 2), size),
+        (0, 0),
+        special_flags=PREMULTIPLIED,
+    )
+    _bokeh(surface, look)
+    shade = painted(
+        size, Radial(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72)
+    )
+    surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED)
+    return surface
+
+
+def _bokeh(surface: pygame.Surface, look: Look) -> None:
+    """Lights out of focus, at places that are always the same."""
+    width, height = surface.get_size()
+    for i in range(46):
+        x, y = (i * 7919 % 997) / 997 * width, (i * 6101 % 883) / 883 * height * 0.8
+        radius = max(3, round((8 + i * 37 % 34) * width / 1920))
+        strength = (8 + i * 53 % 22) / 255
+        colour = mix(look.glow, look.ray, (i % 5) / 4)
+        disc = painted(
+            (radius * 2, radius * 2),
+            Radial(
+                ((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))),
+                (0.5, 0.5),
+                0.5,
+            ),
+        )
+        surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED)
+
+
+def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
+    """The game's name on its lit sign."""
+    p, look, rect = stage.painter, stage.look, stage.layout.marquee
+    area = p.box(rect)
+    ink = Ink(area.size, (rect[2], rect[3]), 2)
+    w, h = rect[2], rect[3]
+    shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
+    ink.glow(shape, 26, fade(look.glow, 0.5))
+    ink.fill(shape, metal(stage.theme, look.rim))
+    inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
+    ink.fill(
+        inner,
+        Radial(
+            (
+                (0, mix(look.sky[1], look.glow, 0.45)),
+                (0.6, mix(look.sky[1], BLACK, 0.2)),
+                (1, mix(look.sky[2], BLACK, 0.3)),
+            ),
+            (0.5, 0.35),
+            0.62,
+        ),
+    )
+    ink.clipped(inner, ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
+    letters = Linear(
+        (
+            (0, stage.theme.colour("gold_light")),
+            (0.42, stage.theme.colour("gold")),
+            (0.55, stage.theme.colour("gold_deep")),
+            (0.7, stage.theme.colour("gold")),
+            (1, stage.theme.colour("gold_light")),
+        )
+    )
+    ink.text(
+        str(stage.theme.fonts["display"]),
+        title,
+        (w / 2, h / 2),
+        h * 0.7,
+        letters,
+        edge=4,
+        edge_paint=mix(look.sky[2], BLACK, 0.5),
+        width=w - 200,
+    )
+    surface.blit(ink.finish(), area.topleft, special_flags=PREMULTIPLIED)
+
+
+def _well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    fill = Linear(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
+    return rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
+
+
+def chrome(stage: Stage) -> pygame.Surface:
+    """The whole unmoving picture, opaque: drawn once for a game, a language and a size."""
+    p, layout, look, texts = stage.painter, stage.layout, stage.look, stage.texts
+    game = stage.view.game
+    title = texts.local(game.title, game.id) if game else "Open EGM"
+
+    def make() -> pygame.Surface:
+        field = p.box(layout.field)
+        surface = hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
+        marquee(stage, surface, title)
+        glass = Linear(
+            ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
+        )
+        for rect in (layout.left, layout.right):
+            area = p.box(rect)
+            surface.blit(
+                rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
+                area.topleft,
+                special_flags=PREMULTIPLIED,
+            )
+        area = p.box(grown(layout.field, FRAME))
+        surface.blit(
+            rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
+            area.topleft,
+            special_flags=PREMULTIPLIED,
+        )
+        area = p.box(layout.message)
+        plate = Linear(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
+        surface.blit(
+            rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
+            area.topleft,
+            special_flags=PREMULTIPLIED,
+        )
+        _shelf(stage, surface)
+        return surface.convert() if pygame.display.get_surface() else surface
+
+    return p.kept(("chrome", layout.size, p.scale, look.name, title), make)
+
+
+def _shelf(stage: Stage, surface: pygame.Surface) -> None:
+    """The bar of meters and the deck below it."""
+    p, layout, look = stage.painter, stage.layout, stage.look
+    top, bottom = layout.bar[1], layout.size[1]
+    area = p.box((0, top, layout.size[0], bottom - top))
+    metal_plate = Linear(
+        (
+            (0, (58, 50, 82, 255)),
+            (0.03, (30, 24, 48, 255)),
+            (0.42, (18, 14, 32, 255)),
+            (0.46, (40, 33, 62, 255)),
+            (1, (12, 9, 22, 255)),
+        )
+    )
+    surface.blit(painted(area.size, metal_plate), area.topleft)
+    rule = p.box((0, top - 3, layout.size[0], 4))
+    surface.blit(painted(rule.size, metal(p.theme, look.rim)), rule.topleft)
+    for rect in layout.meters.values():
+        area = p.box(rect)
+        surface.blit(_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED)

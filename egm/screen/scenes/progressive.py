@@ -1,0 +1,59 @@
+"""Progressive levels: their names and values beside the field, on the top screen, and when one is won."""
+
+from typing import Final
+
+from egm.link.messages import ProgressiveView
+from egm.screen.art.ink import Paint
+from egm.screen.painter import Rect, Style, gold
+from egm.screen.scenes.odometer import draw_odometer, growing
+from egm.screen.scenes.stage import Stage
+
+#: More levels than this do not fit beside a field; the top screen shows them all.
+BESIDE: Final = 3
+
+
+def level_name(stage: Stage, level: ProgressiveView) -> str:
+    """A level's name in the player's language."""
+    return stage.texts.local(level.names, level.level)
+
+
+def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
+    """One level: its name over its value on drums. One that may not be current says so in words."""
+    p, (x, y, w, h) = stage.painter, rect
+    view = stage.view
+    won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
+    head = stage.theme.sizes[size] * 1.35
+    current = level.status == "up"
+    paint: Paint | str = "win" if won else gold(stage.theme) if current else "amber"
+    words = level_name(stage, level)
+    if not current:
+        words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
+    p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+    before = view.levels_before.get(level.id, level.amount_cents)
+    thousandths = growing(before, level.amount_cents, view.now - view.levels_at)
+    if view.reduced_motion:
+        thousandths = level.amount_cents * 1000
+    drums: Rect = (x + 4, y + head, w - 8, h - head)
+    amount = stage.money(thousandths // 1000)
+    draw_odometer(p, amount, drums, thousandths=thousandths % 1000, dim=not current)
+
+
+def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
+    """The levels the bet plays for, as many as stand beside the field."""
+    snapshot = stage.view.snapshot
+    return snapshot.progressives[:BESIDE] if snapshot is not None else ()
+
+
+def draw_levels(stage: Stage, glass: Rect) -> Rect:
+    """The levels at the top of a glass; returns what is left of it. Upright, they have it to themselves."""
+    levels = levels_beside(stage)
+    if not levels:
+        return glass
+    x, y, w, h = glass
+    share, most = (0.5, 96.0) if not stage.layout.portrait else ((h - 74) / h, 130.0)
+    step = min(most, h * share / len(levels))
+    for i, level in enumerate(levels):
+        draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
+    used = len(levels) * step + 8
+    stage.painter.shade((x + 24, y + used + 4, w - 48, 2), (*stage.look.accent[:3], 110))
+    return (x, y + used, w, h - used)
