@@ -75,11 +75,13 @@ def meter_families(reading: MeterReading) -> list[Metric]:
     for meter, value in reading.values.items():
         if _SINCE not in meter:
             _add(families, series_of(meter), value)
-    for meter in _BY_GAME:
-        series = series_of(meter)
-        for game, value in sorted(reading.by(meter, "game").items()):
+    split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
+    for game in sorted(set().union(*split.values())):
+        for meter, parts in split.items():
+            series = series_of(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
-            _add(families, Series(name, f"{series.help[:-1]}, by game.", {"game": game}), value)
+            by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
+            _add(families, by_game, parts.get(game, 0))
     return list(families.values())
 
 

@@ -1,0 +1,194 @@
+"""A real Prometheus scrapes a playing machine: the names, the numbers, every alert rule and every panel.
+
+Needs Debian's package ``prometheus`` (with ``promtool``); without it these tests skip and say so.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+import shutil
+import socket
+import subprocess
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+from run_rig import EGM, Visit, cabinet
+
+import tools
+from egm.config import StateFolder
+from egm.metrics import series_of
+
+#: Exported from the first time it happens: a rule about it is silent until then.
+WHEN_IT_OCCURS = {"egm_tilt", "egm_door_open", series_of("memory.repaired").name}
+MONITORING = Path(tools.__file__).parent / "monitoring"
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("prometheus") and shutil.which("promtool")),
+    reason="Debian's package prometheus is not installed",
+)
+
+
+def promtool(*arguments, said=None):
+    done = subprocess.run(["promtool", *arguments], input=said, capture_output=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    return (done.stdout + done.stderr).decode()
+
+
+class Prometheus:
+    """One Prometheus of this test's own, reading one machine."""
+
+    def __init__(self, folder: Path, target: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.folder = folder
+        folder.mkdir()
+        shutil.copy(MONITORING / "alerts.yml", folder)
+        config = (MONITORING / "prometheus.yml").read_text().replace("127.0.0.1:9477", target)
+        config = config.replace("scrape_interval: 5s", "scrape_interval: 1s")
+        (folder / "prometheus.yml").write_text(
+            config.replace("evaluation_interval: 15s", "evaluation_interval: 1s")
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self):
+        with (self.folder / "said").open("wb") as said:
+            process = await asyncio.create_subprocess_exec(
+                "prometheus",
+                f"--config.file={self.folder / 'prometheus.yml'}",
+                f"--storage.tsdb.path={self.folder / 'data'}",
+                f"--web.listen-address={self.address}",
+                stdout=said, stderr=said,
+            )  # fmt: skip
+            try:
+                yield
+            finally:
+                process.terminate()
+                await process.wait()
+
+    def _get(self, path: str, **values: str):
+        address = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(values)}"
+        with urllib.request.urlopen(address) as answer:
+            said = json.load(answer)
+        assert said["status"] == "success", said
+        return said["data"]
+
+    def names(self) -> list[str]:
+        """Every name of a metric there is."""
+        return self._get("label/__name__/values")
+
+    async def query(self, expression: str) -> list[dict]:
+        return (await asyncio.to_thread(self._get, "query", query=expression))["result"]
+
+    async def rules(self) -> list[dict]:
+        groups = (await asyncio.to_thread(self._get, "rules"))["groups"]
+        return [rule for group in groups for rule in group["rules"]]
+
+    async def until(self, asked, wanted):
+        """Ask until the answer is what is wanted: another process, in its own time."""
+        async with asyncio.timeout(60):
+            while True:
+                with contextlib.suppress(OSError):
+                    answer = await asked()
+                    if wanted(answer):
+                        return answer
+                await asyncio.sleep(0.2)
+
+
+async def readout(folder: StateFolder) -> dict:
+    """What ``egm meters`` says, as a process of its own beside the machine."""
+    process = await asyncio.create_subprocess_exec(
+        *EGM, "meters", "--json", "--state", str(folder.root), stdout=subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return json.loads(said)
+
+
+async def live_a_little(visit: Visit) -> None:
+    """Something of everything that is counted."""
+    await visit.insistently("bill", "insert", amount_cents=500)
+    await visit.sees(credit_cents=500)
+    for _ in range(3):
+        await visit.plays()
+        await visit.sees(state="idle")
+    await visit.hand("io", "door", name="main", open=True)
+    await visit.sees(state="door_open")
+    await visit.hand("io", "door", name="main", open=False)
+    await visit.sees(state="idle")
+    await visit.hand("printer", "paper", tickets=0)
+
+
+def queries() -> list[tuple[str, str]]:
+    """Title and query of every panel, with Grafana's variables filled in."""
+    dashboard = json.loads((MONITORING / "dashboard.json").read_text())
+    return [
+        (panel["title"], target["expr"].replace("$instance", ".*").replace("$__rate_interval", "1m"))
+        for panel in dashboard["panels"]
+        for target in panel.get("targets", ())
+    ]
+
+
+@pytest.mark.requirement("K-08", "D-16", "K-14")
+def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(cabinet(folder, more="[sas.floor]\n"))
+            visit = await stack.enter_async_context(Visit.at(folder))
+            await visit.sees(state="idle", notices=())
+            await live_a_little(visit)
+            port = (folder.run / "metrics.port").read_text()
+            text = await asyncio.to_thread(
+                lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
+            )
+            assert await asyncio.to_thread(promtool, "check", "metrics", said=text) == ""
+            prometheus = Prometheus(tmp_path / "prometheus", f"127.0.0.1:{port}")
+            await stack.enter_async_context(prometheus.running())
+
+            said = await readout(folder)
+
+            async def sequence():
+                nonlocal said
+                said = await readout(folder)
+                return await prometheus.query("egm_journal_sequence")
+
+            await prometheus.until(
+                sequence, lambda found: found and int(found[0]["value"][1]) == said["sequence"]
+            )
+            for meter, value in said["meters"].items():
+                if ".since_" in meter:
+                    continue
+                series = series_of(meter)
+                labels = ",".join(f'{key}="{label}"' for key, label in series.labels.items())
+                [found] = await prometheus.query(f"{series.name}{{{labels}}}")
+                assert int(found["value"][1]) == value, meter
+            assert said["meters"]["games_played"] == 3
+
+            names = set(await asyncio.to_thread(prometheus.names))
+            rules = (MONITORING / "alerts.yml").read_text()
+            assert set(re.findall(r"\begm_[a-z_]+", rules)) <= names | WHEN_IT_OCCURS
+            for title, query in queries():
+                try:  # a rate needs two scrapes that differ
+                    await prometheus.until(lambda query=query: prometheus.query(query), bool)
+                except TimeoutError:
+                    pytest.fail(f"panel {title!r} shows nothing: {query}")
+
+            fires = await prometheus.until(
+                prometheus.rules,
+                lambda rules: any(rule["name"] == "EgmPaper" and rule["state"] == "firing" for rule in rules),
+            )
+            assert {rule["health"] for rule in fires} == {"ok"}
+            firing = {rule["name"] for rule in fires if rule["state"] == "firing"}
+            assert firing == {"EgmPaper"}, "nothing else is wrong with this machine"
+
+    asyncio.run(session())
+
+
+def test_the_files_are_right_by_promtool(tmp_path):
+    assert "SUCCESS" in promtool("check", "rules", str(MONITORING / "alerts.yml"))
+    shutil.copytree(MONITORING, tmp_path / "m")
+    assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / "prometheus.yml"))
