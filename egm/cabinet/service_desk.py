@@ -97,6 +97,8 @@ class ServiceDesk:
     places: list[Place] = field(default_factory=list)
     person: Person | None = None
     menu: str = "operator"
+    follows: "Occurrence | None" = None
+    """What an answer leads to, to happen when the answer itself is done."""
     bench: Workbench = field(default_factory=Workbench)
     _notice: Words | None = None
     _severity: Severity = "info"

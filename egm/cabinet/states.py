@@ -87,6 +87,7 @@ class Event(StrEnum):
     MENU = "menu"
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
+    TEST = "test"
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps
@@ -183,7 +184,27 @@ _SERVICEABLE: Final = (
 #: Where a form may arrive: the menu is a state of its own, unless something more pressing holds.
 _FILLING_IN: Final = (State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT)
 
+#: What a device reports of a test: known by the test's own ids, and kept from every meter.
+_TESTED: Final = (
+    (Event.BILL_ESCROWED, "acceptor_is_tested", "return_test_paper"),
+    (Event.TICKET_ESCROWED, "acceptor_is_tested", "return_test_paper"),
+    (Event.BILL_RETURNED, "acceptor_is_tested", "record_test_paper"),
+    (Event.BILL_REJECTED, "acceptor_is_tested", "record_test_paper"),
+    (Event.TICKET_PRINTED, "ticket_is_a_test", "record_test_ticket"),
+    (Event.TICKET_FAILED, "ticket_is_a_test", "record_test_ticket_failed"),
+    (Event.COINS_PAID, "payout_is_a_test", "record_test_coins"),
+)
+_OPENED, _CLOSED = Event.INTERVENTION_OPENED, Event.INTERVENTION_CLOSED
+#: What the staff does at the machine itself.
+_WORK: Final = (
+    (Event.TEST, ("may_test", "device_is_free"), "start_test"),
+    (_OPENED, ("authorised", "no_intervention_is_open"), "open_intervention"),
+    (_CLOSED, ("authorised", "intervention_is_open", "every_door_is_closed"), "close_intervention"),
+)
+
 OWN: Final[tuple[Row, ...]] = (
+    # ------------------------------------------------------------------ devices under test
+    *(Row(state, event, (guard,), (name,), Next.SAME) for event, guard, name in _TESTED for state in _AWAKE),
     # ------------------------------------------------------------------ coming up
     Row(State.BOOT, Event.MEMORY_READY, (), ("record_power_up", "close_menu", "note_staff"), State.SELF_TEST),
     Row(State.SELF_TEST, Event.SELF_TEST_PASSED, (), ("record_self_test",), Next.STANDING),
@@ -313,24 +334,9 @@ OWN: Final[tuple[Row, ...]] = (
         for state in (*_SERVICEABLE, State.SERVICE_MENU)
     ),
     *(
-        row
+        Row(state, event, guards, (effect,), Next.STANDING)
+        for event, guards, effect in _WORK
         for state in (*_SERVICEABLE, State.SERVICE_MENU)
-        for row in (
-            Row(
-                state,
-                Event.INTERVENTION_OPENED,
-                ("authorised", "no_intervention_is_open"),
-                ("open_intervention",),
-                Next.STANDING,
-            ),
-            Row(
-                state,
-                Event.INTERVENTION_CLOSED,
-                ("authorised", "intervention_is_open", "every_door_is_closed"),
-                ("close_intervention",),
-                Next.STANDING,
-            ),
-        )
     ),
     # ------------------------------------------------------------------ what persons decide about money
     Row(
@@ -430,6 +436,7 @@ WISHES: Final = frozenset(
         Event.LIMIT,
         Event.KEY_TURNED,
         Event.MENU,
+        Event.TEST,
         Event.INTERVENTION_OPENED,
         Event.INTERVENTION_CLOSED,
         Event.HANDPAY_FORM,

@@ -70,6 +70,11 @@ def wish(intent: Intent) -> Occurrence:
     return Occurrence(Event(intent.name), {key: value for key, value in values.items() if value is not None})
 
 
+def tested(outputs: frozenset[str], group: str) -> frozenset[str]:
+    """The names of a group among the outputs that a test has lit (``lamp:play``)."""
+    return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
+
+
 def lamps(snapshot: Snapshot) -> frozenset[str]:
     """The deck's lamps: lit means the button would be obeyed now."""
     return frozenset(snapshot.accepts) & frozenset(_BUTTONS)

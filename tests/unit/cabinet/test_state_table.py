@@ -33,6 +33,7 @@ VALUES = {
     Event.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
     Event.MENU: {"key": "operator"},
     Event.MENU_CLOSED: {"why": "key"},
+    Event.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
     Event.INTERVENTION_OPENED: {
         "form": "intervention",
         "kind": "repair",
