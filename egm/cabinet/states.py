@@ -219,13 +219,7 @@ OWN: Final[tuple[Row, ...]] = (
     ),
     Row(State.IDLE, Event.BET, ("bet_is_offered",), ("set_bet",), Next.SAME),
     Row(State.IDLE, Event.GAME, ("game_is_offered",), ("select_game",), Next.SAME),
-    Row(
-        State.IDLE,
-        Event.DENOMINATION,
-        ("denomination_is_offered",),
-        ("select_denomination",),
-        Next.SAME,
-    ),
+    Row(State.IDLE, Event.DENOMINATION, ("denomination_is_offered",), ("select_denomination",), Next.SAME),
     Row(State.IDLE, Event.CASH_OUT, ("host_takes_cash_out",), ("offer_to_host",), State.LOCKED),
     *(
         row
