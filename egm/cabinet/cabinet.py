@@ -90,6 +90,8 @@ class Key(StrEnum):
     """Prefix; one key a hit of a linked level that is not over."""
     DOOR = "door:"
     """Prefix; one key an open door."""
+    EXAMINED = "examined:"
+    """Prefix; one key each definition whose largest prize is known, by its digest."""
     FAULT = "fault:"
     """Prefix; one key a standing fault."""
 

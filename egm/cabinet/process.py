@@ -20,6 +20,7 @@ from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports, build_ports
+from egm.cabinet.prizes import remembered
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import Refusal, Resident, admit
 from egm.cabinet.software import Verifier
@@ -71,18 +72,21 @@ class Machine:
         self._opener = opener
         self._sources = sources
         self._profile = load_profile(cabinet_file.machine.profile)
-        self._residents, self._refused = admit(cabinet_file.games, self._profile, cabinet_file.progressives)
         self._shown: Snapshot | None = None
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._show_began_ns = 0
         self._stopped: asyncio.Future[None] | None = None
+        self._over = False
         self._attachments: tuple[Attachment, ...] = ()
 
     async def run(self) -> None:
         """Come up, and work until cancelled."""
         with contextlib.ExitStack() as cleanup:
             journal = cleanup.enter_context(self._open_journal())
+            self._residents, self._refused = admit(
+                self._file.games, self._profile, self._file.progressives, remembered(journal)
+            )
             self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
             self._verifier.at_start()
             identities = IdentityRegister.open(self._folder.root)
@@ -91,8 +95,7 @@ class Machine:
             try:
                 await self._work()
             finally:
-                if self._show_timer is not None:
-                    self._show_timer.cancel()
+                self._over = True
                 if self._cabinet.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._cabinet.chance)
 
@@ -223,7 +226,12 @@ class Machine:
             await self._stopped
 
     def _handle(self, occurrence: Occurrence) -> None:
-        """Let something happen. A machine that cannot do or remember it stops, and starts again."""
+        """Let something happen. A machine that cannot do or remember it stops, and starts again.
+
+        Timers that end after the machine has are not heard: its memory is closed.
+        """
+        if self._over:
+            return
         try:
             self._engine.handle(occurrence.event, **occurrence.values)
         except Exception as error:

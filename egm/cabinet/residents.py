@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from egm.cabinet.prizes import Prizes, largest_prizes
 from egm.config import GameSlot
 from egm.errors import OperatorError
 from egm.profiles import Profile
@@ -42,17 +43,21 @@ class Refusal:
 
 
 def admit(
-    slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...] = ()
+    slots: tuple[GameSlot, ...],
+    profile: Profile,
+    levels: tuple[LevelSlot, ...] = (),
+    prizes: Prizes = largest_prizes,
 ) -> tuple[Mapping[str, Resident], tuple[Refusal, ...]]:
     """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
 
-    ``levels``: what the cabinet file says of the games' progressive levels.
+    ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
+    prize of a game, where the profile limits prizes.
     """
     admitted: dict[str, Resident] = {}
     refused: list[Refusal] = []
     for slot in slots:
         try:
-            resident = _examine(slot, profile, levels)
+            resident = _examine(slot, profile, levels, prizes)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -63,7 +68,7 @@ def admit(
     return admitted, tuple(refused)
 
 
-def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...]) -> Resident:
+def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], prizes: Prizes) -> Resident:
     game = load_game(slot.game)
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
@@ -79,7 +84,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...]) ->
             f"{game.id}: returns {float(least):.4%} at bet {name}; "
             f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
         )
-    denominations_cents = _denominations(game, slot, profile)
+    denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
     kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not kept:
@@ -87,7 +92,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...]) ->
     return Resident(game, kept, least, pools)
 
 
-def _denominations(game: Game, slot: GameSlot, profile: Profile) -> tuple[int, ...]:
+def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes) -> tuple[int, ...]:
     """The denominations the cabinet file asks for and the profile allows; OperatorError without any."""
     asked = slot.denominations_cents or game.denominations_cents
     foreign = sorted(set(asked) - set(game.denominations_cents))
@@ -106,31 +111,26 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile) -> tuple[int, .
     cap_cents = rules.win_limit_cents
     if cap_cents is None:
         return tuple(offered)
-    within = [cents for cents in offered if _largest_win(game, cents, rules.bet_limit_cents) <= cap_cents]
+    largest = {cents: _largest_win(game, cents, rules.bet_limit_cents, prizes(game)) for cents in offered}
+    within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:
-        largest = _largest_win(game, offered[0], rules.bet_limit_cents)
         raise OperatorError(
-            f"{game.id}: it can win {largest} minor units in one game at {offered[0]} a credit; "
+            f"{game.id}: it can win {largest[offered[0]]} minor units in one game at {offered[0]} a credit; "
             f"the profile {profile.id} allows {cap_cents}"
         )
-    return tuple(within)
+    return within
 
 
-def _largest_win(game: Game, denomination_cents: int, bet_limit_cents: int) -> int:
+def _largest_win(
+    game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
+) -> int:
     """The most one game can win at this denomination, within the bet limit, in minor units."""
-    try:
-        bets = analyse(game, Depth.FULL).bets
-    except ImportError as error:
-        raise OperatorError(
-            f"{game.id}: its largest prize must be known here, which takes the laboratory packages: {error}"
-        ) from None
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
-    wins = [bet.max_win_credits for bet in bets]
-    if None in wins:
-        raise OperatorError(
-            f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
-        )
-    return max(
-        (win or 0) * max(affordable // bet.cost_credits, 1) * denomination_cents
-        for win, bet in zip(wins, bets, strict=True)
-    )
+    largest = 0
+    for win_credits, cost_credits in prizes:
+        if win_credits is None:
+            raise OperatorError(
+                f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
+            )
+        largest = max(largest, win_credits * max(affordable // cost_credits, 1) * denomination_cents)
+    return largest

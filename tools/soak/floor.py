@@ -13,10 +13,14 @@ from egm.config import CabinetFile, StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import Handle, LineSettings
 from egm.devices.twin import ActionError, Twin
+from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
 from tools.soak.cable import Cable
-from tools.soak.virtual import LoopClock
+from tools.soak.virtual import BEGINNING, LoopClock
 
+#: The one person on the staff.
+STAFF_NUMBER: Final = "1001"
+STAFF_PIN: Final = "730194"
 #: Generators here must repeat: nothing of the kernel's goes into a step. All else is the profile's.
 _REPEATABLE: Final = "[chance]\nfresh_input_each_step = false"
 
@@ -44,6 +48,8 @@ class Floor:
         self.folder.prepare()
         self.file = _with_profile(load_cabinet(cabinet), root, profile)
         self.profile = load_profile(self.file.machine.profile)
+        somebody = Person(STAFF_NUMBER, "Soak", Role.MANAGER)
+        Roster.load(self.folder.staff).added(somebody, STAFF_PIN, by="", at=BEGINNING)
         self._source = _Seeded(random.Random(seed))  # noqa: S311 (it must repeat)
         self.cables: dict[str, Cable] = {}
         self.twins: dict[str, Twin[Any]] = {}

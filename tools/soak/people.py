@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from egm.link.messages import LINE_BYTES_MAX, Decision, Hello, Intent, Message, Play, Snapshot, decode, encode
-from tools.soak.floor import Floor
+from egm.link.pages import ServicePage
+from tools.soak.floor import STAFF_NUMBER, STAFF_PIN, Floor
 
 _DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
 #: A device in one of these is left alone: a hand in its path would be a fault, not a repair.
@@ -28,6 +29,7 @@ _WELL: Final = frozenset(
 _PAUSE_SECONDS: Final = 1.5
 #: The longest an outcome is looked at, or a choice thought about.
 _SHOW_SECONDS: Final = 0.8
+_MENU_SECONDS: Final = 20.0
 #: How long a hand waits for the machine to come to rest before it says that it does not.
 _REST_SECONDS: Final = 900.0
 _REPAIR_TURNS: Final = 30
@@ -42,6 +44,7 @@ class Player:
         self._dice = dice
         self.seen: Snapshot | None = None
         self._offered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._answered = ""
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -64,6 +67,12 @@ class Player:
     def _sees(self, message: Message) -> None:
         if isinstance(message, Snapshot):
             self.seen = message
+            if message.page is not None and message.page.id != self._answered:
+                self._answered = message.page.id
+                later = self._dice.uniform(0.1, _SHOW_SECONDS)
+                asyncio.get_running_loop().call_later(later, self._answer, message.page)
+            if message.reminder is not None:
+                self.wish("acknowledge")
         elif isinstance(message, Hello):
             self._offered = {game.id: (game.bet_options, game.denominations_cents) for game in message.games}
         elif isinstance(message, Play):
@@ -73,10 +82,28 @@ class Player:
             later, choice = self._dice.uniform(0.0, _SHOW_SECONDS), self._dice.choice(message.options)
             asyncio.get_running_loop().call_later(later, self.wish, "choose", choice)
 
-    def wish(self, name: Any, value: int | str | None = None) -> None:
+    def wish(self, name: Any, value: int | str | None = None, options: dict[str, str] | None = None) -> None:
         """Press something."""
         if self._writer is not None and not self._writer.is_closing():
-            self._writer.write(encode(Intent(name=name, value=value)))
+            self._writer.write(encode(Intent(name=name, value=value, options=options)))
+
+    def _answer(self, page: ServicePage) -> None:
+        """Whoever is in the service menu says who he is, and then looks at whatever he likes.
+
+        He breaks nothing that cannot be mended, and works no device: a coin a hopper pays in a test has no
+        player.
+        """
+        prompt = page.prompt
+        if prompt is not None and prompt.kind in {"digits", "pin"}:
+            typed = STAFF_NUMBER if prompt.kind == "digits" else STAFF_PIN
+            self.wish("answer", "enter", {"page": page.id, "input": typed})
+            return
+        lines = [row.action for table in page.tables for row in table.rows if row.action]
+        touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
+        back = [each.id for each in page.actions if each.style == "back"]
+        choices = back if page.test else [*lines, *touched]
+        if choices:
+            self.wish("answer", self._dice.choice(choices), {"page": page.id})
 
     def bet(self) -> None:
         """Choose another bet of the game that is up."""
@@ -115,6 +142,7 @@ class Crowd:
             ("language", 5, lambda: self.player.wish("language", dice.choice(("en", "fr")))),
             ("service", 5, lambda: self.player.wish("service")),
             ("key", 80, self.turn_key),
+            ("menu", 4, self._menu),
             ("door", 12, self._door),
             ("close doors", 70, self.close_doors),
             ("fault", 20, self._fault),
@@ -166,6 +194,14 @@ class Crowd:
         self._floor.hand("io", "key", name="attendant", on=True)
         asyncio.get_running_loop().call_later(
             0.2, lambda: self._floor.hand("io", "key", name="attendant", on=False)
+        )
+
+    def _menu(self) -> None:
+        """The operator opens the service menu, and leaves it after a while."""
+        self._floor.hand("io", "key", name="operator", on=True)
+        asyncio.get_running_loop().call_later(
+            self._dice.uniform(0.5, _MENU_SECONDS),
+            lambda: self._floor.hand("io", "key", name="operator", on=False),
         )
 
     def _door(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
+BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector:
@@ -65,7 +65,7 @@ class LoopClock:
 
     def now(self) -> datetime:
         """The time of day, UTC."""
-        return _BEGINNING + timedelta(seconds=self._loop.time())
+        return BEGINNING + timedelta(seconds=self._loop.time())
 
     def monotonic_ns(self) -> int:
         """Nanoseconds since the loop's beginning."""

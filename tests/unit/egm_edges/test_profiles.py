@@ -1,15 +1,18 @@
 """Jurisdiction profiles and cabinet files: valid, or refused with file, key and reason."""
 
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import egm.profiles
+from egm.cabinet.prizes import largest_prizes, remembered
 from egm.cabinet.residents import admit
 from egm.config import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
+from meters import Journal
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
@@ -107,6 +110,28 @@ def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
     residents, refused = admit((GameSlot(game="maple-classic"),), load_profile(path))
     assert residents == {}
     assert "it can win 7500 minor units in one game at 5 a credit" in refused[0].reason
+
+
+def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_plays_it(
+    tmp_path, monkeypatch
+):
+    computed = []
+
+    def compute(game):
+        computed.append(game.id)
+        return largest_prizes(game)
+
+    def start():
+        with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
+            known = remembered(journal, compute)
+            residents, _ = admit((GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known)
+            return residents["maple-classic"].denominations_cents
+
+    assert start() == start() == (5, 25)
+    assert computed == ["maple-classic"]
+    monkeypatch.setattr("egm.cabinet.prizes._code_digest", lambda: "another")
+    assert start() == (5, 25)
+    assert computed == ["maple-classic"] * 2
 
 
 CABINET = """

@@ -1,0 +1,65 @@
+"""The largest prize of a game, which some places limit: computed once for each definition, then remembered.
+
+It takes the whole distribution of a game's wins: seconds to minutes, and the laboratory packages. The result
+is kept in the journal, chained and signed like everything there, under the digests of the definition and of
+the code that computed it; when either is another, it is computed anew. (Returns are computed at every start:
+see :mod:`egm.cabinet.residents`.)
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import paytables
+from egm.cabinet.cabinet import Key
+from egm.errors import OperatorError
+from egm.verify.digest import measure
+from meters import Journal, Transaction
+from paytables import Depth, Game, analyse
+
+Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
+"""For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
+
+
+def largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
+    """Compute them. Raises OperatorError where the laboratory packages are missing."""
+    try:
+        bets = analyse(game, Depth.FULL).bets
+    except ImportError as error:
+        raise OperatorError(
+            f"{game.id}: its largest prize must be known here, which takes the laboratory packages: {error}"
+        ) from None
+    return tuple((bet.max_win_credits, bet.cost_credits) for bet in bets)
+
+
+def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
+    """The same, from this machine's memory where it has been computed by the same code before."""
+    code = _code_digest()
+
+    def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
+        key = f"{Key.EXAMINED}{game.digest}"
+        kept: Any = journal.state(key)
+        if kept is not None and kept["code"] == code:
+            return tuple((win, cost) for win, cost in kept["prizes"])
+        found = compute(game)
+        known = {"code": code, "prizes": [list(each) for each in found]}
+        journal.append(
+            Transaction(
+                id=f"game.examined#{journal.sequence + 1}",
+                kind="game.examined",
+                state={key: known},
+                record={"game": game.id, "digest": game.digest, **known},
+            )
+        )
+        return found
+
+    return prizes
+
+
+def _code_digest() -> str:
+    """SHA-256 over the code that plays and analyses games."""
+    root = Path(paytables.__file__).parent
+    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
+    lines = (f"{digest}  {name}\n" for name, digest in measure(files).items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
