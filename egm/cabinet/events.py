@@ -1,0 +1,109 @@
+"""The words of the state table: the states a machine can be in, and everything that can happen to it."""
+
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """What the machine is doing, as a person would say it."""
+
+    BOOT = "boot"
+    SELF_TEST = "self_test"
+    IDLE = "idle"
+    PLAYING = "playing"
+    AWAITING_AWARD = "awaiting_award"
+    PAYING = "paying"
+    HANDPAY = "handpay"
+    DOOR_OPEN = "door_open"
+    TILT = "tilt"
+    OUT_OF_SERVICE = "out_of_service"
+    SERVICE_MENU = "service_menu"
+    LOCKED = "locked"
+    """Held still by a host, for a transfer."""
+
+
+class Event(StrEnum):
+    """Everything that can happen to the machine."""
+
+    # the machine's own life
+    MEMORY_READY = "memory_ready"
+    SELF_TEST_PASSED = "self_test_passed"
+    SELF_TEST_FAILED = "self_test_failed"
+    CHANCE_FAILED = "chance_failed"
+    # a person at the screen or the button deck
+    PLAY = "play"
+    CHOOSE = "choose"
+    BET = "bet"
+    GAME = "game"
+    DENOMINATION = "denomination"
+    CASH_OUT = "cash_out"
+    LANGUAGE = "language"
+    SERVICE = "service"
+    SHOWN = "shown"
+    ACKNOWLEDGE = "acknowledge"
+    LIMIT = "limit"
+    # the bill acceptor
+    BILL_ESCROWED = "bill_escrowed"
+    BILL_STACKED = "bill_stacked"
+    BILL_NOT_STACKED = "bill_not_stacked"
+    BILL_RETURNED = "bill_returned"
+    BILL_REJECTED = "bill_rejected"
+    TICKET_ESCROWED = "ticket_escrowed"
+    COINS_IN = "coins_in"
+    # the host of the money
+    TICKET_NUMBERED = "ticket_numbered"
+    NUMBER_REFUSED = "number_refused"
+    TICKET_AUTHORISED = "ticket_authorised"
+    TICKET_DECLINED = "ticket_declined"
+    TRANSFER_ORDERED = "transfer_ordered"
+    TRANSFER_CANCELLED = "transfer_cancelled"
+    LOCK_ASKED = "lock_asked"
+    LOCK_ENDED = "lock_ended"
+    PROMOTION_EXPIRED = "promotion_expired"
+    # paying out
+    TICKET_PRINTED = "ticket_printed"
+    TICKET_FAILED = "ticket_failed"
+    COINS_PAID = "coins_paid"
+    NO_PAYOUT_DEVICE = "no_payout_device"
+    # doors, keys and faults of devices
+    DOOR_OPENED = "door_opened"
+    DOOR_CLOSED = "door_closed"
+    KEY_TURNED = "key_turned"
+    KEY_MOVED = "key_moved"
+    FAULT_RAISED = "fault_raised"
+    FAULT_CLEARED = "fault_cleared"
+    # the staff at the service menu
+    MENU = "menu"
+    ANSWER = "answer"
+    MENU_CLOSED = "menu_closed"
+    TEST = "test"
+    INTERVENTION_OPENED = "intervention_opened"
+    INTERVENTION_CLOSED = "intervention_closed"
+    # progressive levels a controller keeps
+    AWARD_LOCKED = "award_locked"
+    CLAIM_CLOSED = "claim_closed"
+    LEVELS_MOVED = "levels_moved"
+    # what persons write down and decide about a player's money
+    HANDPAY_FORM = "handpay_form"
+    MACHINE_CHECKED = "machine_checked"
+    COMPLEMENT = "complement"
+    ORPHAN_CREDITS = "orphan_credits"
+    ORPHAN_HANDPAY = "orphan_handpay"
+    ORPHAN_TICKET = "orphan_ticket"
+    FORFEIT_GAME = "forfeit_game"
+    FORFEIT_PRIZE = "forfeit_prize"
+    FORFEIT_CREDITS = "forfeit_credits"
+    REFUND_GAME = "refund_game"
+    RESIDUAL = "residual"
+    DISPUTE_DECIDED = "dispute_decided"
+    EXCLUSION_NOTED = "exclusion_noted"
+    INCIDENT_JUDGED = "incident_judged"
+    # who may take the machine out of service and give it back: a host, a link, an operator
+    DISABLED = "disabled"
+    ENABLED = "enabled"
+
+
+class Next(StrEnum):
+    """Where a row leads when it does not name a state."""
+
+    SAME = "same"
+    STANDING = "standing"
