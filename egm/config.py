@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from egm.cabinet.host import Validation
 from egm.errors import OperatorError
@@ -94,13 +94,20 @@ class Gat(_Table):
 class Host(_Table):
     """What goes through a host here; without this table the machine stands alone.
 
-    ``asset_number`` is the machine's in the host's books; transfers are refused while it is 0.
+    ``line`` is the SAS line whose host it is: its name, to be given where there are several. ``asset_number``
+    is the machine's in that host's books; transfers are refused while it is 0.
     """
 
     tickets: Validation = Validation.STAND_ALONE
     transfers: bool = False
     bonuses: bool = False
+    line: str = ""
     asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any money goes through it."""
+        return self.tickets.by_host or self.transfers or self.bonuses
 
 
 class CabinetFile(_Table):
@@ -116,6 +123,25 @@ class CabinetFile(_Table):
     """One or two hosts, by name."""
     memory: Memory = Memory()
     host: Host = Host()
+
+    @property
+    def money_line(self) -> str:
+        """The name of the line whose host the money goes through; empty where there is none."""
+        if not self.host.is_used:
+            return ""
+        return self.host.line or next(iter(self.sas))
+
+    @model_validator(mode="after")
+    def _money_has_a_line(self) -> "CabinetFile":
+        if not self.host.is_used:
+            return self
+        names = ", ".join(self.sas) or "none"
+        if not self.host.line and len(self.sas) != 1:
+            raise ValueError(f"host: name its line; there are: {names}")
+        if self.host.line and self.host.line not in self.sas:
+            raise ValueError(f"host: no line {self.host.line!r}; there are: {names}")
+        return self
+
     software: Software | None = None
     """Without it nothing vouches for the software: a development checkout, and said to be one."""
     gat: Gat | None = None

@@ -16,6 +16,7 @@ from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.service_desk import ServiceDesk
 from egm.cabinet.states import Event, State, standing
+from egm.cabinet.ticket_terms import TicketTerms
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
 from egm.errors import InvariantError
@@ -54,6 +55,8 @@ class Key(StrEnum):
     """The bill or ticket on its way into the box."""
     HOST_TICKET = "host_ticket"
     """What became of the last ticket a host was asked about."""
+    TICKET_TERMS = "ticket_terms"
+    """What the host has laid down about tickets."""
     TRANSFER = "transfer"
     """The last electronic transfer a host ordered, and what became of it."""
     TRANSFERS = "transfers"
@@ -289,6 +292,11 @@ class Cabinet:
     def local_date(self) -> date:
         """Today, where the house is."""
         return self.clock.now().astimezone(self.identity.house.zone).date()
+
+    @property
+    def terms(self) -> TicketTerms:
+        """What the host has laid down about tickets."""
+        return TicketTerms.from_json(self.recall(Key.TICKET_TERMS))
 
     def takes_pool(self, pool: int) -> bool:
         """Whether restricted credit of a pool may join what is on the meter: of another pool it may not."""

@@ -161,6 +161,8 @@ class HostMoney:
     transfers: bool = False
     bonuses: bool = False
     asset_number: int = 0
+    #: The name of the line whose host it is.
+    line: str = ""
     #: Whether the host has been heard lately; the link says so.
     online: bool = False
     inquiry: Inquiry | None = None

@@ -4,6 +4,7 @@ A line's polls call these methods on the machine's loop. Each returns when its e
 repeated after a lost answer, and says what is true then; the state table decides, as it does for a person.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -18,6 +19,7 @@ from egm.cabinet.states import Event
 from egm.tickets.model import Ticket, TicketState, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
+from meters.recall import story
 
 
 class NumberAnswer(StrEnum):
@@ -44,6 +46,7 @@ class Redeemed:
     status: Redeeming
     amount_cents: int = 0
     digits: str = ""
+    kind: CreditKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,8 @@ class HostTickets:
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
         number = self._cabinet.the_desk.number_of(kept["id"]) or self._answered(kept["number"])
-        return Redeemed(Redeeming(kept["status"]), kept["amount_cents"], number)
+        kind = CreditKind(kept["kind"]) if kept["kind"] else None
+        return Redeemed(Redeeming(kept["status"]), kept["amount_cents"], number, kind)
 
     def _answered(self, masked: str) -> str:
         """The digits of a ticket that was given back: remembered by this run only."""
@@ -190,14 +194,20 @@ class HostTickets:
         """The oldest printed ticket the host has not acknowledged."""
         for record in self._cabinet.the_desk.unreported():
             if record.state is not TicketState.RESERVED:
-                return Validated(ring_place(self._cabinet.journal, record.issue_id), record.ticket)
+                place = ring_place(self._cabinet.journal, record.issue_id)
+                return Validated(place, record.ticket, self._pool(record.issue_id))
         return None
 
     def at(self, place: int) -> Validated | None:
         """The ticket at a place of the ring."""
         issue_id = in_ring(self._cabinet.journal, place)
         ticket = None if issue_id is None else self._cabinet.the_desk.ticket_of(issue_id)
-        return None if ticket is None else Validated(place, ticket)
+        return None if ticket is None or issue_id is None else Validated(place, ticket, self._pool(issue_id))
+
+    def _pool(self, pay_out_id: str) -> int:
+        """The pool of the credit a ticket was printed from."""
+        entry = self._cabinet.journal.get(f"{pay_out_id}.printed")
+        return 0 if entry is None else int(story(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
         """The host has acknowledged a ticket. Durable; a repeat changes nothing."""
@@ -207,3 +217,10 @@ class HostTickets:
         """Take the host's identifier, and the sequence to go on from."""
         self._cabinet.the_desk.enrol(validation_id, sequence)
         self._cabinet.log("voucher.enrolled", {"sequence": sequence})
+
+    def agree(self, changes: Mapping[str, object], *, outranked: bool = False) -> None:
+        """Lay down terms of tickets by name (:class:`TicketTerms`). Durable; a repeat changes nothing."""
+        terms = self._cabinet.terms.changed(changes, outranked=outranked)
+        if terms != self._cabinet.terms:
+            kept = terms.to_json()
+            self._cabinet.record("options.changed", state={Key.TICKET_TERMS: kept}, story={"tickets": kept})

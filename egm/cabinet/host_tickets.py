@@ -18,7 +18,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.host import Inquiry, Redeeming
-from egm.cabinet.pay_out import give_up_unprinted
+from egm.cabinet.pay_out import give_up_unprinted, printed_terms
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from egm.tickets.model import Ticket, TicketKind, mask
@@ -78,6 +78,7 @@ def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bo
         pay_out["amount_cents"],
         TicketKind(pay_out["kind"]),
         denomination_cents=cabinet.selection.denomination_cents,
+        printed=printed_terms(cabinet, CreditKind(pay_out["kind"])),
         number=number,
     )
     if isinstance(ticket, Ticket):

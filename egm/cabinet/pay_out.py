@@ -18,6 +18,7 @@ from egm.cabinet.states import Event, State
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
+from egm.tickets.desk import Printed
 from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import Refusal
 from egm.tickets.templates import Template, load_template
@@ -37,6 +38,7 @@ def restricted_may_leave(cabinet: Cabinet, _: Occurrence) -> bool:
         cabinet.cash_cents == 0
         and cabinet.kind_cents(CreditKind.RESTRICTED) > 0
         and cabinet.profile.tickets.restricted_out
+        and cabinet.terms.restricted_out
         and _printer_is_open(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
     )
 
@@ -125,6 +127,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
                 "id": pay_out_id,
                 "way": "ticket",
                 "kind": kind.value,
+                "pool": _pool(cabinet, kind),
                 "amount_cents": amount_cents,
                 "number": number,
                 "language": cabinet.selection.language,
@@ -135,6 +138,12 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
     print_ticket(cabinet)
 
 
+def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
+    """The pool a host has given restricted credit from; 0 for every other credit."""
+    terms = cabinet.recall(Key.RESTRICTED)
+    return int(terms["pool"]) if kind is CreditKind.RESTRICTED and terms is not None else 0
+
+
 def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
     try:
         return cabinet.the_desk.prepare(
@@ -142,9 +151,16 @@ def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cent
             amount_cents,
             TicketKind(kind.value),
             denomination_cents=cabinet.selection.denomination_cents,
+            printed=printed_terms(cabinet, kind),
         )
     except RngError as error:
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
+def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
+    """What a ticket of this kind says of its house and its last day, as the host has it where it says so."""
+    own, terms = cabinet.profile.tickets.valid_days, cabinet.terms
+    return Printed(terms.house(cabinet.identity.house), terms.valid_days(kind, own))
 
 
 def print_ticket(cabinet: Cabinet) -> None:

@@ -127,12 +127,7 @@ class Machine:
             chance=None,
             restart_chance=self._start_chance,
             outbox=self,
-            host=HostMoney(
-                validation=self._file.host.tickets,
-                transfers=self._file.host.transfers,
-                bonuses=self._file.host.bonuses,
-                asset_number=self._file.host.asset_number,
-            ),
+            host=self._host_money(),
             staff=Roster(self._folder.staff),
             pools=all_pools(resident.pools for resident in self._residents.values()),
         )
@@ -172,6 +167,16 @@ class Machine:
         self._attachments = attach(surroundings)
         self._verifier = Verifier(surroundings)
         self._engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+
+    def _host_money(self) -> HostMoney:
+        host = self._file.host
+        return HostMoney(
+            validation=host.tickets,
+            transfers=host.transfers,
+            bonuses=host.bonuses,
+            asset_number=host.asset_number,
+            line=self._file.money_line,
+        )
 
     def _self_test(self) -> None:
         """What must be right before a game is offered; the first thing wrong is the reason given."""

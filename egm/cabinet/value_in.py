@@ -32,7 +32,8 @@ def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
     kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
-    return kept and cabinet.desk is not None and bool(bills_wanted(cabinet, state))
+    taken = kept and cabinet.desk is not None and cabinet.terms.redemption
+    return taken and bool(bills_wanted(cabinet, state))
 
 
 def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:

@@ -21,6 +21,7 @@ from egm.sas.happenings import happenings
 from egm.sas.health import line_metrics
 from egm.sas.host import Host
 from egm.sas.line import Line, LineHealth
+from egm.sas.money import MoneyNews
 from egm.sas.polls import polls_for
 from egm.sas.ports import open_port
 from egm.sas.reader import Reader
@@ -28,8 +29,6 @@ from egm.sas.settings import SasLine
 from egm.sas.wire import LenientFraming, StrictFraming
 
 _GENESIS_SEQUENCE: Final = 1
-_MONEY_POLLS: Final = frozenset({0x71, 0x72})
-"""A host that may use one of these is the one the machine's money goes through."""
 
 
 class SasChannel:
@@ -62,6 +61,7 @@ class SasChannel:
         )
         self.host = Host(name, settings, self._answered, at, tell=self._line.tell, republish=self._publish)
         self._reader = Reader(self.host)
+        self._money = MoneyNews(self.host)
         self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
         journal = at.engine.cabinet.journal
         self._noted = journal.sequence
@@ -93,6 +93,7 @@ class SasChannel:
 
     def changed(self, now: Snapshot) -> None:
         """Tell the line how the machine is now, and the host what has happened since."""
+        self._money.changed()
         if now.journal_sequence == self._seen:
             return
         entries = list(self.host.cabinet.journal.entries(since=self._seen))
@@ -151,9 +152,8 @@ class SasChannel:
 
     def _link_changed(self, *, up: bool) -> None:
         """Record that a host has come or gone."""
+        self._money.link(up=up)
         cabinet = self.host.cabinet
-        if _MONEY_POLLS & self._answered:
-            cabinet.host.online = up
         story = {"host": self.host.name}
         if up:
             cabinet.log("host.link_up", story)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.games import last_game
+from egm.cabinet.host import HostMoney
 from egm.sas.host import Host
 from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from meters.entry import StoredEntry
@@ -72,6 +73,8 @@ class Reader:
         """The machine as of now."""
         host, cabinet = self._host, self._host.cabinet
         selection = cabinet.selection
+        # Money goes through one host; what the others are told is a machine without one.
+        money = cabinet.host if cabinet.host.line == host.name else HostMoney()
         return Readout(
             reading=cabinet.journal.meters(),
             serial=cabinet.identity.serial,
@@ -90,9 +93,9 @@ class Reader:
             reel_stops=self._reel_stops(),
             local_time=_local_time(host),
             polls=host.polls,
-            validation=cabinet.host.validation,
-            transfers=cabinet.host.transfers,
-            bonuses=cabinet.host.bonuses,
+            validation=money.validation,
+            transfers=money.transfers,
+            bonuses=money.bonuses,
         )
 
     def _handpay(self) -> HandpayFacts | None:

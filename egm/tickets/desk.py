@@ -80,6 +80,14 @@ class Machine:
     house: House
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a ticket says of its house, and for how many days it is good (None: for ever)."""
+
+    house: House
+    valid_days: int | None
+
+
 #: Makes a number: the kind and, where the machine is enrolled, its identifier and sequence. None: not yet.
 Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
@@ -129,12 +137,14 @@ class TicketDesk:
         kind: TicketKind = TicketKind.CASHABLE,
         *,
         denomination_cents: int,
+        printed: Printed | None = None,
         number: str | None = None,
     ) -> Ticket | Refusal:
         """Reserve a number for a ticket: durable when it returns, and not money before :meth:`printed`.
 
-        ``number`` is the host's, under system validation; otherwise the desk makes one. The same ``issue_id``
-        gives the same ticket again. A refusal has changed nothing; the credits go to a hand-pay.
+        ``printed`` is what it says where that is not the machine's own. ``number`` is the host's, under
+        system validation; otherwise the desk makes one. The same ``issue_id`` gives the same ticket again. A
+        refusal has changed nothing; the credits go to a hand-pay.
         """
         with self._store.together():
             known = self._store.by_issue(issue_id)
@@ -147,6 +157,7 @@ class TicketDesk:
             if number is None:
                 return Refusal(Reason.NOT_ENROLLED)
             now = self._now()
+            says = printed or Printed(self._machine.house, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
                 sequence=self._store.next_ticket(self._machine.serial),
@@ -155,10 +166,10 @@ class TicketDesk:
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=now,
-                expires_at=expiry(now, self._machine.house, self._rules.valid_days),
+                expires_at=expiry(now, says.house, says.valid_days),
                 machine_serial=self._machine.serial,
                 operator_number=self._machine.operator_number,
-                house=self._machine.house,
+                house=says.house,
                 template=self._rules.template,
             )
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket

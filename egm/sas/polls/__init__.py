@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.errors import invariant
 from egm.sas.poll import Poll
-from egm.sas.polls import control, games, machine, meters
+from egm.sas.polls import aft, control, games, machine, meters, tickets
 from egm.sas.settings import Group
 
-_MODULES: Final = (meters, games, machine, control)
+_MODULES: Final = (meters, games, machine, control, tickets, aft)
 
 
 def _index() -> dict[int, Poll]:
