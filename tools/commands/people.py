@@ -127,7 +127,7 @@ def list_(state: Path | None, *, changes: bool, as_json: bool) -> None:
 @command.command("roles")
 def roles() -> None:
     """What each role may do."""
-    table = Table("permission", *(role.value for role in Role), show_edge=False)
-    for permission in Permission:
-        table.add_row(permission.value, *("x" if permission in permissions_of(role) else "" for role in Role))
+    table = Table("role", "may", show_edge=False, show_lines=True)
+    for role in Role:
+        table.add_row(role.value, ", ".join(sorted(permissions_of(role))))
     Console().print(table)

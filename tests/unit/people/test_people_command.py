@@ -1,0 +1,102 @@
+"""``egm people``, and the staff of a demonstration cabinet."""
+
+import json
+import stat
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from egm.config import StateFolder, load_cabinet
+from egm.errors import OperatorError
+from egm.people import Role, Roster
+from tools.cli import main
+from tools.demonstration import FILE_NAME, demonstration_staff
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def people(tmp_path):
+    def run(*words, typed=(), status=0):
+        state = () if words[0] == "roles" else ("--state", str(tmp_path))
+        done = CliRunner().invoke(main, ["people", *words, *state], input="".join(f"{t}\n" for t in typed))
+        assert done.exit_code == status, done.output
+        return done.output
+
+    run("add", "1", "Morgan", "--role", "manager", typed=("135790", "135790"))
+    return run
+
+
+def roster(tmp_path):
+    return Roster.load(StateFolder(tmp_path).staff)
+
+
+def test_enrol_list_disable_and_change_pins(people, tmp_path):
+    people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
+    assert roster(tmp_path).proves("2", "246801").role is Role.MECHANIC
+    people("pin", "2", typed=("246801", "864200", "864200"))
+    people("pin", "2", "--by", "1", typed=("135790", "975310", "975310"))
+    assert roster(tmp_path).proves("2", "975310") is not None
+    people("disable", "2", "--by", "1", typed=("135790",))
+    listed = json.loads(people("list", "--json"))
+    assert [(entry["id"], entry["disabled"]) for entry in listed] == [("1", False), ("2", True)]
+    people("disable", "2", "--again", "--by", "1", typed=("135790",))
+    told = json.loads(people("list", "--changes", "--json"))
+    assert [(entry["what"], entry["by"]) for entry in told] == [
+        ("added", ""),
+        ("added", "1"),
+        ("pin", "2"),
+        ("pin", "1"),
+        ("disabled", "1"),
+        ("enabled", "1"),
+    ]
+    assert "Max" in people("list")
+    assert "enrol" in people("roles")
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "why"),
+    [
+        (("add", "3", "Eve", "--role", "mechanic"), (), "say who does this"),
+        (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("999999",), "number or PIN is wrong"),
+        (
+            ("add", "1", "Eve", "--role", "mechanic", "--by", "1"),
+            ("135790", "246801", "246801"),
+            "1 is Morgan's",
+        ),
+        (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("135790", "1234", "1234"), "consecutive"),
+        (("disable", "9", "--by", "1"), ("135790",), "nobody has the staff number"),
+        (("pin", "1"), ("000000",), "number or PIN is wrong"),
+    ],
+)
+def test_what_is_not_allowed_says_why(people, words, typed, why):
+    assert why in people(*words, typed=typed, status=1)
+
+
+def test_who_may_not_enrol_does_not(people):
+    people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
+    refused = people("add", "3", "Eve", "--role", "manager", "--by", "2", typed=("246801",), status=1)
+    assert "2 is mechanic and may not enrol others" in refused
+
+
+def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
+    folder = StateFolder(tmp_path)
+    badges = demonstration_staff(load_cabinet(), folder, NOW)
+    assert {badge.role for badge in badges} == set(Role)
+    assert len({badge.pin for badge in badges}) > 1
+    known = Roster.load(folder.staff)
+    assert all(known.proves(badge.number, badge.pin) for badge in badges)
+    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    assert demonstration_staff(load_cabinet(), folder, NOW) == badges
+    (tmp_path / FILE_NAME).write_text("[{}]")
+    with pytest.raises(OperatorError, match=FILE_NAME):
+        demonstration_staff(load_cabinet(), folder, NOW)
+
+
+def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
+    cabinet = load_cabinet()
+    device = cabinet.devices["bill"].model_copy(update={"port": "/dev/ttyS0"})
+    real = cabinet.model_copy(update={"devices": {**cabinet.devices, "bill": device}})
+    assert demonstration_staff(real, StateFolder(tmp_path), NOW) == ()
+    assert list(tmp_path.iterdir()) == []

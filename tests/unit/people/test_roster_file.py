@@ -1,0 +1,171 @@
+"""The roster and its PINs: what is kept and how, who may be enrolled, and what a broken file says."""
+
+import json
+import stat
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egm.people import (
+    Permission,
+    Person,
+    PinRefusedError,
+    Role,
+    Roster,
+    RosterError,
+    check_pin,
+    permissions_of,
+)
+from egm.people.pins import PinDigest
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+MANAGER = Person("1", "Morgan", Role.MANAGER)
+MECHANIC = Person("2", "Max", Role.MECHANIC)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "people.json"
+
+
+def enrolled(path):
+    roster = Roster.load(path).added(MANAGER, "135790", by="", at=NOW)
+    return roster.added(MECHANIC, "246801", by="1", at=NOW)
+
+
+@pytest.mark.requirement("J-16")
+def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
+    enrolled(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    again = Roster.load(path)
+    assert again.people == {"1": MANAGER, "2": MECHANIC}
+    assert again.proves("2", "246801") == MECHANIC
+    assert again.proves("2", "246802") is None
+    assert again.proves("9", "246801") is None
+    assert [(c.number, c.by, c.what, c.person) for c in again.changes] == [
+        (1, "", "added", "1"),
+        (2, "1", "added", "2"),
+    ]
+    assert again.since(1) == again.changes[1:]
+
+
+def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
+    enrolled(path).with_pin("2", "135790", by="1", at=NOW)  # the manager's PIN, and nobody can see it
+    text = path.read_text()
+    assert "135790" not in text
+    assert "246801" not in text
+    pins = [entry["pin"] for entry in json.loads(text)["people"].values()]
+    assert len({pin["salt_hex"] for pin in pins}) == len({pin["digest_hex"] for pin in pins}) == 2
+
+
+def test_changes_are_told_by_person(path):
+    roster = enrolled(path).with_pin("2", "97531086", by="2", at=NOW).disabled("2", by="1", at=NOW)
+    assert roster.get("2") is None
+    assert roster.proves("2", "97531086") is None
+    assert roster.enabled("2", by="1", at=NOW).proves("2", "97531086") == MECHANIC
+    assert [(c.what, c.by) for c in Roster.load(path).changes] == [
+        ("added", ""),
+        ("added", "1"),
+        ("pin", "2"),
+        ("disabled", "1"),
+        ("enabled", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda r: r.added(Person("2", "Else", Role.MECHANIC), "246801", by="1", at=NOW), "2 is Max's"),
+        (lambda r: r.added(Person("x", "Else", Role.MECHANIC), "246801", by="1", at=NOW), "1 to 8 digits"),
+        (lambda r: r.added(Person("3", " ", Role.MECHANIC), "246801", by="1", at=NOW), "name ' '"),
+        (lambda r: r.added(Person("3", "A\nB", Role.MECHANIC), "246801", by="1", at=NOW), "printable"),
+        (lambda r: r.disabled("1", by="1", at=NOW), "the last person who can enrol"),
+        (lambda r: r.disabled("7", by="1", at=NOW), "nobody has the staff number '7'"),
+        (lambda r: r.with_pin("7", "246801", by="1", at=NOW), "nobody has"),
+        (lambda r: r.with_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
+    roster = enrolled(path)
+    before = path.read_bytes()
+    with pytest.raises((RosterError, PinRefusedError), match=why):
+        change(roster)
+    assert path.read_bytes() == before
+
+
+def test_the_first_must_be_able_to_enrol_others(path):
+    with pytest.raises(RosterError, match="the first person must be able"):
+        Roster.load(path).added(MECHANIC, "246801", by="", at=NOW)
+    assert not path.exists()
+
+
+def test_two_who_change_it_at_once_lose_neither(path):
+    first = enrolled(path)
+    second = Roster.load(path)
+    first.disabled("2", by="1", at=NOW)
+    with pytest.raises(RosterError, match="somebody else has just changed it"):
+        second.with_pin("2", "864200", by="1", at=NOW)
+    assert Roster.load(path).get("2") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": 2}',
+        '{"format": 1, "people": {"1": {}}, "changes": []}',
+        "\x00",
+        '{"format":1}',
+    ],
+)
+def test_a_broken_file_is_named_and_lets_nobody_in(path, text):
+    path.write_text(text)
+    with pytest.raises(RosterError, match=r"people\.json"):
+        Roster.load(path)
+
+
+def test_no_file_is_nobody(path):
+    assert Roster.load(path).proves("1", "135790") is None
+
+
+@pytest.mark.parametrize("pin", ["", "123", "1234", "987654", "0000", "12a4", "1" * 13, "１３５７", "-135"])
+def test_pins_that_everybody_tries_are_refused(pin):
+    with pytest.raises(PinRefusedError):
+        check_pin(pin)
+
+
+@given(st.from_regex(r"[0-9]{4,12}", fullmatch=True), st.text(max_size=12))
+@settings(max_examples=50)
+def test_a_digest_matches_its_pin_and_no_other(pin, other):
+    try:
+        digest = PinDigest.of(pin, cost=2)
+    except PinRefusedError:
+        return
+    assert digest.matches(pin)
+    assert digest.matches(other) is (other == pin)
+
+
+def test_a_real_digest_is_dear(path):
+    digest = PinDigest.of("135790")
+    assert digest.cost >= 2**14
+    began = time.process_time()
+    digest.matches("000000")
+    assert time.process_time() - began > 0.005  # thousands of tries a second would be too many
+
+
+@pytest.mark.requirement("J-16", "J-08", "Q-12")
+def test_nobody_who_handles_money_configures_alone_and_only_the_management_enrols():
+    assert {role for role in Role if Permission.ENROL in permissions_of(role)} == {Role.MANAGER}
+    technical = {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
+    money = {Permission.PAY_BY_HAND, Permission.SETTLE, Permission.COLLECT}
+    for role in Role:
+        held = permissions_of(role)
+        assert held, role
+        assert not (held & technical and held & money), f"{role} both opens the machine and pays"
+    reading = {permission for permission in Permission if permission.value.startswith("read_")}
+    assert permissions_of(Role.INSPECTOR) == reading
