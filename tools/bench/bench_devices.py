@@ -58,16 +58,18 @@ _JOB_FIELDS: Final = {
 _BARCODE: Final = "004724978028378429"
 
 
-class _Disk:
+class Disk:
     """Bare durable transactions: what a ledger costs at the very least."""
 
     def __init__(self, folder: Path) -> None:
+        """The database is made in ``folder``."""
         self._base = sqlite3.connect(folder / "bare.db", isolation_level=None)
         self._base.execute("PRAGMA journal_mode=WAL")
         self._base.execute("PRAGMA synchronous=FULL")
         self._base.execute("CREATE TABLE entry (body TEXT) STRICT")
 
     def write(self) -> None:
+        """One durable transaction."""
         self._base.execute("INSERT INTO entry VALUES ('x')")
 
     def seconds(self) -> float:
@@ -81,11 +83,12 @@ class _Disk:
         return statistics.median(one() for _ in range(100))
 
     def close(self) -> None:
+        """Close the database."""
         self._base.close()
 
 
 class _DurableEscrows(TransientEscrowLedger):
-    def __init__(self, disk: _Disk) -> None:
+    def __init__(self, disk: Disk) -> None:
         super().__init__()
         self._disk = disk
 
@@ -103,7 +106,7 @@ class _DurableEscrows(TransientEscrowLedger):
 
 
 class _DurablePrints(TransientPrintLedger):
-    def __init__(self, disk: _Disk) -> None:
+    def __init__(self, disk: Disk) -> None:
         super().__init__()
         self._disk = disk
 
@@ -153,7 +156,7 @@ class _Stage:
             await self.bench.stop()
 
 
-def _bill(folder: Path, disk: _Disk, protocol: str) -> float:
+def _bill(folder: Path, disk: Disk, protocol: str) -> float:
     async def scene_all() -> list[float]:
         stage = _Stage(folder, protocol)
         ledger = _DurableEscrows(disk)
@@ -177,7 +180,7 @@ def _bill(folder: Path, disk: _Disk, protocol: str) -> float:
     return statistics.median(asyncio.run(scene_all()))
 
 
-def _ticket(folder: Path, disk: _Disk) -> float:
+def _ticket(folder: Path, disk: Disk) -> float:
     async def scene_all() -> list[float]:
         stage = _Stage(folder, "tcl")
         ledger = _DurablePrints(disk)
@@ -223,7 +226,8 @@ def _press(folder: Path) -> float:
     return statistics.median(asyncio.run(scene_all()))
 
 
-def _wire(protocol: str, *messages: bytes) -> float:
+def wire(protocol: str, *messages: bytes) -> float:
+    """Seconds these messages take on the line of a protocol."""
     return sum(map(len, messages)) * PROTOCOLS[protocol].line.character_seconds
 
 
@@ -231,11 +235,11 @@ def figures() -> Iterator[Figure]:
     """Time from escrow to credit, from cash-out to printed, from a press to the machine hearing it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        disk = _Disk(folder)
+        disk = Disk(folder)
         write = disk.seconds()
         status = id003.Frame(id003.Command.STATUS).encode()
         echo = id003.Frame(id003.Command.ACK).encode()
-        line = _wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
+        line = wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
         yield Figure(
             name="ID-003: escrow to credit",
             value=1000 * _bill(folder, disk, "id003"),
@@ -252,7 +256,7 @@ def figures() -> Iterator[Figure]:
             value=1000 * _bill(folder, disk, "ebds"),
             unit="ms",
             baseline_name="stacking, two polls on the wire, three durable writes",
-            baseline=1000 * (STACK_SECONDS / _SPEED + 2 * _wire("ebds", poll, answer) + 3 * write),
+            baseline=1000 * (STACK_SECONDS / _SPEED + 2 * wire("ebds", poll, answer) + 3 * write),
             better="lower",
             aim="below one poll of 100 ms more",
         )
@@ -264,7 +268,7 @@ def figures() -> Iterator[Figure]:
             unit="ms",
             baseline_name="printing, four statuses and the ticket on the wire, three durable writes",
             baseline=1000
-            * (BARCODE_SECONDS / _SPEED + 4 * _wire("tcl", said) + _wire("tcl", ticket) + 3 * write),
+            * (BARCODE_SECONDS / _SPEED + 4 * wire("tcl", said) + wire("tcl", ticket) + 3 * write),
             better="lower",
             aim="below three polls of 50 ms more",
         )
@@ -274,7 +278,7 @@ def figures() -> Iterator[Figure]:
             value=1000 * _press(folder),
             unit="ms",
             baseline_name="the answer on the wire",
-            baseline=1000 * _wire("ioboard", edge),
+            baseline=1000 * wire("ioboard", edge),
             better="lower",
             aim="below 10 ms",
         )
