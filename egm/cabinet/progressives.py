@@ -52,7 +52,13 @@ def open_levels(cabinet: Cabinet) -> None:
                 "progressive.opened",
                 transfers=posting.opening(pool.id, level),
                 state={key: level.to_json()},
-                story={"pool": pool.id, "game": pool.game, "level": pool.level, "terms": terms.to_json()},
+                story={
+                    "pool": pool.id,
+                    "game": pool.game,
+                    "level": pool.level,
+                    "stake_cents": pool.definition.chance.stake_cents,
+                    "terms": terms.to_json(),
+                },
             )
             continue
         level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # a level's state is an object

@@ -123,7 +123,7 @@ class GameAudit:
 
     def _check_void(self, start: StoredEntry, end: StoredEntry) -> None:
         bet_cents = sum(t.amount_cents for t in start.transfers if t.target == "house:wager")
-        back_cents = sum(t.amount_cents for t in end.transfers)
+        back_cents = sum(t.amount_cents for t in end.transfers if t.target.startswith("credit:"))
         if back_cents not in {0, bet_cents}:
             self._fault(end, f"{back_cents} cents went back for a wager of {bet_cents}")
 

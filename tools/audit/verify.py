@@ -10,6 +10,7 @@ from meters.entry import GENESIS_HASH, canonical, decode
 from meters.keys import fingerprint
 from meters.ledger import Ledger
 from tools.audit.games import GameAudit, Shelf
+from tools.audit.levels import LevelAudit
 
 FINDINGS_MAX: Final = 100
 """Findings reported one by one; the rest are counted."""
@@ -36,6 +37,7 @@ class Report:
     games_open: int = 0
     head_hash: str = GENESIS_HASH
     seconds: float = 0.0
+    levels: int = 0
     credits_cents: int = 0
     meters: dict[str, int] = field(default_factory=dict)
     wrong: int = 0
@@ -57,6 +59,7 @@ class Report:
             "games_replayed": self.games,
             "games_void": self.games_void,
             "games_open": self.games_open,
+            "levels_derived": self.levels,
             "head": self.head_hash,
             "credits_cents": self.credits_cents,
             "meters": self.meters,
@@ -74,6 +77,7 @@ class Auditor:
         self.report = Report()
         self._ledger = Ledger()
         self._games = GameAudit(games, self._fault)
+        self._levels = LevelAudit(games, self._fault)
         self._ids: set[str] = set()
         self._heads = heads or {}
         self._seen_heads: set[int] = set()
@@ -92,6 +96,8 @@ class Auditor:
         except SelfAuditFailed as why:
             self.report.add(Finding(self._ledger.sequence, "", f"the books do not agree: {why}"))
         found = self._ledger.sequence, self._ledger.head_hex
+        for wrong in self._levels.close(self._ledger.balance_cents):
+            self.report.add(Finding(found[0], "", wrong))
         if head is not None and found != head:
             ends = f"the journal ends here ({found[1]}), not at entry {head[0]} ({head[1]})"
             self.report.add(Finding(found[0], "", ends))
@@ -104,6 +110,7 @@ class Auditor:
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
+        report.levels = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
         report.games, report.games_void, report.games_open = (
@@ -133,6 +140,7 @@ class Auditor:
             self._fault(entry, f"an earlier export has another entry here ({known})")
         self._apply(entry)
         self._games.see(entry)
+        self._levels.see(entry)
 
     def _check_chain(self, entry: StoredEntry) -> None:
         expected = self._ledger.sequence + 1

@@ -140,7 +140,8 @@ def _print_report(name: str, report: Report) -> None:
     console.print(
         f"  {report.entries} entries chained to {report.head_hash[:16]},"
         f" {report.checkpoints} signed checkpoints; games: {report.games} replayed,"
-        f" {report.games_void} void, {report.games_open} open; {report.seconds:.2f} s ({rate:,.0f} games/s)"
+        f" {report.games_void} void, {report.games_open} open; {report.levels} progressive levels derived;"
+        f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
         console.print(f"  [red]entry {finding.sequence}[/red] {finding.id}: {finding.why}", highlight=False)

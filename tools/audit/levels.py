@@ -1,0 +1,250 @@
+"""Every progressive level derived again: its value at each wager, its mystery draws, its hits, their payment.
+
+Nothing the machine says of an amount is believed: the terms come from the entry that opened the level, the
+share and the odds from the game's definition, the wager and the draws from the game's entry. What follows
+from them must be the transfers, the state and the awards the machine wrote.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from egm.progressive import posting
+from egm.progressive.exact import rational
+from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
+from egm.progressive.round import MYSTERY
+from meters import StoredEntry, Transfer
+from meters.recall import PLAY_START, PLAY_STEPS, story
+from paytables import Game, LevelPlay, PaytableError, Wager
+from tools.audit.games import Shelf
+
+_OPENED: Final = "progressive.opened"
+_CHANGED: Final = "progressive.changed"
+_ANSWERS: Final = ("progressive.award", "progressive.unanswered")
+_HOUSE: Final = "house:progressive:"
+
+
+@dataclass(slots=True)
+class _Play:
+    """An open game: its pools by level, and its hits so far as (pool, amount or claim)."""
+
+    pools: Mapping[str, str] = field(default_factory=dict)
+    hits: list[tuple[str, int | str]] = field(default_factory=list)
+
+
+class LevelAudit:
+    """Follows the entries in order; ``fault`` is told of each that does not come out as recorded."""
+
+    def __init__(self, games: Shelf, fault: Callable[[StoredEntry, str], None]) -> None:
+        self._games = games
+        self._fault = fault
+        self._open: dict[str, _Play] = {}
+        self._sequences: dict[str, int] = {}
+        self._answers: dict[str, int] = {}
+        self.levels: dict[str, Level] = {}
+        self._stakes: dict[str, tuple[Any, ...]] = {}
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry of the journal."""
+        try:
+            self._see(entry)
+        except (KeyError, TypeError, ValueError, AttributeError, TermsError) as why:
+            self._fault(entry, f"what it says of progressive levels cannot be read: {why!r}")
+        except LevelDefectiveError as why:
+            self._fault(entry, f"a progressive level cannot do what it says: {why}")
+
+    def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
+        """Yield what is wrong between the levels as derived and the accounts they stand on."""
+        for pool, level in sorted(self.levels.items()):
+            try:
+                posting.compare(pool, level, balance_cents)
+            except LevelDefectiveError as why:
+                yield str(why)
+
+    # ------------------------------------------------------------------ entry by entry
+    def _see(self, entry: StoredEntry) -> None:
+        told = story(entry)
+        if entry.kind == _OPENED:
+            self._opened(entry, told)
+        elif entry.kind == _CHANGED:
+            pool = str(told["pool"])
+            self.levels[pool] = self.levels[pool].change(Terms.from_json(told["terms"]))
+            self._check_state(entry, [pool])
+        elif entry.kind in _ANSWERS:
+            self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
+        elif entry.kind == "progressive.ahead":
+            self._sequences[str(told["pool"])] = int(told["counted"])
+        elif entry.kind == PLAY_START:
+            self._started(entry, told)
+        elif entry.kind in PLAY_STEPS and told.get("play_id") in self._open:
+            moved = _Moves(self.levels)
+            self._hit(entry, told, moved, [])
+            self._check_moves(entry, moved)
+        elif entry.kind in {"game.end", "game.void"}:
+            self._ended(entry, self._open.pop(str(told.get("play_id")), None))
+
+    def _opened(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+        pool = str(told["pool"])
+        if pool in self.levels:
+            self._fault(entry, f"level {pool} is opened twice")
+        self._stakes[pool] = told["game"], told["level"], told["stake_cents"]
+        level = self.levels[pool] = Level.open(Terms.from_json(told["terms"]))
+        self._same(entry, posting.opening(pool, level))
+        self._check_state(entry, [pool])
+
+    def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+        game = self._games.find(told["game"]["id"], told["game"]["digest"])
+        plays = (
+            () if game is None else self._plays(entry, game, told)
+        )  # the audit of games says what is missing
+        if game is None or not plays:
+            return
+        play = self._open[str(told["play_id"])] = _Play(told["pools"])
+        moved, wager_cents = _Moves(self.levels), told["bet_credits"] * told["denomination_cents"]
+        mysteries: list[tuple[str, str]] = []
+        draws = list(told["mystery"])
+        shares = {share["pool"]: share for share in told["fed"]}
+        for each in plays:
+            pool = play.pools[each.level]
+            if pool not in self.levels:
+                self._contributed(entry, each, shares[pool], wager_cents)
+                continue
+            before = self.levels[pool]
+            self._check_terms(entry, pool, each, (game.id, told["denomination_cents"]))
+            moved.step(pool, before.contribute(wager_cents))
+            if _mystery_hit(pool, before.mystery_odds(wager_cents), draws):
+                mysteries.append((each.level, pool))
+        if draws:
+            self._fault(entry, f"{len(draws)} mystery draws that no level asked for")
+        self._hit(entry, told, moved, mysteries)
+        self._check_moves(entry, moved)
+
+    def _plays(self, entry: StoredEntry, game: Game, told: Mapping[str, Any]) -> tuple[LevelPlay, ...]:
+        try:
+            plays = game.levels(Wager.from_json(told["wager"]))
+        except PaytableError as why:
+            self._fault(entry, f"its wager is none: {why}")
+            return ()
+        fed = told.get("pools", {}).keys()
+        missing = {each.level for each in plays} ^ fed
+        if missing:
+            self._fault(entry, f"the wager and its entry differ on level {min(missing)}")
+        return tuple(each for each in plays if each.level in fed)
+
+    def _check_terms(self, entry: StoredEntry, pool: str, play: LevelPlay, of: tuple[str, int]) -> None:
+        """The pool is that of this game, level and stake, and its terms are the definition's."""
+        game_id, denomination_cents = of
+        if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
+            self._fault(entry, f"level {pool} is that of {self._stakes[pool]}")
+        level = self.levels[pool]
+        due = (play.increment, play.reset_credits * denomination_cents)
+        kept = [(terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms]
+        if due not in kept:
+            self._fault(entry, f"level {pool} grows and starts by {kept[0]}, its game says {due}")
+
+    def _contributed(
+        self, entry: StoredEntry, play: LevelPlay, share: Mapping[str, Any], wager_cents: int
+    ) -> None:
+        """A linked level: the share is exact and its number the next."""
+        pool, sequence = share["pool"], share["sequence"]
+        due = self._sequences.get(pool, 0) + 1
+        if sequence != due:
+            self._fault(entry, f"contribution {sequence} to {pool}, {due} was due")
+        self._sequences[pool] = sequence
+        if rational(share["amount"]) != wager_cents * play.increment or share["wager_cents"] != wager_cents:
+            self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
+
+    def _hit(
+        self,
+        entry: StoredEntry,
+        told: Mapping[str, Any],
+        moved: "_Moves",
+        mysteries: list[tuple[str, str]],
+    ) -> None:
+        """Lock what this step hit: mysteries first, then what the outcome names."""
+        play = self._open[str(told["play_id"])]
+        named = () if told["outcome"] is None else told["outcome"]["progressives"]
+        expected = [*mysteries, *((level, play.pools[level]) for level in named)]
+        recorded = list(told.get("hits", ()))
+        if [(hit["level"], hit["pool"]) for hit in recorded] != expected:
+            self._fault(entry, f"it hit {expected}, and records {[hit['pool'] for hit in recorded]}")
+            return
+        for (_, pool), hit in zip(expected, recorded, strict=True):
+            if pool not in self.levels:
+                play.hits.append((pool, str(hit["claim"])))
+                continue
+            amount_cents, after = self.levels[pool].hit()
+            moved.step(pool, after)
+            play.hits.append((pool, amount_cents))
+            if hit["amount_cents"] != amount_cents:
+                self._fault(entry, f"level {pool} showed {amount_cents}, {hit['amount_cents']} was locked")
+
+    def _ended(self, entry: StoredEntry, play: _Play | None) -> None:
+        hits = [] if play is None else play.hits
+        if entry.kind == "game.void":
+            moved = _Moves(self.levels)
+            for pool, amount in hits:
+                if isinstance(amount, int):
+                    moved.step(pool, self.levels[pool].give_back(amount))
+            self._check_moves(entry, moved)
+            return
+        due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
+        paid = [
+            (t.source.removeprefix(_HOUSE), t.amount_cents)
+            for t in entry.transfers
+            if t.source.startswith(_HOUSE)
+        ]
+        if due != paid:
+            self._fault(entry, f"the levels hit are worth {due}, and {paid} was paid")
+
+    # ------------------------------------------------------------------ what must be the same
+    def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:
+        self._same(entry, tuple(moved.transfers))
+        self._check_state(entry, moved.touched)
+
+    def _same(self, entry: StoredEntry, due: tuple[Transfer, ...]) -> None:
+        found = [t for t in entry.transfers if t.source.startswith("pool:")]
+        if _flows(found) != _flows(due):
+            shown = ", ".join(f"{a} -> {b} {cents}" for (a, b), cents in _flows(due).items()) or "nothing"
+            self._fault(entry, f"its levels should have moved {shown}")
+
+    def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
+        for pool in pools:
+            if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
+                self._fault(entry, f"level {pool} is not kept as its entries make it")
+
+
+class _Moves:
+    """Steps of levels and the transfers they make, in order."""
+
+    def __init__(self, levels: dict[str, Level]) -> None:
+        self._levels = levels
+        self.transfers: list[Transfer] = []
+        self.touched: list[str] = []
+
+    def step(self, pool: str, after: Level) -> None:
+        self.transfers += posting.step(pool, self._levels[pool], after)
+        self._levels[pool] = after
+        if pool not in self.touched:
+            self.touched.append(pool)
+
+
+def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[Any]) -> bool:
+    """Whether a wager hit a mystery level; takes its number from the front of the recorded ones."""
+    if odds is None:
+        return False
+    favourable, bound = odds
+    if favourable >= bound:
+        return True
+    recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
+    if (recorded_bound, purpose) != (bound, f"{MYSTERY}{pool}") or not 0 <= value < bound:
+        raise ValueError(f"a number below {bound} for level {pool}, not {value} below {recorded_bound}")
+    return bool(value < favourable)
+
+
+def _flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
+    flows: Counter[tuple[str, str]] = Counter()
+    for t in transfers:
+        flows[t.source, t.target] += t.amount_cents
+    return flows
