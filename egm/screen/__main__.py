@@ -34,6 +34,10 @@ class Refusal(click.ClickException):
 )
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
 @click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
+@click.option(
+    "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
+)
+@click.option("--display", type=click.IntRange(0), default=0, help="Which display a window opens on.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
 def main(
@@ -44,6 +48,8 @@ def main(
     port: int,
     bench: bool,
     portrait: bool,
+    top: bool,
+    display: int,
     reduced_motion: bool,
     silent: bool,
 ) -> None:
@@ -53,31 +59,37 @@ def main(
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
     from egm.screen.app import App, Surface, clients  # noqa: PLC0415
+    from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.sound import Sounds  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
+    from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.web import Web  # noqa: PLC0415
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
+    make = TopPicture if top else Picture
     try:
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            surface = Web(theme, port=port, portrait=portrait, address_file=state / "run" / "screen.url")
-            click.echo(f"Screen: {surface.address}")
+            address = state / "run" / ("top.url" if top else "screen.url")
+            surface = Web(theme, port=port, portrait=portrait, address_file=address, make=make)
+            click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
             sys.stdout.flush()
         else:
-            surface = Window(theme, fullscreen=fullscreen, console=mode == "kmsdrm")
+            console = mode == "kmsdrm"
+            surface = Window(theme, fullscreen=fullscreen, console=console, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(str(error)) from error
-    machine, drawer = clients(state, bench=bench)
+    machine, drawer = clients(state, bench=bench and not top)
     app = App(
         theme=theme,
         surface=surface,
         machine=machine,
         bench=drawer,
-        sounds=Sounds(theme, wanted=not silent and mode != "web"),
+        sounds=Sounds(theme, wanted=not silent and not top and mode != "web"),
         reduced_motion=reduced_motion,
+        watching=top,
     )
     try:
         app.run(30 if mode == "web" else 60)

@@ -64,7 +64,7 @@ def complain(words: str) -> None:
 
 
 class App:
-    """One screen process. ``clock`` gives monotonic seconds."""
+    """One screen process. ``clock`` gives monotonic seconds; one that only watches wishes nothing."""
 
     def __init__(
         self,
@@ -76,6 +76,7 @@ class App:
         sounds: Sounds,
         clock: Callable[[], float] = time.monotonic,
         reduced_motion: bool = False,
+        watching: bool = False,
     ) -> None:
         now = clock()
         self.theme = theme
@@ -84,6 +85,7 @@ class App:
         self.bench = bench
         self.sounds = sounds
         self.clock = clock
+        self._watching = watching
         self._ask_bench_at = 0.0
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
@@ -122,6 +124,8 @@ class App:
         return tap.x * width, tap.y * height
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
+        if self._watching:
+            return
         for message in messages:
             client = self.bench if isinstance(message, BenchCommand) else self.machine
             if client is not None:

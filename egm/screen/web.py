@@ -80,10 +80,11 @@ class Web:
         portrait: bool = False,
         scale: float = 2 / 3,
         address_file: Path | None = None,
+        make: type[Picture] = Picture,
     ) -> None:
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
-        self.picture = Picture(theme, scale=scale, layout=PORTRAIT if portrait else LANDSCAPE)
+        self.picture = make(theme, scale=scale, layout=PORTRAIT if portrait else LANDSCAPE)
         self._surface = pygame.Surface(self.picture.pixels).convert()
         self._lock = threading.Lock()
         self._inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)

@@ -20,20 +20,30 @@ class Window:
     """A pygame display. A cabinet's full screen cannot be closed by a player: closing is for windows."""
 
     def __init__(
-        self, theme: Theme, *, fullscreen: bool = False, console: bool = False, title: str = "Open EGM"
+        self,
+        theme: Theme,
+        *,
+        fullscreen: bool = False,
+        console: bool = False,
+        title: str = "Open EGM",
+        display: int = 0,
+        make: type[Picture] = Picture,
     ) -> None:
         if console:
             os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
         self._kiosk = fullscreen or console
         self._theme = theme
+        self._make = make
         try:
             pygame.display.init()
             pygame.display.set_caption(title)
             if self._kiosk:
-                self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN)
+                self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN, display=display)
                 pygame.mouse.set_visible(not console)
             else:
-                self._display = pygame.display.set_mode(self._comfortable(), pygame.RESIZABLE)
+                self._display = pygame.display.set_mode(
+                    self._comfortable(), pygame.RESIZABLE, display=display
+                )
         except pygame.error as error:
             raise WindowError(f"no {'console' if console else 'window'} could be opened: {error}") from error
         self._fit()
@@ -50,7 +60,7 @@ class Window:
         wide, high = self._display.get_size()
         layout = PORTRAIT if high > wide else LANDSCAPE
         scale = min(wide / layout.size[0], high / layout.size[1])
-        self.picture = Picture(self._theme, scale=scale, layout=layout)
+        self.picture = self._make(self._theme, scale=scale, layout=layout)
         w, h = self.picture.pixels
         place = pygame.Rect((wide - w) // 2, (high - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))

@@ -44,7 +44,7 @@ def _screen_mode(wanted: str) -> str:
 
 
 def _children(
-    folder: StateFolder, cabinet_path: Path | None, screen: str, port: int | None
+    folder: StateFolder, cabinet_path: Path | None, screen: str, port: int | None, *, top: bool = False
 ) -> tuple[_Child, ...]:
     cabinet = load_cabinet(cabinet_path)
     where = ("--state", str(folder.root))
@@ -61,6 +61,9 @@ def _children(
         children.append(
             _Child("screen", ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra), speaks=True)
         )
+    if top and screen in {"window", "web"}:
+        shown = ("--mode", screen, "--top")
+        children.append(_Child("top screen", ("-m", "egm.screen", *where, *shown), speaks=True))
     return tuple(children)
 
 
@@ -136,12 +139,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     help="Where the picture goes; auto: a window where there is a display, else a browser.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The browser screen's port on 127.0.0.1.")
-def command(state: Path | None, cabinet: Path | None, screen: str, port: int | None) -> None:
+@click.option("--top", is_flag=True, help="A top screen as well: a second window, or a second browser page.")
+def command(state: Path | None, cabinet: Path | None, screen: str, port: int | None, *, top: bool) -> None:
     """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
-        children = _children(folder, cabinet, _screen_mode(screen), port)
+        children = _children(folder, cabinet, _screen_mode(screen), port, top=top)
         badges = demonstration_staff(load_cabinet(cabinet), folder, SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

@@ -1,0 +1,197 @@
+"""The top screen: what stands above a machine for the floor to see. It wishes nothing and takes no touch.
+
+The same view as the player's screen, drawn another way: the game's sign, its progressive levels on drums or
+its highest prizes, a win worth a celebration, and, where play has stopped, why.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import pygame
+
+from egm.screen.art.symbols import draw_symbol
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, Style
+from egm.screen.picture import Picture, Touch
+from egm.screen.scenes.attract import draw_celebration
+from egm.screen.scenes.chrome import hall, marquee
+from egm.screen.scenes.glass import base_field, prize_name, prizes_now
+from egm.screen.scenes.keno import keno_prizes
+from egm.screen.scenes.lockup import draw_lockup
+from egm.screen.scenes.progressive import draw_level
+from egm.screen.scenes.stage import BLACK, Stage, bulbs, rim_panel
+from egm.screen.theme import mix
+from egm.screen.view import Action, Scene, View
+
+#: The most levels that stand over each other; further ones take turns with them.
+_LEVELS_MOST: Final = 4
+_TURN_SECONDS: Final = 8.0
+_PRIZES: Final = 5
+#: What the floor is told; a service page is nobody's business but the attendant's.
+_TOLD: Final = frozenset(
+    {Scene.BOOT, Scene.LOST, Scene.OUT, Scene.DOOR, Scene.TILT, Scene.HANDPAY, Scene.PAYING, Scene.SERVICE}
+)
+
+
+class TopPicture(Picture):
+    """Draws views as the top screen shows them."""
+
+    def draw(self, surface: pygame.Surface, view: View) -> None:
+        """Draw the view. Nothing but the surface changes."""
+        self.painter.surface = surface
+        stage = self._stage(view)
+        surface.blit(_backdrop(stage), (0, 0))
+        if view.snapshot is not None and view.scene is not Scene.BOOT:
+            _board(stage)
+            _foot(stage)
+        if view.scene in _TOLD:
+            _told(stage, view.scene)
+        else:
+            draw_celebration(self._over(stage))
+
+    def touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
+        """Nothing."""
+        return []
+
+    def choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
+        """Nothing."""
+        return ()
+
+    def _over(self, stage: Stage) -> Stage:
+        """The stage whose field is this screen's board: celebrations fill it."""
+        return replace(stage, layout=replace(stage.layout, field=board(stage.layout)))
+
+
+def board(layout: Layout) -> Rect:
+    """The lit frame below the sign."""
+    w, h = float(layout.size[0]), float(layout.size[1])
+    top = h * 0.215 if not layout.portrait else h * 0.17
+    margin = 150.0 if not layout.portrait else 70.0
+    return (margin, top, w - 2 * margin, h - top - 110)
+
+
+def _sign(layout: Layout) -> Rect:
+    w, h = float(layout.size[0]), float(layout.size[1])
+    high = h * 0.17 if not layout.portrait else h * 0.12
+    return (w * 0.06, 26.0, w * 0.88, high)
+
+
+def _backdrop(stage: Stage) -> pygame.Surface:
+    p, layout, look = stage.painter, stage.layout, stage.look
+    game = stage.view.game
+    title = stage.texts.local(game.title, game.id) if game else "Open EGM"
+
+    def make() -> pygame.Surface:
+        rect = board(layout)
+        surface = hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
+        marquee(replace(stage, layout=replace(layout, marquee=_sign(layout))), surface, title)
+        area = p.box((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
+        fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
+        frame = rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
+        surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
+        return surface.convert() if pygame.display.get_surface() else surface
+
+    return p.kept(("top", layout.size, p.scale, look.name, title), make)
+
+
+def _board(stage: Stage) -> None:
+    """The progressive levels the bet plays for; else the highest prizes of the game."""
+    rect = board(stage.layout)
+    bulbs(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
+    snapshot = stage.view.snapshot
+    levels = snapshot.progressives if snapshot is not None else ()
+    if levels:
+        sheets = -(-len(levels) // _LEVELS_MOST)
+        sheet = int(stage.view.now / _TURN_SECONDS) % sheets
+        shown = levels[sheet * _LEVELS_MOST : (sheet + 1) * _LEVELS_MOST]
+        x, y, w, h = rect
+        step = (h - 20) / len(shown)
+        tall = min(step - 12, 320.0)
+        for i, level in enumerate(shown):
+            top = y + 10 + i * step + (step - tall) / 2
+            draw_level(stage, level, (x + 20, top, w - 40, tall), "title" if tall > 190 else "lead")
+        return
+    _prizes(stage, rect)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A prize as the floor sees it: its symbols or its words, and what it pays."""
+
+    icons: tuple[str, ...]
+    words: str
+    pays: str
+
+
+def _rows(stage: Stage) -> tuple[str, list[_Row]]:
+    """The heading and the highest prizes of the bet in force."""
+    texts, view = stage.texts, stage.view
+    field, game = base_field(stage), view.game
+    if field is not None:
+        unit = view.snapshot.denomination_cents if view.snapshot is not None else 1
+        prizes = prizes_now(stage, field)[:_PRIZES]
+        rows = [
+            _Row(
+                field.icons(prize),
+                prize_name(texts, field, prize.count, prize.symbol, prize.name),
+                stage.money(credits_ * unit),
+            )
+            for prize, credits_ in prizes
+        ]
+        return texts.say("panel.top_prizes"), rows
+    if game is not None and "areas" in game.presentation:
+        areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
+        best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES]
+        rows = [
+            _Row((str(symbol),), texts.local(area["name"]), texts.say("feature.multiplier", times=pay))
+            for area, symbol, pay in best
+        ]
+        return texts.say("wheel.prizes"), rows
+    spots, caught = keno_prizes(stage)
+    rows = [_Row((), texts.say("keno.catch", count=n), texts.number(pay)) for n, pay in caught[:_PRIZES]]
+    return texts.say("keno.spots", count=spots), rows
+
+
+def _prizes(stage: Stage, rect: Rect) -> None:
+    x, y, w, h = rect
+    p = stage.painter
+    heading, rows = _rows(stage)
+    p.text(heading, (x + w / 2, y + 56), Style("heavy", "title", stage.look.accent), width=w - 80)
+    step = (h - 130) / max(1, len(rows))
+    for i, row in enumerate(rows):
+        middle = y + 110 + (i + 0.5) * step
+        p.shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
+        side = min(step - 14, 150.0, w * 0.56 / max(1, len(row.icons)))
+        for n, symbol in enumerate(row.icons):
+            place: Rect = (x + 60 + n * side, middle - side / 2, side, side)
+            p.art(("symbol", symbol), place, partial(draw_symbol, symbol, ""))
+        left = x + 60 + (side + 30) * len(row.icons[:1])
+        if len(row.icons) <= 1:
+            style = Style("strong", "title" if step > 70 else "lead", "text")
+            p.text(row.words, (left, middle), style, align="left", width=w * 0.56 - left + x)
+        amount = Style("numbers", "marquee" if step > 96 else "title", "meter")
+        p.text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
+
+
+def _foot(stage: Stage) -> None:
+    """The clock and whose machine this is."""
+    snapshot, (wide, high) = stage.view.snapshot, stage.layout.size
+    if snapshot is None:
+        return
+    words = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    at = high - 38
+    edge = (0, 0, 0, 160)
+    style = Style("text", "small", "text_dim", 1.5, edge)
+    stage.painter.text(words, (40, at), style, align="left", width=wide * 0.6)
+    clock = stage.texts.clock(stage.view.time_utc)
+    style = Style("strong", "lead", "text", 2, edge)
+    stage.painter.text(clock, (wide - 40, at), style, align="right", width=wide * 0.3)
+
+
+def _told(stage: Stage, scene: Scene) -> None:
+    """Why play has stopped; to the floor a machine in service is one out of service."""
+    shown = Scene.OUT if scene is Scene.SERVICE else scene
+    whole = (0.0, 0.0, *map(float, stage.layout.size))
+    bar: Rect = (0.0, whole[3], whole[2], 0.0)
+    draw_lockup(replace(stage, layout=replace(stage.layout, bar=bar)), shown)

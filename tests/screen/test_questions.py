@@ -1,0 +1,153 @@
+"""Games that ask: what led to a question is seen first, and nothing that was seen is shown again."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.link.messages import Decision, Play
+from egm.screen.hearing import heard, ticked
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.steps import GambleStep, PickStep
+from egm.screen.view import Action, asking, times
+from paytables import Choice
+from tools.gallery import UNIT_CENTS, Walk, at_rest, snapshot
+
+
+def conversation(game, name, answers):
+    """Every question of a game and its outcome, each answered as ``answers`` says."""
+    play = game.play(game.wager(max(game.bet_options)), Walk(name))
+    asked = []
+    try:
+        asked.append(next(play))
+        while True:
+            asked.append(play.send(Choice(answers(asked[-1]))))
+    except StopIteration as ended:
+        return asked, ended.value
+
+
+def told(game, asked):
+    return Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+
+
+def ended(game, outcome):
+    return Play(
+        play_id="p",
+        game_id=game.id,
+        bet_credits=max(game.bet_options),
+        win_credits=outcome.win_credits,
+        win_cents=outcome.win_credits * UNIT_CENTS,
+        display=outcome.to_json()["display"],
+    )
+
+
+def answers(asked):
+    return "red" if asked.kind == "double_up" and not asked.prompt["rounds"] else asked.options[0]
+
+
+def games_that_ask(games, name, kind, count=6):
+    game = next(one for one in games if one.id == name)
+    found = []
+    for number in range(4000):
+        asked, outcome = conversation(game, f"{name}/ask/{number}", answers)
+        if any(one.kind == kind for one in asked):
+            found.append((asked, outcome))
+        if len(found) == count:
+            break
+    return game, found
+
+
+@pytest.mark.requirement("B-04", "C-20", "C-24")
+@pytest.mark.parametrize(
+    ("name", "kind"), [("orchard-picnic", "double_up"), ("orchard-picnic", "pick"), ("hold-fast", "hold")]
+)
+def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, published, theme, name, kind):
+    source, found = games_that_ask(games, name, kind)
+    assert found, "such games exist"
+    view_of = next(one for one in published if one.id == name)
+    for asked, outcome in found:
+        view = at_rest(published, view_of, "en", state="playing", accepts=("choose", "language"))
+        seen = 0
+        for question in asked:
+            view = heard(view, told(source, question))
+            assert not asking(view, theme), "first what led there is shown"
+            assert pressed(view, Action("choose", question.options[0]), theme)[1] == ()
+            line = times(view, theme)
+            fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
+            assert all(i >= view.show.seen for i in fresh), "what was seen is not shown again"
+            assert len(view.show.steps) >= seen
+            seen = view.show.seen
+            view = replace(view, now=view.now + line.rolled + 0.01)
+            assert asking(view, theme)
+            assert ticked(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
+            answer = answers(question)
+            name_of = "play" if kind == "hold" else "choose"
+            view = replace(view, held=answer) if kind == "hold" else view
+            view, (wish,) = pressed(view, Action(name_of, answer), theme)
+            assert (wish.name, wish.value) == ("choose", answer)
+        view = heard(view, ended(view_of, outcome))
+        assert view.show.whole
+        line = times(view, theme)
+        _, (wish,) = ticked(view, view.now + line.done + 0.01, theme)
+        assert (wish.name, wish.value) == ("shown", "p")
+
+
+@pytest.mark.requirement("C-16", "C-17")
+def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
+    """Boxes, cards and sums: what is drawn at the end of a game that asks is what was recorded."""
+    for kind in ("pick", "double_up"):
+        _, found = games_that_ask(games, "orchard-picnic", kind)
+        game = next(one for one in published if one.id == "orchard-picnic")
+        for _, outcome in found:
+            view = heard(at_rest(published, game, "en", state="playing"), ended(game, outcome))
+            display = outcome.display
+            picks = [step for step in view.show.steps if isinstance(step, PickStep)]
+            recorded = [step for step in display["steps"] if "opened" in step]
+            for shown, step in zip(picks, recorded, strict=True):
+                assert [box for box, _ in shown.opened] == [one["box"] for one in step["opened"]]
+                assert sum(item.credits for _, item in shown.opened) == step["credits"]
+            cards = [step for step in view.show.steps if isinstance(step, GambleStep)]
+            assert [(c.called, c.shown, c.credits) for c in cards] == [
+                (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
+            ]
+            if cards:
+                assert cards[-1].credits == outcome.win_credits
+
+
+def test_the_deck_alone_answers_any_question(games, published, theme):
+    """BET keys move among the answers, PLAY takes the one marked; none is taken unmarked."""
+    game = next(one for one in published if one.id == "orchard-picnic")
+    picture = Picture(theme)
+    source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
+    question = next(one for one in found[0][0] if one.kind == "pick")
+    view = heard(at_rest(published, game, "en", state="playing", accepts=()), told(source, question))
+    view = replace(view, now=view.now + 60)
+    places = picture.choices(view)
+    assert [place.value for place in places] == list(question.options)
+    marked, wishes = pressed(view, Action("play"), theme, places)
+    assert (wishes, marked.focused) == ((), True)
+    for _ in range(3):
+        marked, _ = pressed(marked, Action("bet_more"), theme, places)
+    _, (wish,) = pressed(marked, Action("play"), theme, places)
+    assert wish.value == question.options[3]
+
+
+def test_a_question_asked_again_by_a_link_that_came_back_changes_nothing(games, published, theme):
+    game = next(one for one in published if one.id == "orchard-picnic")
+    source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
+    question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    view = heard(at_rest(published, game, "en", state="playing", accepts=()), question)
+    later = replace(view, now=view.now + 3)
+    assert heard(later, question) == later
+
+
+def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games, published, theme):
+    game = next(one for one in published if one.id == "orchard-picnic")
+    source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
+    question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    view = heard(at_rest(published, game, "en", state="playing", accepts=()), question)
+    shut = heard(replace(view, now=150), snapshot(game, "en", state="door_open", doors_open=("main",)))
+    assert shut.decision is None
+    again = heard(heard(shut, snapshot(game, "en", state="playing")), question)
+    assert (again.show.began, again.show.seen) == (150, 0)
+    assert again.decision == question

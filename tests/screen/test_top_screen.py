@@ -1,0 +1,136 @@
+"""The top screen and its drums: what the floor is told, and that it can do nothing."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_picture import LEAST_HEIGHT, Watcher
+
+from egm.link.client import Client
+from egm.screen.app import App, Tap
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
+from egm.screen.sound import Sounds
+from egm.screen.top import TopPicture
+from egm.screen.view import Action
+from tools.gallery import at_rest, game_scenes, levels, machine_scenes
+
+
+@given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
+def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
+    now = before + more
+    shown = growing(before, now, since)
+    assert before * 1000 <= shown <= now * 1000
+    assert growing(before, now, GROW_SECONDS) == now * 1000
+    assert growing(now + 1, now, 0.0) == now * 1000, "a level that was won begins again at once"
+
+
+def test_drums_turn_as_on_an_odometer():
+    assert turns("$12.39", 0) == (0, 0, 0, 0, 0, 0)
+    assert turns("$12.34", 500) == (0, 0, 0, 0, 0, 0.5)
+    assert turns("$12.99", 500) == (0, 0, 0.5, 0, 0.5, 0.5)
+
+
+@pytest.mark.requirement("C-11")
+def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
+    """The award that changes during play is on the screen, in money, as the machine last told it."""
+    game = next(one for one in published if one.id == "lantern-harbour")
+    picture = TopPicture(theme)
+    watcher = picture.painter = Watcher(theme)
+    amounts = []
+    picture.painter.kept = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
+    picture.draw(pygame.Surface(picture.pixels), at_rest(published, game, "en"))
+    drums = [key[1] for key in amounts if key[0] == "odometer digit"]
+    told = [
+        picture.texts(at_rest(published, game, "en")).money(one.amount_cents, "CAD") for one in levels(game)
+    ]
+    wanted = [int(c) for words in told for c in words if c.isdigit()]
+    assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
+    assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, theme, language, layout):
+    picture = TopPicture(theme, layout=layout)
+    watcher = picture.painter = Watcher(theme)
+    surface = pygame.Surface(picture.pixels)
+    faults = []
+    scenes = list(machine_scenes(published, language, theme))
+    for game in published:
+        scenes += [
+            (f"{game.id}/{name}", view)
+            for name, view in game_scenes(published, game, outcomes[game.id], language, theme)
+            if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
+        ]
+    for name, view in scenes:
+        watcher.written = []
+        picture.draw(surface, view)
+        assert picture.touches(view) == []
+        for i, (words, box, height) in enumerate(watcher.written):
+            if not surface.get_rect().contains(box) or height < LEAST_HEIGHT:
+                faults.append((name, words, tuple(box), height))
+            faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
+    assert not faults, "\n".join(map(str, faults))
+
+
+class Still:
+    """A surface of nobody: it taps everywhere and shows nothing."""
+
+    def __init__(self, picture):
+        self.picture = picture
+
+    def inputs(self):
+        return [Tap(0.5, 0.5), Tap(0.9, 0.95), Action("play"), Action("cash_out"), Action("service")]
+
+    def frame(self):
+        return None
+
+    def show(self):
+        raise AssertionError("nothing was drawn")
+
+    def close(self):
+        pass
+
+
+class Ear(Client):
+    """A link that keeps what was sent to it."""
+
+    def __init__(self, tmp_path):
+        super().__init__(tmp_path / "none", tmp_path / "none")
+        self.sent = []
+
+    def send(self, message):
+        self.sent.append(message)
+        return True
+
+
+def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_path):
+    """Not even that a game has been shown: that is the player's screen's word."""
+    ear = Ear(tmp_path)
+    moments = iter([0.0, 1.0, 100.0, 300.0])
+    app = App(
+        theme=theme,
+        surface=Still(TopPicture(theme, scale=0.2)),
+        machine=ear,
+        bench=None,
+        sounds=Sounds(theme, wanted=False),
+        clock=lambda: next(moments),
+        watching=True,
+    )
+    game = published[0]
+    views = dict(game_scenes(published, game, outcomes[game.id], "en", theme))
+    app.view = replace(views["spin"], linked=True)
+    for _ in range(3):
+        assert app.step()
+    assert ear.sent == []
+
+
+def test_the_same_messages_make_the_same_view(published):
+    """The top screen hears what the player's screen hears; there is nothing else to tell it."""
+    game = published[0]
+    rest = at_rest(published, game, "en")
+    assert heard(rest, rest.snapshot).snapshot == rest.snapshot
