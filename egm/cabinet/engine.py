@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from egm.cabinet import (
+    controls,
     forms,
     hand_pays,
     host_tickets,
@@ -29,6 +30,7 @@ Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
 _MODULES: Final = (
+    controls,
     play,
     progressives,
     value_in,

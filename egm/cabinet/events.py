@@ -100,6 +100,8 @@ class Event(StrEnum):
     # who may take the machine out of service and give it back: a host, a link, an operator
     DISABLED = "disabled"
     ENABLED = "enabled"
+    CONTROL = "control"
+    HANDPAY_RESET = "handpay_reset"
 
 
 class Next(StrEnum):

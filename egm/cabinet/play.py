@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.credits import CREDIT, taken
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
@@ -85,8 +86,9 @@ def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 def game_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
-    """The game is resident."""
-    return occurrence.values.get("value") in cabinet.games
+    """The game is resident, and no host has disabled it."""
+    game_id = occurrence.values.get("value")
+    return game_id in cabinet.games and game_is_allowed(cabinet, str(game_id))
 
 
 def denomination_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:

@@ -51,6 +51,7 @@ FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.LEVELS_MOVED, ("show_levels",), Next.SAME),
     (Event.DISABLED, ("record_disabled",), Next.STANDING),
     (Event.ENABLED, ("record_enabled",), Next.STANDING),
+    (Event.CONTROL, ("record_control",), Next.SAME),
     (Event.KEY_MOVED, ("record_key",), Next.SAME),
     (Event.MENU_CLOSED, ("close_menu",), Next.STANDING),
 )
@@ -110,7 +111,7 @@ OWN: Final[tuple[Row, ...]] = (
     Row(
         State.IDLE,
         Event.PLAY,
-        ("bet_is_covered", "levels_are_up", "chance_is_ready"),
+        ("bet_is_covered", "game_is_enabled", "levels_are_up", "chance_is_ready"),
         ("start_game",),
         State.PLAYING,
     ),
@@ -199,6 +200,9 @@ OWN: Final[tuple[Row, ...]] = (
         ("ask_who",),
         Next.STANDING,
     ),
+    Row(
+        State.HANDPAY, Event.HANDPAY_RESET, ("handpay_is_in_order",), ("settle_handpay",), Next.STANDING
+    ),  # by a host
     Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
     *(
         row

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
 from egm.cabinet.credits import CREDIT, CreditKind
 from egm.cabinet.host import Redeeming
 from egm.cabinet.states import State
@@ -24,21 +25,24 @@ from meters import Phase, Transfer
 
 def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
     """The denominations the acceptor should take now; none unless the machine is ready to play (G-04)."""
-    value_in = cabinet.profile.value_in
-    ready = state is State.IDLE and cabinet.credit_cents < value_in.credit_limit_cents
-    return frozenset(value_in.bills_cents) if ready else frozenset()
+    bills_cents = frozenset(cabinet.profile.value_in.bills_cents)
+    return bills_allowed(cabinet, bills_cents) if _is_ready(cabinet, state) else frozenset()
+
+
+def _is_ready(cabinet: Cabinet, state: State) -> bool:
+    return state is State.IDLE and cabinet.credit_cents < cabinet.profile.value_in.credit_limit_cents
 
 
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
     kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
     taken = kept and cabinet.desk is not None and cabinet.terms.redemption
-    return taken and bool(bills_wanted(cabinet, state))
+    return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
 
 
 def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
     """The coins the acceptor should take now."""
-    return frozenset(cabinet.profile.coins.accepted_cents) if bills_wanted(cabinet, state) else frozenset()
+    return frozenset(cabinet.profile.coins.accepted_cents) if _is_ready(cabinet, state) else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from egm.cabinet import progressives
 from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.games import last_game
@@ -59,6 +60,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         progressives=progressives.views(cabinet),
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
+        sound=sound(cabinet),
         page=cabinet.service.page(cabinet),
     )
 

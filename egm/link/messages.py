@@ -170,6 +170,8 @@ class Snapshot(_Message):
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""
     key_fingerprint: str = ""
+    sound: str = "on"
+    """What a host lets be heard: ``on``; ``no_play``: games are silent; ``off``: all but alarms."""
     reminder: Reminder | None = None
     session: Session | None = None
     """None while nobody plays, and where the place keeps no count."""

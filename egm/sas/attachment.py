@@ -23,6 +23,7 @@ from egm.sas.host import Host
 from egm.sas.line import Line, LineHealth
 from egm.sas.money import MoneyNews
 from egm.sas.polls import polls_for
+from egm.sas.polls.control import after_bill
 from egm.sas.ports import open_port
 from egm.sas.reader import Reader
 from egm.sas.settings import SasLine
@@ -94,7 +95,7 @@ class SasChannel:
     def changed(self, now: Snapshot) -> None:
         """Tell the line how the machine is now, and the host what has happened since."""
         self._money.changed()
-        if now.journal_sequence == self._seen:
+        if now.journal_sequence <= self._seen:
             return
         entries = list(self.host.cabinet.journal.entries(since=self._seen))
         for entry in entries:
@@ -104,6 +105,8 @@ class SasChannel:
         news = [what for entry in entries for what in happenings(entry, readout, self._answered)]
         self._seen = self._noted = now.journal_sequence
         self._line.tell(readout, *news)
+        if any(entry.kind == "bill.in" for entry in entries):
+            after_bill(self.host)
 
     def _publish(self) -> None:
         self._line.tell(self._reader.readout())

@@ -263,6 +263,7 @@ class Channel:
         if self._up and now_ns - self._polled_ns >= LINK_LOST_NS:
             self._up = False
             self._synchronised = not self._require_sync
+            self._said = None  # who polls next may not have heard it
             self._next_chirp_ns = now_ns
             yield LinkChanged(up=False)
         if not self._up and now_ns >= self._next_chirp_ns:

@@ -20,6 +20,8 @@ from egm.sas.line import Delivered, Message, RealTime, Withdrawn
 from egm.sas.settings import SasLine
 
 _TIME_KEY: Final = "host_time:"
+READ_HANDPAY: Final = "handpay"
+"""Under this note: the journal id of the hand-pay the host has read."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,11 @@ class Host:
     def source(self) -> str:
         """Who disables the machine when this host does."""
         return f"host:{self.name}"
+
+    def game(self, number: int) -> str | None:
+        """The id of the game SAS knows under a number."""
+        games = list(self.cabinet.games)
+        return games[number - 1] if 0 < number <= len(games) else None
 
     @property
     def zone(self) -> ZoneInfo:

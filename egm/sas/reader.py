@@ -1,13 +1,15 @@
 """Makes the :class:`Readout`: from journal, games and cabinet, on the loop."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.games import last_game
 from egm.cabinet.host import HostMoney
-from egm.sas.host import Host
+from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from meters.entry import StoredEntry
 
@@ -80,7 +82,7 @@ class Reader:
             serial=cabinet.identity.serial,
             currency=cabinet.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=self._facts,
+            games=tuple(replace(f, enabled=game_is_allowed(cabinet, f.id)) for f in self._facts),
             selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._handpay(),
@@ -101,7 +103,7 @@ class Reader:
     def _handpay(self) -> HandpayFacts | None:
         """The money owed by hand, until this host has read of it."""
         owed = self._host.cabinet.recall(Key.HANDPAY)
-        if owed is None or owed["id"] == self._host.notes.get("handpay"):
+        if owed is None or owed["id"] == self._host.notes.get(READ_HANDPAY):
             return None
         return HandpayFacts(owed["id"], owed["kind"], owed["amount_cents"])
 

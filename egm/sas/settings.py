@@ -27,6 +27,7 @@ class Group(StrEnum):
 
 
 ON: Final = frozenset(Group) - {
+    Group.HANDPAY_RESET,
     Group.HOPPER_STATUS,
     Group.REAL_TIME,
     Group.DELAY,

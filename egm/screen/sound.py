@@ -17,6 +17,7 @@ RATE: Final = 22050
 LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
 ALARM_FLOOR: Final = 0.5
 ALARMS: Final = frozenset({"alarm", "jackpot"})
+OF_PLAY: Final = frozenset({"spin", "stop", "win_1", "win_2", "win_3", "win_4"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ def loudness(name: str, volume: int) -> float:
     return max(LEVELS[volume], ALARM_FLOOR) if name in ALARMS else LEVELS[volume]
 
 
+def is_allowed(name: str, view: View) -> bool:
+    """Whether a host lets a sound be heard; an alarm always is (J-17)."""
+    level = "on" if view.snapshot is None else view.snapshot.sound
+    return name in ALARMS or level == "on" or (level == "no_play" and name not in OF_PLAY)
+
+
 class Sounds:
     """Plays the sounds of what changed between two views."""
 
@@ -93,7 +100,8 @@ class Sounds:
     def follow(self, before: View, after: View) -> None:
         """Sound what happened between two views."""
         for name in sounds_between(before, after, self._theme):
-            self._play(name, loudness(name, after.volume))
+            if is_allowed(name, after):
+                self._play(name, loudness(name, after.volume))
 
     def _play(self, name: str, level: float) -> None:
         if not self._on or level <= 0:

@@ -1,0 +1,76 @@
+"""What a host may withhold without taking the machine out of service: bills, games, sounds.
+
+Each host's wish is kept on its own account and over a power cut; the machine does what all of them allow. A
+wish of None is no wish.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Occurrence
+
+_PREFIX: Final = "control:"
+
+
+class Control(StrEnum):
+    """What can be withheld."""
+
+    BILL_ACCEPTOR = "bill_acceptor"
+    """False: no bills, no tickets."""
+    BILLS = "bills"
+    """The bills that may be taken, in minor units."""
+    GAME = "game"
+    """Of one game (``game.<id>``), False: it is not offered."""
+    SOUND = "sound"
+    """``no_play``: games are silent; ``off``: everything but alarms is."""
+
+
+def record_control(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Keep what a host wishes; a repeat changes nothing."""
+    source, name, value = (occurrence.values.get(key) for key in ("source", "name", "value"))
+    key = f"{_PREFIX}{name}:{source}"
+    if cabinet.journal.state(key) == value:
+        return
+    cabinet.record("host.control", state={key: value}, story={"source": source, "name": name, "value": value})
+
+
+def wishes(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
+    """What every host wishes of a control; ``of`` is the game it is about."""
+    name = f"{control}.{of}" if of else str(control)
+    return list(cabinet.journal.states(f"{_PREFIX}{name}:").values())
+
+
+def acceptor_is_allowed(cabinet: Cabinet) -> bool:
+    """Whether bills and tickets may be taken at all."""
+    return False not in wishes(cabinet, Control.BILL_ACCEPTOR)
+
+
+def bills_allowed(cabinet: Cabinet, bills_cents: frozenset[int]) -> frozenset[int]:
+    """Those of ``bills_cents`` (minor units) that every host allows."""
+    if not acceptor_is_allowed(cabinet):
+        return frozenset()
+    for allowed in wishes(cabinet, Control.BILLS):
+        bills_cents &= frozenset(allowed)
+    return bills_cents
+
+
+def game_is_allowed(cabinet: Cabinet, game_id: str) -> bool:
+    """Whether no host has disabled a game."""
+    return False not in wishes(cabinet, Control.GAME, game_id)
+
+
+def sound(cabinet: Cabinet) -> str:
+    """How much may be heard: ``on``, ``no_play`` or ``off``."""
+    wished = wishes(cabinet, Control.SOUND)
+    return next((level for level in ("off", "no_play") if level in wished), "on")
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def game_is_enabled(cabinet: Cabinet, _: Occurrence) -> bool:
+    """No host has disabled the selected game."""
+    return game_is_allowed(cabinet, cabinet.selection.game_id)
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (game_is_enabled,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_control,)

@@ -1,0 +1,147 @@
+"""From bytes to polls: by the wakeup bit, by pauses; broken messages, and whatever else may lie on a line."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.sas.crc import sealed
+from egm.sas.requests import frame_size
+from egm.sas.tables.polls import POLLS
+from egm.sas.wire import (
+    Broken,
+    Elsewhere,
+    GeneralPoll,
+    LenientFraming,
+    LongPoll,
+    StrictFraming,
+    marked,
+)
+
+MS = 1_000_000
+READ = b"\x01\x1a"
+SET = bytes.fromhex("01 01 51 08")
+
+
+def strict() -> StrictFraming:
+    return StrictFraming(1, 5 * MS)
+
+
+def lenient() -> LenientFraming:
+    return LenientFraming(1, 30 * MS)
+
+
+def hear(framing, data: bytes, now_ns: int = 0) -> list:
+    return list(framing.hear(data, now_ns))
+
+
+def test_polls_are_cut_by_the_wakeup_bit() -> None:
+    told = hear(strict(), marked(b"\x81") + marked(READ) + marked(SET) + marked(b"\x82"))
+    assert told == [GeneralPoll(1), LongPoll(READ), LongPoll(SET), GeneralPoll(2)]
+
+
+def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
+    frame = sealed(bytes.fromhex("01 4D FF"))
+    assert hear(strict(), marked(frame)) == [LongPoll(frame)]
+    assert LongPoll(frame).data == b"\xff"
+    assert hear(strict(), b"\xff\x00\xff") == [GeneralPoll(127)]
+
+
+def test_a_frame_may_come_byte_by_byte() -> None:
+    framing, told = strict(), []
+    for number, byte in enumerate(marked(sealed(bytes.fromhex("01 4D FF")))):
+        told += hear(framing, bytes((byte,)), number * MS)
+    assert told == [LongPoll(sealed(bytes.fromhex("01 4D FF")))]
+
+
+@pytest.mark.parametrize("at", range(1, len(marked(SET))))
+def test_a_pause_over_five_milliseconds_ends_a_message(at: int) -> None:
+    framing, data = strict(), marked(SET)
+    told = hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS + 1)
+    assert LongPoll(SET) not in told
+    assert hear(framing, data, 10 * MS) == [LongPoll(SET)]
+
+
+@pytest.mark.parametrize("at", range(1, len(marked(SET))))
+def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
+    framing, data = strict(), marked(SET)
+    assert hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS) == [LongPoll(SET)]
+
+
+def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
+    told = hear(strict(), marked(SET)[:4] + marked(READ))
+    assert told == [Broken("cut", b"\x01\x01"), LongPoll(READ)]
+
+
+def test_messages_to_others_are_passed_over() -> None:
+    other = sealed(bytes.fromhex("02 2F 03 00 00 00"))
+    assert hear(strict(), marked(other) + marked(READ)) == [Elsewhere(2), LongPoll(READ)]
+    assert hear(lenient(), other + READ) == [Elsewhere(2), LongPoll(READ)]
+
+
+def test_a_wrong_crc_is_broken() -> None:
+    wrong = SET[:-1] + b"\x09"
+    assert hear(strict(), marked(wrong)) == [Broken("crc", wrong)]
+    assert hear(lenient(), wrong) == [Broken("crc", wrong)]
+
+
+def test_an_unknown_command_is_broken_and_the_next_poll_is_heard() -> None:
+    framing = strict()
+    assert hear(framing, marked(b"\x01\xfe\x00\x00")) == [Broken("unknown", b"\x01\xfe")]
+    assert hear(framing, marked(READ)) == [LongPoll(READ)]
+
+
+def test_without_a_wakeup_bit_a_host_may_say_80_before_every_poll() -> None:
+    assert hear(lenient(), b"\x80" + READ + b"\x80" + SET) == [
+        GeneralPoll(0),
+        LongPoll(READ),
+        GeneralPoll(0),
+        LongPoll(SET),
+    ]
+
+
+def test_without_a_wakeup_bit_only_a_pause_mends_what_was_broken() -> None:
+    framing = lenient()
+    assert hear(framing, b"\x01\xfe" + READ) == [Broken("unknown", b"\x01\xfe"), Broken("stray", READ)]
+    assert hear(framing, READ, 30 * MS) == [Broken("stray", READ)]
+    assert hear(framing, READ, 61 * MS) == [LongPoll(READ)]
+
+
+def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
+    unknown = {code for code in POLLS if frame_size(bytes((1, code, 0))) is None}
+    assert unknown == set(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
+    for code in set(POLLS) - unknown:
+        size = frame_size(bytes((1, code, 3, 0, 0, 0)))
+        assert size is not None
+        assert 2 <= size <= 2 + 1 + 255 + 2
+
+
+@given(noise=st.binary(max_size=300), address=st.integers(1, 127))
+def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, address: int) -> None:
+    framing = StrictFraming(address, 5 * MS)
+    poll = sealed(bytes((address, 0x01)))
+    hear(framing, noise)
+    assert hear(framing, marked(poll), 6 * MS)[-1] == LongPoll(poll)
+
+
+@given(noise=st.lists(st.binary(max_size=40), max_size=8), address=st.integers(1, 127))
+def test_noise_never_hides_the_next_poll_from_a_lenient_line(noise: list[bytes], address: int) -> None:
+    framing = LenientFraming(address, 30 * MS)
+    poll = sealed(bytes((address, 0x01)))
+    now = 0
+    for part in noise:
+        now += MS
+        hear(framing, part, now)
+    assert hear(framing, poll, now + 31 * MS)[-1] == LongPoll(poll)
+
+
+@given(data=st.binary(min_size=1, max_size=120), cuts=st.lists(st.integers(0, 120), max_size=6))
+def test_what_is_heard_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: list[int]) -> None:
+    for make in (strict, lenient):
+        whole, parts = make(), make()
+        edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+        told = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
+        strays = [h for h in told if not (isinstance(h, Broken) and h.why == "stray")]
+        expected = [h for h in hear(whole, data) if not (isinstance(h, Broken) and h.why == "stray")]
+        assert strays == expected
