@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.states import Event
 from egm.sas.codec import Reply, bcd
 from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.poll import Poll
@@ -43,10 +43,9 @@ def remote_reset(host: Host, _: LongPoll) -> Reply:
     """94: the host says the money has been paid by hand."""
     if host.cabinet.recall(Key.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
-    if host.at.engine.state is not State.HANDPAY:
-        return Reply(bytes((_UNABLE,)), once=True)
     host.handle(Event.HANDPAY_RESET, key=host.source)
-    return Reply(bytes((_RESET_DONE,)), once=True)
+    done = host.cabinet.recall(Key.HANDPAY) is None
+    return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 
 
 ROWS: Final[Sequence[Poll]] = (
