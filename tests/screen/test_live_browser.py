@@ -18,7 +18,7 @@ from egm.link.messages import Snapshot
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
 
 # Places in the picture's units: the drawer's tab, its $20 bill and attendant key; keys of the deck.
-TAB, TAB_OUT, TWENTY, KEY = (1900, 400), (1516, 400), (1590, 212), (1700, 665)
+TAB, TAB_OUT, TWENTY, KEY = (1900, 400), (1516, 400), (1590, 212), (1610, 687)
 CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1000)
 
 

@@ -127,6 +127,7 @@ class CctalkCoinTwin(CctalkTwin):
         """Where the coins went."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",
+            "coins_cents": sorted(self._slots),
             "hopper_cents": self.hopper_cents,
             "drop_cents": self.drop_cents,
             "tray_cents": self.tray_cents,

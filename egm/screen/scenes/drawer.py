@@ -1,8 +1,9 @@
-"""The drawer of a simulated cabinet: bills to insert, doors to open, keys to turn, faults to cause.
+"""The drawer of a simulated cabinet: bills, coins and tickets to insert, doors, keys, faults to cause.
 
 It exists only when the screen was started with a bench. It speaks to the bench, never to the machine.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,10 +16,16 @@ from egm.screen.view import View, drawer_share
 
 BILLS_CENTS: Final = (100, 500, 1000, 2000, 5000, 10000)
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
-KEY: Final = "attendant"
+KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
 #: Headings and their heights from the drawer's top.
-_HEADINGS: Final = (("bills", 112), ("doors", 258), ("keys", 622), ("faults", 716))
+_HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 644), ("faults", 730))
+
+
+#: Digits of a ticket's bar code.
+_CODE_DIGITS: Final = 18
+#: Where the ``index``-th of so many ``columns`` stands, from a height and with a height.
+Place = Callable[[int, int, float, float], Rect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,6 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     """Every control of the drawer when it is fully out, for the devices the bench has."""
     left, width, top = rect[0] + 26, rect[2] - 52, rect[1]
     currency = view.snapshot.currency if view.snapshot else "USD"
-    found: list[Control] = []
 
     def place(index: int, columns: int, y: float, height: float) -> Rect:
         one = (width - 10 * (columns - 1)) / columns
@@ -51,56 +57,65 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
             height,
         )
 
+    def money(device: str | None, cents: int, at: Rect) -> Control:
+        command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
+        return Control(at, texts.money(cents, currency), (command,))
+
     acceptor, board = _device(view, "inside_cents"), _device(view, "doors_open")
+    coins = _device(view, "coins_cents")
+    found: list[Control] = []
     if acceptor is not None:
-        found += [
-            Control(
-                place(i, 3, 130, 50),
-                texts.money(cents, currency),
-                (BenchCommand(device=acceptor, action="insert", values={"amount_cents": cents}),),
-            )
-            for i, cents in enumerate(BILLS_CENTS)
-        ]
+        found += [money(acceptor, cents, place(i, 3, 130, 50)) for i, cents in enumerate(BILLS_CENTS)]
+    if coins is not None:
+        taken = list(view.bench[coins]["coins_cents"])[:4]
+        found += [money(coins, cents, place(i, len(taken), 272, 50)) for i, cents in enumerate(taken)]
+    ticket = last_ticket(view)
+    if acceptor is not None and ticket:
+        command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
+        found.append(Control(place(0, 1, 329, 50), texts.say("drawer.ticket"), (command,)))
     if board is not None:
-        opened = view.bench[board]["doors_open"]
-        found += [
-            Control(
-                place(i, 1, 276, 35),
-                texts.say(f"door.{door}"),
-                (
-                    BenchCommand(
-                        device=board, action="door", values={"name": door, "open": door not in opened}
-                    ),
-                ),
-                door in opened,
-            )
-            for i, door in enumerate(DOORS)
-        ]
-        turn = tuple(
-            BenchCommand(device=board, action="key", values={"name": KEY, "on": on}) for on in (True, False)
-        )
-        found.append(Control(place(0, 1, 640, 50), texts.say("drawer.reset_key"), turn))
+        found += _board_controls(board, view, texts, place)
     if acceptor is not None:
-        powered = bool(view.bench[acceptor].get("powered", True))
-        jammed = view.bench[acceptor].get("status") == "jammed"
-        power = "power_off" if powered else "power_on"
-        jam = "clear" if jammed else "jam"
-        found.append(
-            Control(
-                place(0, 2, 734, 50),
-                texts.say(f"drawer.{jam}"),
-                (BenchCommand(device=acceptor, action=jam),),
-                jammed,
-            )
+        found += _fault_controls(acceptor, view, texts, place)
+    return found
+
+
+def last_ticket(view: View) -> str:
+    """The bar code of the last whole ticket that came out of the bench's printer; empty: none did."""
+    printer = _device(view, "ticket_in_path")
+    for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
+        words = [job.get("barcode"), *job.get("fields", ())]
+        codes = [str(one) for one in words if one and str(one).isdigit() and len(str(one)) == _CODE_DIGITS]
+        if job.get("barcode_complete") and codes:
+            return codes[0]
+    return ""
+
+
+def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
+    """Doors and key switches; a key is turned and turned back."""
+    opened = view.bench[board]["doors_open"]
+    found = []
+    for i, door in enumerate(DOORS):
+        values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
+        command = BenchCommand(device=board, action="door", values=values)
+        found.append(Control(place(i, 2, 414, 50), texts.say(f"door.{door}"), (command,), door in opened))
+    for i, key in enumerate(KEYS):
+        turn = tuple(
+            BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in (True, False)
         )
-        found.append(
-            Control(
-                place(1, 2, 734, 50),
-                texts.say(f"drawer.{power}"),
-                (BenchCommand(device=acceptor, action=power),),
-                not powered,
-            )
-        )
+        found.append(Control(place(i, 3, 662, 50), texts.say(f"drawer.key_{key}"), turn))
+    return found
+
+
+def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> list[Control]:
+    powered = bool(view.bench[acceptor].get("powered", True))
+    jammed = view.bench[acceptor].get("status") == "jammed"
+    found = []
+    for i, (action, on) in enumerate(
+        (("clear" if jammed else "jam", jammed), ("power_off" if powered else "power_on", not powered))
+    ):
+        command = BenchCommand(device=acceptor, action=action)
+        found.append(Control(place(i, 2, 748, 50), texts.say(f"drawer.{action}"), (command,), on))
     return found
 
 
