@@ -59,6 +59,7 @@ LOGS: Final[Mapping[str, Log]] = {
         Log("complements", ("complement.*",), 100, "Q-05; MC 21.4"),
         Log("orphans", ("orphan.*", "handpay.unclaimed"), 100, "Q-06; MC 21.3"),
         Log("forfeits", ("forfeit.*",), 100, "F-15; QC s.94"),
+        Log("protection", ("protection.*",), 100, "N-02, N-03"),
         Log("disputes", ("dispute.*", "machine.checked"), 100, "Q-02, Q-04; MC 21.1-21.2"),
         Log("progressives", ("progressive.hit*",), 25, "D-19; NY 5320.8(b)"),
         Log(

@@ -6,12 +6,21 @@ from typing import Final
 from egm.cabinet.attachments import Attachment, Make, Surroundings
 from egm.cabinet.monitoring import monitoring
 from egm.cabinet.patience import patience
+from egm.cabinet.reminders import reminders
 from egm.cabinet.service_timeout import service_timeout
 from egm.cabinet.software import reverification
 from egm.gat.port import gat_port
 from egm.sas.attachment import sas_lines
 
-MAKERS: Final[Sequence[Make]] = (monitoring, patience, reverification, service_timeout, sas_lines, gat_port)
+MAKERS: Final[Sequence[Make]] = (
+    monitoring,
+    patience,
+    reminders,
+    reverification,
+    service_timeout,
+    sas_lines,
+    gat_port,
+)
 
 
 def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:

@@ -82,6 +82,10 @@ class Event(StrEnum):
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
     LEVELS_MOVED = "levels_moved"
+    # player protection, as time passes
+    REMINDER_DUE = "reminder_due"
+    PAUSE_OVER = "pause_over"
+    SESSION_OVER = "session_over"
     # what persons write down and decide about a player's money
     HANDPAY_FORM = "handpay_form"
     MACHINE_CHECKED = "machine_checked"

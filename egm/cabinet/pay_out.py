@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
+from egm.cabinet import protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CREDIT, CreditKind, account
 from egm.cabinet.faults import fault
@@ -369,14 +370,15 @@ def _into_money(cabinet: Cabinet) -> int:
 def is_due(cabinet: Cabinet, state: State) -> bool:
     """Whether the player is paid without asking (again).
 
-    The profile may want it from a balance on (Québec VLT: a coupon at $1,000), and what the hopper left over
-    may go the next way by itself.
+    The profile may want it from a balance on (Québec VLT: a coupon at $1,000) or at the player's limit, and
+    what the hopper left over may go the next way by itself.
     """
     if state not in {State.IDLE, State.OUT_OF_SERVICE} or not cabinet.cash_cents:
         return False
     limit_cents = cabinet.profile.pay_out.automatic_cents
+    too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
     return cabinet.recall(Key.GOES_ON) is not None or (
-        state is State.IDLE and limit_cents is not None and cabinet.cash_cents >= limit_cents
+        state is State.IDLE and (too_much or protection.pays_out(cabinet))
     )
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import progressives
+from egm.cabinet import progressives, protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.credits import CREDIT, taken
@@ -188,7 +188,11 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         transfers=(*wagered, *dealings.transfers),
         dims=_dims(game),
         counts={"games_played": 1},
-        state={Key.GAME: {"play_id": play_id}, **progressives.state_of(cabinet, game, dealings)},
+        state={
+            Key.GAME: {"play_id": play_id},
+            **progressives.state_of(cabinet, game, dealings),
+            **protection.counted(cabinet, wagered_cents=selection.bet_cents),
+        },
         story=game,
     )
     cabinet.conversation, cabinet.told_game = conversation, game
@@ -231,7 +235,7 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
         transfers=transfers,
         dims=_dims(game),
         counts={"games_won" if transfers else "games_lost": 1},
-        state={**_ended(game, transfers), **progressives.closing_state(cabinet, game, "credit")},
+        state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
         story={"play_id": game["play_id"], "win_cents": win_cents},
     )
     cabinet.conversation = None
@@ -254,7 +258,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
         dims=_dims(game),
         counts={"games_won": 1},
         state={
-            **_ended(game, (*won, *levels)),
+            **_ended(cabinet, game, (*won, *levels)),
             **progressives.closing_state(cabinet, game, "hand"),
             Key.HANDPAY: {"id": reservation, "kind": kind, "amount_cents": total_cents},
         },
@@ -263,10 +267,14 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.conversation = None
 
 
-def _ended(game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
+def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
     """What the end of a game sets in memory; the win shown is all it paid, levels included."""
     total_cents = sum(part.amount_cents for part in paid)
-    return {Key.GAME: None, Key.LAST: {"play_id": game["play_id"], "win_cents": total_cents}}
+    return {
+        Key.GAME: None,
+        Key.LAST: {"play_id": game["play_id"], "win_cents": total_cents},
+        **protection.counted(cabinet, won_cents=total_cents),
+    }
 
 
 # ---------------------------------------------------------------------------------------------- recovery

@@ -7,7 +7,7 @@ comes from a form of the staff (:mod:`egm.cabinet.forms`), which says who may ma
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import progressives
+from egm.cabinet import progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import MONEY, CreditKind, given_back, taken
 from egm.cabinet.games import open_game
@@ -228,16 +228,17 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
     start = cabinet.journal.get(f"{game['play_id']}.start")
     stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
     back = given_back(stake, "house:refund_defect") if refund else ()
+    back_cents = sum(part.amount_cents for part in back)
     returned, levels = progressives.give_back(cabinet, game)
     cabinet.record(
         "game.void",
         transaction_id=f"{game['play_id']}.void",
         transfers=(*back, *returned),
         counts={"games_void": 1},
-        state={Key.GAME: None, **levels},
+        state={Key.GAME: None, **levels, **protection.counted(cabinet, won_cents=back_cents)},
         story={
             "play_id": game["play_id"],
-            "refund_cents": sum(part.amount_cents for part in back),
+            "refund_cents": back_cents,
             **story,
         },
     )

@@ -6,7 +6,7 @@ Three rules, held by tests:
   event whose guards all hold is taken; where there is none, the event is refused and the person is told why.
 * Facts of the physical world (a bill is in the box, a door is open) are recorded in every state: refusing to
   know a fact would lose money or blind the audit.
-* ``Next.STANDING`` is the state that the machine's durable memory says it is in; see :func:`standing`.
+* ``Next.STANDING`` is the state that the machine's memory says it is in (:func:`standing`).
   A restart, a closed door and a cleared tilt all lead there, so nothing needs to remember where it was.
 """
 
@@ -111,10 +111,13 @@ OWN: Final[tuple[Row, ...]] = (
     Row(
         State.IDLE,
         Event.PLAY,
-        ("bet_is_covered", "game_is_enabled", "levels_are_up", "chance_is_ready"),
+        ("no_reminder_stands", "bet_is_covered", "game_is_enabled", "levels_are_up", "chance_is_ready"),
         ("start_game",),
         State.PLAYING,
     ),
+    Row(State.IDLE, Event.ACKNOWLEDGE, ("reminder_may_go",), ("acknowledge",), Next.SAME),
+    Row(State.IDLE, Event.LIMIT, ("limit_is_offered",), ("set_limit",), Next.SAME),
+    Row(State.IDLE, Event.REMINDER_DUE, ("reminder_is_due",), ("remind",), Next.SAME),
     Row(State.IDLE, Event.BET, ("bet_is_offered",), ("set_bet",), Next.SAME),
     Row(State.IDLE, Event.GAME, ("game_is_offered",), ("select_game",), Next.SAME),
     Row(State.IDLE, Event.DENOMINATION, ("denomination_is_offered",), ("select_denomination",), Next.SAME),
@@ -263,8 +266,13 @@ OWN: Final[tuple[Row, ...]] = (
         for state in _FILLING_IN
     ),
     *(
-        Row(state, Event.RESIDUAL, ("residual_may_go",), ("remove_residual",), Next.SAME)
+        row
         for state in (State.IDLE, State.OUT_OF_SERVICE)
+        for row in (
+            Row(state, Event.RESIDUAL, ("residual_may_go",), ("remove_residual",), Next.SAME),
+            Row(state, Event.PAUSE_OVER, ("pause_is_over",), ("end_pause",), Next.SAME),
+            Row(state, Event.SESSION_OVER, ("session_is_over",), ("end_session",), Next.SAME),
+        )
     ),
     # ------------------------------------------------------------------ a game waits for a failed generator
     Row(State.PLAYING, Event.MENU, ("game_cannot_end", "menu_may_open"), ("open_menu",), Next.STANDING),

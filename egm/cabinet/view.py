@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from egm.cabinet import progressives
+from egm.cabinet import progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
@@ -61,6 +61,9 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
         sound=sound(cabinet),
+        reminder=protection.reminder_view(cabinet),
+        session=protection.session_view(cabinet),
+        protection=protection.protection_view(cabinet),
         page=cabinet.service.page(cabinet),
     )
 

@@ -1,0 +1,280 @@
+"""Player protection: reminders of time and money, limits, and the pause at a limit; as the profile says.
+
+A *session* runs from the first wager until credits have been zero for the profile's time. What it cost is
+counted in the very transactions of its games, so it is exact after a restart; its time is the time of day,
+which goes on while the power is off. Reminders come between games only, and nothing here touches a draw
+(N-09). Where a profile keeps no count of sessions, none is kept.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate, chain, repeat, takewhile
+from typing import Any, Final
+
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.link import messages
+from egm.link.messages import Notice
+
+#: Kinds of reminder that pause the play.
+_LIMITS: Final = frozenset({"time_limit", "spend_limit"})
+
+
+# ---------------------------------------------------------------------------------------------- the count
+def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, Any]:
+    """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
+    if not cabinet.profile.protection.counts:
+        return {}
+    session = cabinet.recall(Key.SESSION) or _fresh(cabinet)
+    return {
+        Key.SESSION: {
+            **session,
+            "wagered_cents": session["wagered_cents"] + wagered_cents,
+            "won_cents": session["won_cents"] + won_cents,
+        }
+    }
+
+
+def _fresh(cabinet: Cabinet) -> dict[str, Any]:
+    since = cabinet.clock.now().isoformat(timespec="seconds")
+    return {"since": since, "wagered_cents": 0, "won_cents": 0, "time_reminders": 0, "spend_reminders": 0}
+
+
+def _minutes(cabinet: Cabinet, session: dict[str, Any]) -> int:
+    """Whole minutes since the session began; a clock set back counts as none."""
+    played = cabinet.clock.now() - datetime.fromisoformat(session["since"])
+    return max(0, int(played / timedelta(minutes=1)))
+
+
+def _spent_cents(session: dict[str, Any]) -> int:
+    return int(session["wagered_cents"]) - int(session["won_cents"])
+
+
+def time_due_at(cabinet: Cabinet) -> datetime | None:
+    """When time alone makes a reminder due, or ends a pause; None: never."""
+    session, reminder = cabinet.recall(Key.SESSION), cabinet.recall(Key.REMINDER)
+    if reminder is not None:
+        return datetime.fromisoformat(reminder["until"]) if reminder["until"] else None
+    if session is None:
+        return None
+    minutes = [at for at in (_limits(cabinet)[0], _time_reminder_at(cabinet, session)) if at is not None]
+    if not minutes:
+        return None
+    return datetime.fromisoformat(session["since"]) + timedelta(minutes=min(minutes))
+
+
+def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
+    """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
+    rules, own = cabinet.profile.protection, cabinet.recall(Key.LIMITS) or {}
+    minutes = [limit for limit in (rules.limit_minutes, own.get("minutes")) if limit]
+    cents = [limit for limit in (rules.limit_spend_cents, own.get("cents")) if limit]
+    return min(minutes, default=None), min(cents, default=None)
+
+
+def _times(cabinet: Cabinet) -> Iterable[int]:
+    """The minutes at which a reminder is due, in order, without end."""
+    steps = cabinet.profile.protection.remind_minutes
+    return accumulate(chain(steps, repeat(steps[-1]))) if steps else ()
+
+
+def _time_reminder_at(cabinet: Cabinet, session: dict[str, Any]) -> int | None:
+    """The minute the next reminder of time is due at."""
+    given = session["time_reminders"]
+    return next((at for number, at in enumerate(_times(cabinet), 1) if number > given), None)
+
+
+def due(cabinet: Cabinet) -> str | None:
+    """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
+    session = cabinet.recall(Key.SESSION)
+    if session is None or cabinet.recall(Key.REMINDER) is not None:
+        return None
+    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    limit_minutes, limit_cents = _limits(cabinet)
+    step_cents = cabinet.profile.protection.remind_spend_cents
+    remind_at = _time_reminder_at(cabinet, session)
+    for kind, holds in (
+        ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
+        ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
+        ("time", remind_at is not None and minutes >= remind_at),
+        ("spend", step_cents is not None and spent_cents // step_cents > session["spend_reminders"]),
+    ):
+        if holds:
+            return kind
+    return None
+
+
+def pays_out(cabinet: Cabinet) -> bool:
+    """A limit is reached, and the place then pays the player out."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return (
+        reminder is not None
+        and reminder["kind"] in _LIMITS
+        and cabinet.profile.protection.at_limit == "cash_out"
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def no_reminder_stands(cabinet: Cabinet, _: Occurrence) -> bool:
+    """Nothing waits to be read, and play is not paused."""
+    return cabinet.recall(Key.REMINDER) is None
+
+
+def reminder_is_due(cabinet: Cabinet, _: Occurrence) -> bool:
+    """It is time to remind."""
+    return due(cabinet) is not None
+
+
+def reminder_may_go(cabinet: Cabinet, _: Occurrence) -> bool:
+    """A reminder stands that the player may wave away; a pause is not one."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return reminder is not None and reminder["kind"] not in _LIMITS
+
+
+def pause_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
+    """A pause stands whose time has come."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return (
+        reminder is not None
+        and bool(reminder["until"])
+        and cabinet.clock.now() >= datetime.fromisoformat(reminder["until"])
+    )
+
+
+def session_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
+    """A session was counted, and nothing of the player's is left on the machine."""
+    begun = any(cabinet.recall(key) is not None for key in (Key.SESSION, Key.LIMITS))
+    busy = any(cabinet.recall(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
+    return begun and not busy and cabinet.credit_cents == 0
+
+
+def limit_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The place lets players set limits, and this one binds no less than the one in force.
+
+    Limits are for a player who has credits; 0 takes one away, which like raising it waits for a new session.
+    """
+    value, options = occurrence.values.get("value"), occurrence.values.get("options") or {}
+    of = options.get("of") if isinstance(options, dict) else None
+    if not cabinet.profile.protection.own_limits or cabinet.credit_cents <= 0:
+        return False
+    if of not in {"minutes", "cents"} or type(value) is not int or value < 0:
+        return False
+    now = (cabinet.recall(Key.LIMITS) or {}).get(of, 0)
+    return not now or (0 < value <= now)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def remind(cabinet: Cabinet, _: Occurrence) -> None:
+    """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
+    kind, session = due(cabinet), cabinet.recall(Key.SESSION)
+    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    rules, until = cabinet.profile.protection, ""
+    if kind in _LIMITS and rules.pause_minutes:
+        over = cabinet.clock.now() + timedelta(minutes=rules.pause_minutes)
+        until = over.isoformat(timespec="seconds")
+    passed = sum(1 for _ in takewhile(lambda at: at <= minutes, _times(cabinet)))
+    step_cents = rules.remind_spend_cents
+    reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until}
+    cabinet.record(
+        "protection.reminder",
+        counts={f"reminders.{kind}": 1},
+        state={
+            Key.REMINDER: reminder,
+            Key.SESSION: {
+                **session,
+                "time_reminders": passed,
+                "spend_reminders": max(
+                    session["spend_reminders"], spent_cents // step_cents if step_cents else 0
+                ),
+            },
+        },
+        story=reminder,
+    )
+
+
+def acknowledge(cabinet: Cabinet, _: Occurrence) -> None:
+    """The player has read it."""
+    reminder = cabinet.recall(Key.REMINDER)
+    cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, story={"kind": reminder["kind"]})
+
+
+def end_pause(cabinet: Cabinet, _: Occurrence) -> None:
+    """The pause is over: play may go on, and time and money are counted from here."""
+    reminder = cabinet.recall(Key.REMINDER)
+    cabinet.record(
+        "protection.pause_over",
+        state={Key.REMINDER: None, Key.SESSION: _fresh(cabinet)},
+        story={"kind": reminder["kind"]},
+    )
+
+
+def end_session(cabinet: Cabinet, _: Occurrence) -> None:
+    """The player has left; what he set and what he was told goes with him."""
+    session = cabinet.recall(Key.SESSION)
+    story = (
+        {}
+        if session is None
+        else {"minutes": _minutes(cabinet, session), "spent_cents": _spent_cents(session)}
+    )
+    cabinet.record(
+        "protection.session_ended",
+        state={Key.SESSION: None, Key.REMINDER: None, Key.LIMITS: None},
+        story=story,
+    )
+
+
+def set_limit(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Take the player's own limit."""
+    of, value = str(occurrence.values["options"]["of"]), int(occurrence.values["value"])
+    limits = {**(cabinet.recall(Key.LIMITS) or {}), of: value}
+    cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, story={"of": of, "value": value})
+    cabinet.notice = Notice(code="limit_set")
+
+
+# ---------------------------------------------------------------------------------------------- what is seen
+def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
+    """The reminder that stands, for the screen."""
+    reminder = cabinet.recall(Key.REMINDER)
+    if reminder is None:
+        return None
+    return messages.Reminder(
+        kind=reminder["kind"],
+        minutes=reminder["minutes"],
+        spent_cents=reminder["spent_cents"],
+        until_utc=reminder["until"],
+    )
+
+
+def session_view(cabinet: Cabinet) -> messages.Session | None:
+    """The session, for the screen."""
+    session = cabinet.recall(Key.SESSION)
+    if session is None:
+        return None
+    own = cabinet.recall(Key.LIMITS) or {}
+    return messages.Session(
+        since_utc=session["since"],
+        spent_cents=_spent_cents(session),
+        limit_minutes=own.get("minutes", 0),
+        limit_cents=own.get("cents", 0),
+    )
+
+
+def protection_view(cabinet: Cabinet) -> messages.Protection:
+    """What the place wants in sight."""
+    rules = cabinet.profile.protection
+    return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    no_reminder_stands,
+    reminder_is_due,
+    reminder_may_go,
+    pause_is_over,
+    session_is_over,
+    limit_is_offered,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    remind,
+    acknowledge,
+    end_pause,
+    end_session,
+    set_limit,
+)

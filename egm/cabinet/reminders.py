@@ -1,0 +1,65 @@
+"""Reminders as an attachment: the time that passes, for :mod:`egm.cabinet.protection`."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+
+from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.protection import session_is_over, time_due_at
+from egm.cabinet.states import Event
+from egm.link.messages import Snapshot
+
+
+class Reminders:
+    """Asks the state table, as time passes and things happen, whether it is time to remind or to end."""
+
+    name = "protection"
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._at = surroundings
+        self._cabinet = surroundings.engine.cabinet
+        self._news = asyncio.Event()
+        self._left_ns: int | None = None
+
+    async def run(self) -> None:
+        """Look whenever something has happened, and when the next thing is due."""
+        while True:
+            self._news.clear()
+            self._look()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), self._seconds())
+
+    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+        """Look again."""
+        self._news.set()
+
+    def _look(self) -> None:
+        for event in (Event.PAUSE_OVER, Event.REMINDER_DUE):
+            if self._at.engine.accepts(event):
+                self._at.handle(Occurrence(event))
+        if not session_is_over(self._cabinet, Occurrence(Event.SESSION_OVER)):
+            self._left_ns = None
+        elif self._left_ns is None:
+            self._left_ns = self._at.clock.monotonic_ns()
+        if self._left_ns is not None and self._gap_seconds() <= 0:
+            self._left_ns = None
+            self._at.handle(Occurrence(Event.SESSION_OVER))
+
+    def _gap_seconds(self) -> float:
+        """How long until the player counts as gone."""
+        gone_ns = self._at.clock.monotonic_ns() - (self._left_ns or 0)
+        return self._cabinet.profile.protection.session_gap_minutes * 60 - gone_ns / 1e9
+
+    def _seconds(self) -> float | None:
+        """How long until time alone makes something due; None: never."""
+        at = time_due_at(self._cabinet)
+        waits = [] if at is None else [(at - self._at.clock.now()).total_seconds()]
+        waits += [] if self._left_ns is None else [self._gap_seconds()]
+        return max(0.0, min(waits)) if waits else None
+
+
+def reminders(surroundings: Surroundings) -> Iterable[Attachment]:
+    """One where the place keeps count of sessions."""
+    rules = surroundings.engine.cabinet.profile.protection
+    return (Reminders(surroundings),) if rules.counts else ()
