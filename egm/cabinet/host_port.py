@@ -4,13 +4,13 @@ A line's polls call these methods on the machine's loop. Each returns when its e
 repeated after a lost answer, and says what is true then; the state table decides, as it does for a person.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
-from egm.cabinet.cabinet import Key
+from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import Redeeming, Validation, in_ring, ring_place
@@ -20,6 +20,8 @@ from egm.tickets.model import Ticket, TicketState, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
 from meters.recall import story
+
+Handle: TypeAlias = Callable[[Occurrence], None]
 
 
 class NumberAnswer(StrEnum):
@@ -65,9 +67,14 @@ _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Re
 class HostTickets:
     """Tickets of one machine, as its host sees them."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, handle: Handle) -> None:
+        """``handle`` lets something happen, and stops a machine that cannot record it."""
         self._engine = engine
         self._cabinet = engine.cabinet
+        self._handle = handle
+
+    def _let(self, event: Event, **values: object) -> None:
+        self._handle(Occurrence(event, values))
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
@@ -86,7 +93,7 @@ class HostTickets:
             return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
         if known or not is_system(number):
             return NumberAnswer.IMPROPER
-        self._engine.handle(Event.TICKET_NUMBERED, id=wanted.id, number=number)
+        self._let(Event.TICKET_NUMBERED, id=wanted.id, number=number)
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
@@ -94,7 +101,7 @@ class HostTickets:
         wanted = self.wanted
         if wanted is None:
             return NumberAnswer.NOT_WAITING
-        self._engine.handle(Event.NUMBER_REFUSED, id=wanted.id, why=SILENT if silent else DENIED)
+        self._let(Event.NUMBER_REFUSED, id=wanted.id, why=SILENT if silent else DENIED)
         return NumberAnswer.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
@@ -118,7 +125,7 @@ class HostTickets:
         refusal = self._refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline(*refusal)
-        self._engine.handle(
+        self._let(
             Event.TICKET_AUTHORISED,
             id=inquiry.id,
             kind=kind.value,
@@ -152,7 +159,7 @@ class HostTickets:
         inquiry = self._cabinet.host.inquiry
         if inquiry is None:
             return self.redeeming
-        self._engine.handle(Event.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
+        self._let(Event.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
         return Redeemed(status, 0, inquiry.digits)
 
     @property

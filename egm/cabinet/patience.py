@@ -30,7 +30,7 @@ class Patience:
     def __init__(self, around: Surroundings) -> None:
         self._around = around
         self._cabinet = around.engine.cabinet
-        self._tickets = HostTickets(around.engine)
+        self._tickets = HostTickets(around.engine, around.handle)
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Key
+from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import Lock, Order, TransferKind, TransferStatus
+from egm.cabinet.host_port import Handle
 from egm.cabinet.host_transfers import HISTORY, entry_id, note_failure
 from egm.cabinet.states import Event, State
 
@@ -52,9 +53,14 @@ class Registration:
 class HostTransfers:
     """Electronic transfers of one machine, as its host sees them."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, handle: Handle) -> None:
+        """``handle`` lets something happen, and stops a machine that cannot record it."""
         self._engine = engine
         self._cabinet = engine.cabinet
+        self._handle = handle
+
+    def _let(self, event: Event, **values: object) -> None:
+        self._handle(Occurrence(event, values))
 
     # ------------------------------------------------------------------ orders
     def order(
@@ -73,7 +79,7 @@ class HostTransfers:
             note_failure(self._cabinet, order, refused, told=True)
             return refused
         host.order = order
-        self._engine.handle(Event.TRANSFER_ORDERED)
+        self._let(Event.TRANSFER_ORDERED)
         return TransferStatus.PENDING
 
     def _refusal(
@@ -121,7 +127,7 @@ class HostTransfers:
     def cancel(self) -> TransferStatus:
         """Take back an order that still waits; otherwise what became of the last one."""
         if self._cabinet.host.order is not None:
-            self._engine.handle(Event.TRANSFER_CANCELLED)
+            self._let(Event.TRANSFER_CANCELLED)
         last = self.last
         return TransferStatus.NONE if last is None else last.status
 
@@ -186,13 +192,13 @@ class HostTransfers:
         """Hold the machine still for so many hundredths of a second; asked again, for as long from now."""
         until_ns = self._cabinet.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
         self._cabinet.host.lock = Lock(condition, until_ns)
-        self._engine.handle(Event.LOCK_ASKED)
+        self._let(Event.LOCK_ASKED)
         return self.locked
 
     def unlock(self) -> None:
         """Let the machine go, or take the wish back. Without a lock, nothing happens."""
         if self._cabinet.host.lock is not None:
-            self._engine.handle(Event.LOCK_ENDED)
+            self._let(Event.LOCK_ENDED)
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property

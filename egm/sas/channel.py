@@ -84,6 +84,8 @@ class _Said:
     out: bytes
     happening: Happening | None = None
     answered: tuple[Poll, LongPoll, Reply] | None = None
+    serves: tuple[Happening, ...] = ()
+    """What stood when it was asked for, and is done with when the host has it."""
     busy: bool = False
     delayed: bool = False
 
@@ -109,6 +111,7 @@ class Channel:
         self._queue = ExceptionQueue(queue)
         self._delayed: deque[bytes] = deque()
         self._said: _Said | None = None
+        self._serves: tuple[Happening, ...] = ()
         self._require_sync = require_sync
         self._synchronised = not require_sync
         self._chirp = chirp
@@ -201,6 +204,8 @@ class Channel:
         poll = self._polls.get(request.code)
         if poll is None:
             return
+        if not (again and said is not None and said.busy):  # what the answer is about stood when it was asked
+            self._serves = self._queue.open_to(request.code)
         happening = self._queue.next(now_ns) if self.real_time else None
         if happening is not None:
             self._said = _Said(request.frame, self._event(happening), happening=happening)
@@ -224,7 +229,7 @@ class Channel:
             yield Refused(request, "not had here")
             return
         out = reply.frame(self.address, request.code)
-        self._said = _Said(request.frame, out, answered=(poll, request, reply))
+        self._said = _Said(request.frame, out, answered=(poll, request, reply), serves=self._serves)
         yield Send(out)
 
     def busy(self, request: LongPoll) -> Iterator[Action]:
@@ -244,7 +249,7 @@ class Channel:
             self._queue.heard(said.happening, now_ns)
         if said.answered is not None:
             poll, request, reply = said.answered
-            self._queue.served(request.code)
+            self._queue.served(said.serves)
             yield Confirmed(poll, request, reply)
         oldest = self._queue.oldest_sequence
         told = self._posted if oldest is None else oldest - 1

@@ -97,10 +97,18 @@ class ExceptionQueue:
         else:
             del self._urgent[happening.code]
 
-    def served(self, poll: int) -> None:
-        """The host has the answer of a long poll: the exceptions it serves are done with."""
-        for code in [code for code in self._urgent if poll in SERVED_BY.get(code, ())]:
-            del self._urgent[code]
+    def open_to(self, poll: int) -> tuple[Happening, ...]:
+        """What stands now that a long poll serves: its answer is about these, not about what comes later."""
+        return tuple(
+            standing.happening for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
+        )
+
+    def served(self, happenings: tuple[Happening, ...]) -> None:
+        """The host has the answer that is about these: they are done with."""
+        for happening in happenings:
+            standing = self._urgent.get(happening.code)
+            if standing is not None and standing.happening is happening:
+                del self._urgent[happening.code]
 
     @property
     def oldest_sequence(self) -> int | None:

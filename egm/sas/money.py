@@ -38,6 +38,9 @@ class MoneyNews:
         """The host has begun to poll, or has stopped: nothing is asked of one that is not there."""
         if self._host.cabinet.host.line == self._host.name:
             self._host.cabinet.host.online = up
+        if up:  # it may have forgotten all it was told
+            self._last = frozenset()
+            self.changed()
 
     def _standing(self) -> Iterator[Standing]:
         if 0x71 in self._host.polls:

@@ -77,7 +77,7 @@ def transfers_of(host: Host) -> HostTransfers | None:
     """The transfers this host may order, or None where it may order none."""
     money = host.cabinet.host
     mine = money.line == host.name and (money.transfers or money.bonuses)
-    return HostTransfers(host.at.engine) if mine else None
+    return HostTransfers(host.at.engine, host.at.handle) if mine else None
 
 
 # ---------------------------------------------------------------------------------------------- transfers
@@ -197,27 +197,26 @@ def _cumulative(host: Host, found: Result) -> bytes:
     """The meters of the kinds that moved; sizes of zero where nothing did."""
     if not found.status.moved:
         return bytes(3)
-    values = host.cabinet.journal.meters()
+    reading = host.cabinet.journal.meters()
     parts = b""
     for kind in _KINDS:
         if found.kind.is_bonus:
-            total = values.by("mach_bonus", "kind").get(kind.value, 0)
+            awarded = ("house:bonus", host.cabinet.credit(kind))
+            total = sum(c.amount_cents for c in reading.cells if (c.source, c.target) == awarded)
         else:
-            total = values.values[f"aft_{found.kind.value}.{_METERS[kind]}.value"]
+            total = reading.values[f"aft_{found.kind.value}.{_METERS[kind]}.value"]
         parts += counted(bcd(total, _AMOUNT_BYTES))
     return parts
 
 
 def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """The host has the answer: where it was the end of the transfer that is closed, else it is told of it."""
+    """The host has the answer: where it was the end of the transfer, that is closed."""
     transfers = transfers_of(host)
     if transfers is None or not transfers.untold:
         return
     closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
     if closes and reply.data == _interrogated(host, transfers, 0).data:
         transfers.told()
-    else:
-        host.post(COMPLETE)
 
 
 # ---------------------------------------------------------------------------------------------- registration

@@ -53,7 +53,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 def tickets_of(host: Host) -> HostTickets | None:
     """The tickets this host validates, or None where it validates none."""
     if host.cabinet.host.validation.by_host and host.cabinet.host.line == host.name:
-        return HostTickets(host.at.engine)
+        return HostTickets(host.at.engine, host.at.handle)
     return None
 
 
@@ -237,13 +237,21 @@ def redeem(host: Host, poll: LongPoll) -> Reply | None:
         raise MalformedPollError(poll, f"length {length:02X}")
     amount_cents, digits = from_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
     if code in _REASONS:
-        return _told(tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
+        return _answered(host, tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
     if code not in _KINDS:
         return Reply(counted(bytes((_BAD_FUNCTION,))))
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
     pool = from_binary(body[19:21])
     now = tickets.authorise(digits, _KINDS[code], amount_cents, expires=expires, pool=pool)
-    return Reply(_told(now).data, once=True)
+    return _answered(host, now)
+
+
+def _answered(host: Host, now: Redeemed) -> Reply:
+    """The answer to a redemption, given once; one that is the end of it need not be announced besides."""
+    reply = _told(now)
+    if reply.data[1] in _ENDED:
+        host.withdraw(TICKET_DONE)
+    return Reply(reply.data, once=True)
 
 
 def _told(now: Redeemed) -> Reply:
@@ -263,8 +271,6 @@ def redemption_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     tickets = tickets_of(host)
     if tickets is not None and reply.data[1] in _ENDED and _told(tickets.redeeming).data == reply.data:
         tickets.told()
-    elif tickets is not None and tickets.untold:
-        host.post(TICKET_DONE)
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
@@ -217,6 +217,10 @@ class Room:
         open_levels(self.cabinet)
         self.engine.handle(Event.SELF_TEST_PASSED)
         return self
+
+    def happen(self, occurrence: Occurrence) -> None:
+        """Let something happen, as an attachment does."""
+        self.engine.handle(occurrence.event, **occurrence.values)
 
     def offer(self, amount_cents: int) -> None:
         """A bill arrives in escrow."""

@@ -37,7 +37,7 @@ def make(tmp_path):
         host = HostMoney(validation=validation, online=online)
         made = Room(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(made.boot())
-        made.port = HostTickets(made.engine)
+        made.port = HostTickets(made.engine, made.happen)
         return made
 
     yield room

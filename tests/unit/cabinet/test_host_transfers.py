@@ -32,7 +32,7 @@ def make(tmp_path):
         )
         made = Room(tmp_path, devices=("printer",), host=host, **options)
         opened.append(made.boot())
-        made.port = HostTransfers(made.engine)
+        made.port = HostTransfers(made.engine, made.happen)
         return made
 
     yield room
