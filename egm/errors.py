@@ -24,6 +24,10 @@ class OperatorError(Exception):
     """Wrong input from a person or a file: says what, where and why."""
 
 
+class RestartAsked(Exception):
+    """Somebody with the right to do so asked that the machine start again."""
+
+
 def invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)
     """Raise :class:`InvariantError` unless the condition holds. Unlike ``assert`` it survives ``-O``."""
     if not condition:

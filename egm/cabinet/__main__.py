@@ -11,12 +11,14 @@ import click
 
 from egm.cabinet.process import Machine
 from egm.cabinet.stopped import stand_still
-from egm.clock import SystemClock
-from egm.config import StateFolder, load_cabinet
-from egm.errors import OperatorError
+from egm.clock import Clock, SystemClock
+from egm.config import CabinetFile, StateFolder, load_cabinet
+from egm.errors import OperatorError, RestartAsked
 from meters import JournalDamaged, JournalError, SelfAuditFailed
 
 _OPERATOR_ERROR = 2
+#: Whoever keeps the machine up starts it again after any status but the operator's.
+_RESTART = 3
 
 
 async def _run(work: Coroutine[Any, Any, None]) -> None:
@@ -30,6 +32,16 @@ async def _run(work: Coroutine[Any, Any, None]) -> None:
         return
 
 
+def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock) -> bool:
+    """Run the machine until told to stop; whether it is to start again."""
+    asked = False
+    try:
+        asyncio.run(_run(Machine(folder, file, clock).run()))
+    except* RestartAsked:
+        asked = True
+    return asked
+
+
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), required=True)
 @click.option("--cabinet", type=click.Path(path_type=Path))
@@ -40,7 +52,8 @@ def main(state: Path, cabinet: Path | None) -> None:
         folder.prepare()
         file = load_cabinet(cabinet)
         try:
-            asyncio.run(_run(Machine(folder, file, clock).run()))
+            if _restarts(folder, file, clock):
+                sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             click.echo(f"egm: {error}", err=True)
             asyncio.run(_run(stand_still(folder, file, clock, str(error))))

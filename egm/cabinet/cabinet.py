@@ -75,6 +75,8 @@ class Key(StrEnum):
     SERVICE = "service_call"
     MENU = "menu"
     """The service menu is open: since when, and who is signed in."""
+    OPTIONS = "options"
+    """What the staff has set; see :mod:`egm.cabinet.options`."""
     INTERVENTION = "intervention"
     """Who is at work in the machine, since when, and why."""
     STAFF = "staff"
@@ -178,6 +180,9 @@ class Cabinet:
     #: The progressive levels the games play for, and what the linked ones show.
     pools: Pools = field(default_factory=Pools)
     link: Face | None = None
+    #: Every game admitted, and its denominations, whether the options offer them or not.
+    residents: Mapping[str, Game] = field(default_factory=dict)
+    admitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     #: Who is enrolled here; nobody, until somebody is.
     staff: Roster = field(default_factory=Roster)
     #: The service menu as it stands open.
@@ -312,7 +317,9 @@ class Cabinet:
     def selection(self) -> Selection:
         """The game, denomination, bet and language in force; the smallest of the first game at the start."""
         kept = self.recall(Key.SELECTION)
-        if kept is not None and kept["game_id"] in self.games:
+        if kept is not None and kept["denomination_cents"] in self.denominations_cents.get(
+            kept["game_id"], ()
+        ):
             return Selection(**kept)
         game_id = next(iter(self.games), "")
         if not game_id:

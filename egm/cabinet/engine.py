@@ -12,6 +12,7 @@ from egm.cabinet import (
     host_transfers,
     interventions,
     lockups,
+    options,
     pay_out,
     play,
     progressives,
@@ -46,6 +47,7 @@ _MODULES: Final = (
     service,
     service_tests,
     interventions,
+    options,
 )
 GUARDS: Final[Mapping[str, Guard]] = {
     guard.__name__: guard for module in (*_MODULES, forms) for guard in module.GUARDS

@@ -76,6 +76,8 @@ class Event(StrEnum):
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
     TEST = "test"
+    OPTIONS = "options"
+    RESTART = "restart"
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps

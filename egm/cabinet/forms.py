@@ -21,6 +21,7 @@ from egm.cabinet.interventions import (
     intervention_is_open,
     no_intervention_is_open,
 )
+from egm.cabinet.options import machine_is_open, nothing_is_owed
 from egm.cabinet.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
 from egm.cabinet.states import Event
 from egm.errors import OperatorError
@@ -115,6 +116,8 @@ _REASON: Final = Field(name="reason")
 _PLACE: Final = Field(name="place", required=False)
 _PLAY_ID: Final = Field(name="play_id", required=False)
 
+_ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
+
 #: The table. Whoever brings an event that staff may cause adds its row.
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -129,6 +132,23 @@ FORMS: Final[tuple[Form, ...]] = (
         event=Event.ENABLED,
         permission=Permission.HOLD,
         values={"source": "operator"},
+    ),
+    Form(id="restart", event=Event.RESTART, permission=Permission.RESTART),
+    *(
+        Form(
+            id=f"options_{option}",
+            event=Event.OPTIONS,
+            permission=Permission.CONFIGURE,
+            fields=fields,
+            needs=(machine_is_open, nothing_is_owed),
+            listed=False,
+            values={"option": option},
+        )
+        for option, fields in (
+            ("game", (_ON,)),
+            ("denomination", (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON)),
+            ("bet_limit", (Field(name="bet_limit_cents", kind=FieldKind.AMOUNT, least=1),)),
+        )
     ),
     Form(
         id="intervention",

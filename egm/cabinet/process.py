@@ -7,6 +7,7 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import ledgers_of
+from egm.cabinet.options import apply_options
 from egm.cabinet.ports import Ports, build_ports
 from egm.cabinet.prizes import remembered
 from egm.cabinet.progressives import open_levels
@@ -33,7 +35,7 @@ from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import DeviceEvent
 from egm.devices.line import Opener, open_port
-from egm.errors import LocalError
+from egm.errors import LocalError, RestartAsked
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
@@ -139,6 +141,7 @@ class Machine:
             lambda: self._cabinet.chance,
             self._file.host.tickets,
         )
+        apply_options(self._cabinet)
         recover(self._cabinet)
         if store.mended:
             self._cabinet.log("tickets.mended", {"what": str(store.mended)})
@@ -243,6 +246,8 @@ class Machine:
             if self._stopped is not None and not self._stopped.done():
                 self._stopped.set_exception(error)
             raise
+        if self._cabinet.service.restart and self._stopped is not None and not self._stopped.done():
+            self._stopped.set_exception(RestartAsked())
 
     async def _cycle_chance(self) -> None:
         """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
@@ -301,7 +306,11 @@ class Machine:
         return self._profile.play.game_time_ms / 1000
 
     def _greeting(self) -> tuple[Message, ...]:
-        games = tuple(game_view(resident) for resident in self._residents.values())
+        offered = self._cabinet.denominations_cents
+        games = tuple(
+            game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
+            for game_id in self._cabinet.games
+        )
         open_game = play.message(self._cabinet, resumed=True)
         return (Hello(games=games), self._snapshot(), *([] if open_game is None else [open_game]))
 

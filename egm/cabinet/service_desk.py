@@ -100,6 +100,8 @@ class ServiceDesk:
     follows: "Occurrence | None" = None
     """What an answer leads to, to happen when the answer itself is done."""
     bench: Workbench = field(default_factory=Workbench)
+    restart: bool = False
+    """Somebody asked that the machine start again."""
     _notice: Words | None = None
     _severity: Severity = "info"
     _turn: int = 0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.cabinet import service_devices, service_interventions, service_pages, service_recall
+from egm.cabinet import service_devices, service_interventions, service_options, service_pages, service_recall
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.service_desk import Entry, Go, Leave, Move
 from egm.cabinet.service_forms import FormList
@@ -12,7 +12,7 @@ from egm.link.pages import Action, Row, ServicePage, Table
 
 #: Section -> its entries. Whoever adds a page adds its entry here or to the list of its module.
 SECTIONS: Final[Mapping[str, tuple[Entry, ...]]] = {
-    "work": service_devices.ENTRIES,
+    "work": (*service_devices.ENTRIES, *service_options.ENTRIES),
     "reading": (*service_pages.ENTRIES, *service_recall.ENTRIES, *service_interventions.ENTRIES),
 }
 

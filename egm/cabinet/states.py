@@ -96,6 +96,12 @@ _OPENED, _CLOSED = Event.INTERVENTION_OPENED, Event.INTERVENTION_CLOSED
 #: What the staff does at the machine itself.
 _WORK: Final = (
     (Event.TEST, ("may_test", "device_is_free"), "start_test"),
+    (
+        Event.OPTIONS,
+        ("authorised", "machine_is_open", "nothing_is_owed", "option_is_sound"),
+        "change_options",
+    ),
+    (Event.RESTART, ("authorised",), "start_again"),
     (_OPENED, ("authorised", "no_intervention_is_open"), "open_intervention"),
     (_CLOSED, ("authorised", "intervention_is_open", "every_door_is_closed"), "close_intervention"),
 )
@@ -340,6 +346,8 @@ WISHES: Final = frozenset(
         Event.KEY_TURNED,
         Event.MENU,
         Event.TEST,
+        Event.OPTIONS,
+        Event.RESTART,
         Event.INTERVENTION_OPENED,
         Event.INTERVENTION_CLOSED,
         Event.HANDPAY_FORM,

@@ -10,6 +10,7 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import Ledgers, ledgers_of
+from egm.cabinet.options import apply_options
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
@@ -193,6 +194,7 @@ class Room:
             lambda: self.cabinet.chance,
             self.cabinet.host.validation,
         )
+        apply_options(self.cabinet)
         recover(self.cabinet)
         self.cabinet.identities = IdentityRegister.open(folder)
         self.changes = 0

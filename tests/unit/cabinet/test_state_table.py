@@ -33,6 +33,8 @@ VALUES = {
     Event.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
     Event.MENU: {"key": "operator"},
     Event.MENU_CLOSED: {"why": "key"},
+    Event.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
+    Event.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
     Event.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
     Event.INTERVENTION_OPENED: {
         "form": "intervention",

@@ -1,0 +1,105 @@
+"""The options at the machine: what is offered now, what will be, and the forms that change it."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.forms import Form, form
+from egm.cabinet.options import Options
+from egm.cabinet.service_desk import Entry, Go, Move, refuse
+from egm.cabinet.service_forms import Filling
+from egm.cabinet.service_words import BACK, columns, local, money, pairs, plain, say
+from egm.errors import InvariantError
+from egm.link.pages import Action, Row, ServicePage, Table
+from egm.people import Permission
+
+
+class OptionList:
+    """Every game admitted, and the bet limit."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """As they will be from the next start on."""
+        options = Options.of(cabinet)
+        rows = []
+        for game_id, admitted in cabinet.admitted.items():
+            offered = options.offered(game_id, admitted)
+            now = cabinet.denominations_cents.get(game_id, ())
+            rows.append(
+                Row(
+                    cells=(
+                        local(cabinet.residents[game_id].title),
+                        plain(game_id),
+                        say("service.test.on" if offered else "service.test.off"),
+                        plain(_cents(offered or admitted)),
+                    ),
+                    action=f"game:{game_id}",
+                    mark="" if offered == now else "warning",
+                )
+            )
+        limit_cents = options.bet_limit_cents
+        limit = money(cabinet.profile.play.bet_limit_cents if limit_cents is None else limit_cents)
+        return ServicePage(
+            id="",
+            title=say("service.menu.options"),
+            tables=(
+                Table(columns=columns("game", "id", "state", "denominations"), rows=tuple(rows)),
+                pairs((("options.bet_limit", limit), ("options.when", say("service.options.next_start")))),
+            ),
+            actions=(BACK, Action(id="bet_limit", label=say("service.options.bet_limit"))),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a game, or to the bet limit."""
+        game_id = action.removeprefix("game:")
+        if action.startswith("game:") and game_id in cabinet.admitted:
+            return Go(OneGame(game_id))
+        return Go(Filling(_form("bet_limit"))) if action == "bet_limit" else refuse("not_offered")
+
+
+@dataclass(frozen=True, slots=True)
+class OneGame:
+    """One game: on or off, and each of its denominations."""
+
+    game_id: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """What can be set of it."""
+        options, admitted = Options.of(cabinet), cabinet.admitted[self.game_id]
+        chosen = options.denominations_cents.get(self.game_id, admitted)
+        rows = ((money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted)
+        return ServicePage(
+            id="",
+            title=local(cabinet.residents[self.game_id].title),
+            tables=(pairs(rows, say("service.column.denominations")),),
+            actions=(
+                BACK,
+                Action(id="game", label=say("service.options.game")),
+                Action(id="denomination", label=say("service.options.denomination")),
+            ),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """To the form."""
+        if action not in {"game", "denomination"}:
+            return refuse("not_offered")
+        asked = _form(action)
+        cents = tuple(str(cents) for cents in cabinet.admitted[self.game_id])
+        fields = tuple(
+            replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
+            for entry in asked.fields
+        )
+        return Go(Filling(replace(asked, fields=fields, values={**asked.values, "game": self.game_id})))
+
+
+def _form(option: str) -> Form:
+    found = form(f"options_{option}")
+    if found is None:
+        raise InvariantError(f"no form for the option {option}")
+    return found
+
+
+def _cents(denominations: tuple[int, ...]) -> str:
+    return "  ".join(str(cents) for cents in denominations)
+
+
+ENTRIES: Final = (Entry("options", Permission.CONFIGURE, OptionList),)
