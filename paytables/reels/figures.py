@@ -173,8 +173,7 @@ def _progressives(
         if level.one_in is not None:
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
-            # one hit each time play has added (mean trigger - reset), the trigger uniform in [reset, ceiling]
-            rate = increment * cost / (Fraction(reset + level.ceiling_credits, 2) - reset)
+            rate = _mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         rest = cost * (1 - rtp)
         found.append(
             ProgressiveShare(
@@ -187,3 +186,14 @@ def _progressives(
             )
         )
     return tuple(found)
+
+
+def _mystery_rate(steps: Fraction) -> Fraction:
+    """Return hits a game of a meter that takes ``steps`` games from reset to ceiling.
+
+    The secret amount is uniform between the two, so each game hits with probability 1 / ``steps`` of the
+    whole, and the last, which reaches the ceiling, with what is left.
+    """
+    whole = steps.numerator // steps.denominator
+    games = whole * (whole + 1) / (2 * steps) + (1 - whole / steps) * (whole + 1)
+    return 1 / games

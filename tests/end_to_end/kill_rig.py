@@ -15,9 +15,22 @@ from pathlib import Path
 
 from egm.config import StateFolder
 from egm.devices.bench import Bench
-from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+from egm.link.messages import (
+    LINE_BYTES_MAX,
+    BenchCommand,
+    Decision,
+    Hello,
+    Intent,
+    Play,
+    Snapshot,
+    decode,
+    encode,
+)
 
-CABINET = """
+#: A game of the tests that wins progressive levels often, also after a choice of the player's.
+LEVELS_GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
+
+CABINET = f"""
 [machine]
 serial = "KILL-1"
 operator_number = "1"
@@ -25,6 +38,19 @@ site = "rig"
 profile = "generic"
 [[games]]
 game = "maple-classic"
+[[games]]
+game = "{LEVELS_GAME}"
+[[progressives]]
+game = "three-levels"
+level = "top"
+hidden = "1/700"
+ceiling_bases = 2
+[[progressives]]
+game = "three-levels"
+level = "luck"
+[[progressives]]
+game = "three-levels"
+level = "mystery"
 [devices.bill]
 protocol = "id003"
 [devices.printer]
@@ -110,6 +136,8 @@ class Player:
         elif isinstance(message, Play):
             seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
             asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
+        elif isinstance(message, Decision):
+            self.wish("choose", self.random.choice(message.options))
 
     def wish(self, name: str, value=None) -> None:
         if self._writer is not None and not self._writer.is_closing():
@@ -181,7 +209,7 @@ class Rig:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
             chance = self.random.random()
             if chance < 0.55:
-                player.wish("play")
+                self._play(player, change=chance < 0.02)
             elif chance < 0.60:
                 player.wish("bet", self.random.randint(1, 3))
             elif chance < 0.65:
@@ -202,6 +230,12 @@ class Rig:
                 bill = self.random.choice(BILLS)
                 if self._hand("bill", "insert", amount_cents=bill):
                     self.witness.inserted_cents += bill
+
+    def _play(self, player: Player, *, change: bool) -> None:
+        """Play on, now and then at the other game."""
+        if change:
+            player.wish("game", self.random.choice(("maple-classic", "three-levels")))
+        player.wish("play")
 
     def _coin(self, player: Player) -> None:
         """One coin a life: an acceptor remembers five events, and coins a dead machine never polled for are lost."""

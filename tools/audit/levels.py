@@ -95,10 +95,8 @@ class LevelAudit:
 
     def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         game = self._games.find(told["game"]["id"], told["game"]["digest"])
-        plays = (
-            () if game is None else self._plays(entry, game, told)
-        )  # the audit of games says what is missing
-        if game is None or not plays:
+        plays = () if game is None else self._plays(entry, game, told)
+        if game is None or not plays:  # the audit of games says when a definition is missing
             return
         play = self._open[str(told["play_id"])] = _Play(told["pools"])
         moved, wager_cents = _Moves(self.levels), told["bet_credits"] * told["denomination_cents"]

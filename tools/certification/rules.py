@@ -11,6 +11,8 @@ from itertools import pairwise
 
 from egm.errors import OperatorError
 from egm.profiles import Profile
+from egm.progressive.pools import bets_kept, pools_of
+from egm.progressive.slots import LevelSlot
 from paytables import (
     Analysis,
     Choice,
@@ -72,23 +74,57 @@ def _passed(*, ok: bool) -> Status:
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
-    """Hold every way to bet against the floor of the game's family, progressives and merchandise left out."""
+    """Hold every way to bet against the floor of the game's family, merchandise left out.
+
+    Of progressive levels the profile counts nothing, their resets, or what play adds as well.
+    """
     try:
         floor = case.profile.returns.floor(case.game.family)
     except OperatorError as error:
         yield Finding("return-floor", ("C-05",), Status.FAIL, str(error))
         return
+    counted = case.profile.progressives.counted
     for bet in case.analysis.bets:
+        rtp = bet.rtp_counting(counted)
+        words = f" ({counted} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
-            _passed(ok=bet.rtp >= floor),
-            f"bet {bet.bet}: {percent(bet.rtp)} = {_short(bet.rtp)}; the floor is {percent(floor)}",
+            _passed(ok=rtp >= floor),
+            f"bet {bet.bet}: {percent(rtp)} = {_short(rtp)}{words}; the floor is {percent(floor)}",
         )
 
 
 def _short(value: Fraction) -> str:
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
+
+
+def progressive_levels(case: Case) -> Iterator[Finding]:
+    """State every level's odds and returns; every wager of one stake must have the same chance (s.92)."""
+    for bet in case.analysis.bets:
+        for share in bet.progressives:
+            even = share.break_even_credits
+            yield Finding(
+                "progressive-levels",
+                ("I-01", "I-03", "R-09"),
+                _passed(ok=share.rate > 0 and share.reset_credits > 0),
+                f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
+                f"reset of {share.reset_credits:,} credits, {percent(share.increment)} increment, "
+                + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
+            )
+    slots = [
+        LevelSlot(game=case.game.id, level=level["id"])
+        for level in case.game.presentation().get("progressives", ())
+    ]
+    if slots:
+        try:
+            pools = pools_of(case.game, case.game.denominations_cents, slots)
+            kept = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
+            same = all(set(bets) == set(case.game.bet_options) for bets in kept)
+            found = f"{len(pools.by_id)} amounts, one a level and stake; one chance each"
+        except OperatorError as error:
+            same, found = False, str(error)
+        yield Finding("progressive-stakes", ("I-03",), _passed(ok=same), found)
 
 
 def languages(case: Case) -> Iterator[Finding]:
@@ -227,6 +263,7 @@ def same_file(case: Case) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     return_floor,
+    progressive_levels,
     languages,
     void_rule,
     prizes_at_every_bet,

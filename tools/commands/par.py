@@ -8,9 +8,11 @@ from rich.console import Console
 
 from egm.errors import OperatorError
 from egm.profiles import load_profile
+from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
 from tools.parsheet import percent, sheet
-from tools.parsheet.forms import to_csv, to_html, to_terminal
+from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
+from tools.parsheet.meter import MeterError, asked, present
 from tools.simulation import estimate, simulate
 
 #: Games an estimate is made of where there are no exact figures.
@@ -36,14 +38,29 @@ def load(name: str) -> Game:
 @click.option(
     "--jurisdiction", help="hold the return against this profile's floor; below it the exit status is 1"
 )
-def command(game: str, form: str | None, out: Path | None, jurisdiction: str | None) -> None:
+@click.option("--meter", "meters", multiple=True, metavar="LEVEL=CREDITS", help="a level's return at a value")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="the levels' returns as they stand on the machine of this state folder",
+)
+def command(
+    game: str,
+    form: str | None,
+    out: Path | None,
+    jurisdiction: str | None,
+    meters: tuple[str, ...],
+    state: Path | None,
+) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
     try:
         analysis = analyse(loaded)
     except AnalysisError as error:
         raise click.ClickException(_estimated(game, loaded, str(error))) from None
-    if form is None and out is None:
+    if meters or state is not None:
+        _stand(loaded, analysis, meters, state)
+    elif form is None and out is None:
         to_terminal(Console(), loaded, analysis)
     else:
         text = {
@@ -56,6 +73,26 @@ def command(game: str, form: str | None, out: Path | None, jurisdiction: str | N
             out.write_text(text, encoding="utf-8")
     if jurisdiction is not None:
         _hold(loaded, analysis, jurisdiction)
+
+
+def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
+    """Print what the levels return as they stand: at the values asked for, or on a machine."""
+    try:
+        if meters:
+            values = dict(_meter(text) for text in meters)
+            standings(Console(), asked(analysis, values), "credits")
+        if state is not None:
+            with open_view(state) as view:
+                standings(Console(), present(game, analysis, view), "minor units")
+    except (MeterError, JournalError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _meter(text: str) -> tuple[str, int]:
+    level, _, value = text.partition("=")
+    if not value.isdecimal():
+        raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
+    return level, int(value)
 
 
 def _estimated(name: str, game: Game, reason: str) -> str:
@@ -71,10 +108,12 @@ def _estimated(name: str, game: Game, reason: str) -> str:
 
 def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
     try:
-        floor = load_profile(jurisdiction).returns.floor(game.family)
+        profile = load_profile(jurisdiction)
+        floor = profile.returns.floor(game.family)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    held = f"{percent(analysis.minimum_rtp)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
-    if analysis.minimum_rtp < floor:
+    least = min(bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets)
+    held = f"{percent(least)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
+    if least < floor:
         raise click.ClickException(f"{game.id} returns {held}")
     click.echo(held, err=True)

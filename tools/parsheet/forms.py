@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paytables import Analysis, Game
+from tools.parsheet.meter import Standing
 from tools.parsheet.sheet import one_in, percent, sheet
 
 
@@ -26,7 +27,8 @@ def to_terminal(console: Console, game: Game, analysis: Analysis) -> None:
             "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
         )
         if bet.progressives:
-            facts.add_row("with progressives at reset", percent(bet.rtp_with_progressives))
+            facts.add_row("with progressives at reset", percent(bet.rtp_counting("reset")))
+            facts.add_row("and what play adds to them", percent(bet.rtp_with_progressives))
         if bet.hit_probability is not None:
             facts.add_row("hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability))
         if bet.return_bet_probability is not None:
@@ -77,6 +79,15 @@ def _features(console: Console, bet: Any) -> None:
             row = (f"{p.reset_credits:,}", percent(p.rtp_at_reset), percent(p.increment), even)
             table.add_row(p.level, one_in(p.rate), *row)
         console.print(table)
+
+
+def standings(console: Console, rows: list[Standing], unit: str) -> None:
+    """Print what levels return while their meters stand where they stand; ``unit`` of stakes and meters."""
+    table = Table("bet", "level", f"stake, {unit}", f"meter, {unit}", "level returns", "with the game")
+    for row in rows:
+        figures = (f"{row.stake:,}", f"{row.shown:,}", percent(row.returned), percent(row.whole))
+        table.add_row(row.bet, row.level, *figures)
+    console.print(table)
 
 
 def _bands(console: Console, bet: dict[str, Any]) -> None:

@@ -80,6 +80,7 @@ def bet_sheet(bet: BetAnalysis) -> dict[str, Any]:
         "cycle": bet.cycle,
         "return": exact(bet.rtp),
         "return_with_progressives_at_reset": exact(bet.rtp_with_progressives),
+        "return_counting_resets": exact(bet.rtp_counting("reset")),
         "hit_frequency": exact(bet.hit_probability),
         "win_of_the_bet_or_more": exact(bet.return_bet_probability),
         "variance_credits": exact(bet.variance),

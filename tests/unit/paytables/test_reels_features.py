@@ -272,8 +272,9 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
     assert (top.rate, top.rtp_at_reset, top.increment) == (Fraction(1, 4), 25, Fraction(1, 100))
     assert top.break_even_credits == 2  # credits the meter must hold for the game to return all
     assert luck.rate == Fraction(1, 200)
-    # a mystery level: (100 + 300) / 2 is paid each time play has added 100 at 2 % of a credit a game
-    assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 5000)
+    # a mystery level: 10,000 games from 100 to 300 at 2 % of a credit a game, each as likely to hit
+    assert hidden.rate == Fraction(2, 10_001)
+    assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 10_001) + Fraction(1, 50)
     won = play_through(game, game.wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")]))
     assert won.progressives == ("top", "luck")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from egm.progressive import posting
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from meters.chart import check_flow
+from paytables.reels.figures import _mystery_rate
 
 TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
 
@@ -191,3 +192,20 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
     balances["pool:p:current"] += 1
     with pytest.raises(LevelDefectiveError):
         posting.compare("p", level, balances.__getitem__)
+
+
+@pytest.mark.requirement("R-09", "I-01")
+@pytest.mark.parametrize(
+    ("increment", "wager"), [(Fraction(1, 90), 50), (Fraction(1, 31), 77), (Fraction(1, 3), 900)]
+)
+def test_the_analysis_knows_how_often_a_mystery_is_hit(increment, wager):
+    """Walk one cycle wager by wager with the machine's own odds; the mean is what the PAR sheet says."""
+    level = Level.open(Terms(base_cents=500, increment=increment, ceiling_cents=550, mystery=True))
+    still, mean, game = Fraction(1), Fraction(0), 0
+    while still:
+        game += 1
+        favourable, bound = level.mystery_odds(wager)
+        here = still * min(Fraction(1), Fraction(favourable, bound))
+        mean, still = mean + game * here, still - here
+        level = level.contribute(wager)
+    assert 1 / mean == _mystery_rate(50 / (increment * wager))
