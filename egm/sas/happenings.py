@@ -7,6 +7,7 @@ and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from egm.cabinet.cabinet import Key
 from egm.sas.codec import bcd
 from egm.sas.exception_queue import SERVED_BY, Happening
 from egm.sas.readout import Readout
@@ -17,6 +18,7 @@ from meters.events import significance
 
 BILL_ACCEPTED: Final = 0x4F
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
+_HANDPAY_PENDING: Final = 0x51
 _GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
@@ -34,6 +36,8 @@ def happenings(entry: StoredEntry, readout: Readout, answered: frozenset[int]) -
 
 def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, int]]:
     """Exception code, event data and event code (0: as the exception)."""
+    if entry.kind != "handpay.pending" and isinstance(entry.state.get(Key.HANDPAY), Mapping):
+        yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one
     story: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case "game.start":
