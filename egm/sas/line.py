@@ -4,10 +4,13 @@ What it needs of the machine comes to it as immutable values: a :class:`Readout`
 is to be told. What it needs done it hands to the machine's loop, and waits no longer than the host does.
 """
 
+import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +23,7 @@ from egm.sas.readout import Readout
 from egm.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
 
 _REOPEN_SECONDS: Final = 1.0
+_SWITCH_SECONDS: Final = 0.0005
 _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 
@@ -68,6 +72,17 @@ class RealTime:
 
 
 Message = Happening | Withdrawn | Delivered | RealTime | Readout
+
+
+def hurry() -> None:
+    """Have this thread run when its poll has come.
+
+    The interpreter lets a computing thread go on for five milliseconds while another waits; a tenth of that
+    costs the machine nothing that shows. Where the account may, the thread goes before all ordinary ones.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
 class Line(threading.Thread):
@@ -136,6 +151,7 @@ class Line(threading.Thread):
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
         """Open the line and serve it, again and again, until told to end."""
+        hurry()
         while not self._ending.is_set():
             try:
                 port = self._opened()
