@@ -3,8 +3,13 @@
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from egm.screen.app import Surface
+    from egm.screen.sound import Speakers
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
@@ -58,7 +63,7 @@ def main(
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
-    from egm.screen.app import App, Surface, clients  # noqa: PLC0415
+    from egm.screen.app import App, clients  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.sound import Sounds  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
@@ -87,7 +92,7 @@ def main(
         surface=surface,
         machine=machine,
         bench=drawer,
-        sounds=Sounds(theme, wanted=not silent and not top and mode != "web"),
+        sounds=Sounds(theme, _speakers(surface, silent=silent or top)),
         reduced_motion=reduced_motion,
         watching=top,
     )
@@ -95,6 +100,16 @@ def main(
         app.run(30 if mode == "web" else 60)
     except KeyboardInterrupt:
         sys.exit(0)
+
+
+def _speakers(surface: "Surface", *, silent: bool) -> "Speakers | None":
+    """Where the sounds go: with the picture, to the browser or to this computer's mixer."""
+    from egm.screen.sound import Mixer  # noqa: PLC0415 (see main)
+    from egm.screen.web import Web  # noqa: PLC0415
+
+    if silent:
+        return None
+    return surface if isinstance(surface, Web) else Mixer()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from egm.screen.controls import BY_NAME
+from egm.screen.controls import BY_NAME, TYPED
+from egm.screen.sound import SCORES, wave_file
 
 HOST: Final = "127.0.0.1"
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
@@ -27,6 +28,9 @@ _USED = (
     "This address has been used, or was never given.\n"
     "The file run/screen.url of the machine's state folder holds a new one.\n"
 )
+
+
+_SOUNDS: Final[Mapping[str, str]] = {f"/sound/{name}.wav": name for name in SCORES}
 
 
 def new_token() -> str:
@@ -57,6 +61,8 @@ class Door:
         if url.path == "/link":
             own = request.headers.get("Origin") == f"http://{host}"
             return None if own and self._known(request) else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
+        if url.path in _SOUNDS and self._known(request):
+            return sound(_SOUNDS[url.path])
         if url.path != "/":
             return answer(HTTPStatus.NOT_FOUND, "There is nothing but / here.\n")
         token = parse_qs(url.query).get("token", [""])[0]
@@ -91,7 +97,9 @@ class Door:
 def page() -> Response:
     """The page itself, with a policy that lets it run its own script and reach its own origin, no more."""
     nonce = new_token()
-    text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce).replace("%KEYS%", json.dumps(list(BY_NAME)))
+    text = (
+        _PAGE.read_text("utf-8").replace("%NONCE%", nonce).replace("%KEYS%", json.dumps([*BY_NAME, *TYPED]))
+    )
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         "connect-src 'self'; img-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -99,6 +107,16 @@ def page() -> Response:
     return answer(
         HTTPStatus.OK, text, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy}
     )
+
+
+def sound(name: str) -> Response:
+    """A sound of the machine, for a browser that is let in."""
+    data = wave_file(name)
+    fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
+    headers = Headers(
+        {**fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}
+    )
+    return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
 
 
 def answer(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:

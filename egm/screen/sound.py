@@ -2,13 +2,18 @@
 
 import array
 import contextlib
+import io
 import math
+import threading
+import wave
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import Final, Protocol
 
 import pygame
 
+from egm.screen.steps import GambleStep, PickStep
 from egm.screen.theme import Theme
 from egm.screen.view import Scene, View, times
 
@@ -50,6 +55,10 @@ SCORES: Final[Mapping[str, tuple[Note, ...]]] = {
     "win_2": _run((*_MAJOR, _C * 2.5198, _C * 2.9966), 0.1),
     "win_3": _run((*_MAJOR, *(p * 2 for p in _MAJOR), _C * 2.9966, _C * 4) * 2, 0.1),
     "win_4": _run((*_MAJOR, *(p * 2 for p in _MAJOR), _C * 2.9966, _C * 4) * 4, 0.1),
+    "coin": (Note(0, 2637, 0.12, 24, 0.35), Note(0.05, 3136, 0.2, 18, 0.3)),
+    "paper": tuple(Note(i * 0.05, 120 + 18 * i, 0.06, 30, 0.3, 0.6) for i in range(8)),
+    "card": (Note(0, 900, 0.05, 60, 0.3, 0.8), Note(0.04, 380, 0.08, 40, 0.3)),
+    "reminder": _run((_C, _C * 1.4983), 0.22, 0.22),
     "refused": (Note(0, 196, 0.18, 14, 0.5), Note(0.12, 147, 0.3, 10, 0.5)),
     "jackpot": _run((_C * 2, _C * 2.5198) * 8, 0.14, 0.4),
     "alarm": tuple(Note(i * 0.32, 880 if i % 2 else 660, 0.3, 3, 0.6) for i in range(6)),
@@ -80,36 +89,68 @@ def is_allowed(name: str, view: View) -> bool:
     return name in ALARMS or level == "on" or (level == "no_play" and name not in OF_PLAY)
 
 
-class Sounds:
-    """Plays the sounds of what changed between two views."""
+@cache
+def wave_file(name: str) -> bytes:
+    """A sound as a WAV file."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(RATE)
+        out.writeframes(samples(SCORES[name]))
+    return file.getvalue()
 
-    def __init__(self, theme: Theme, *, wanted: bool = True) -> None:
-        self._theme = theme
+
+class Speakers(Protocol):
+    """Where sounds are heard: this computer's mixer, or the browser that shows the picture."""
+
+    def play(self, name: str, level: float) -> None:
+        """Sound it now, at a loudness from 0 to 1. Never blocks, never fails for want of a device."""
+        ...
+
+
+class Mixer:
+    """This computer's audio device. The sounds are made beside the frame loop; until then it is silent."""
+
+    def __init__(self) -> None:
         self._made: dict[str, pygame.mixer.Sound] = {}
-        self._on = False
-        if wanted:
-            with contextlib.suppress(pygame.error):
-                pygame.mixer.init(RATE, -16, 1, 512)
-                self._on = True
-
-    @property
-    def on(self) -> bool:
+        self.on = False
         """Whether there is a device to sound on."""
-        return self._on
+        with contextlib.suppress(pygame.error):
+            pygame.mixer.init(RATE, -16, 1, 512)
+            self.on = True
+        if self.on:
+            threading.Thread(target=self._make, name="sounds", daemon=True).start()
+
+    def _make(self) -> None:
+        for name in SCORES:
+            data = samples(SCORES[name])
+            with contextlib.suppress(pygame.error):  # the device may be closed meanwhile
+                self._made[name] = pygame.mixer.Sound(buffer=data)
+
+    def play(self, name: str, level: float) -> None:
+        """See :class:`Speakers`."""
+        sound = self._made.get(name)
+        if sound is not None and self.on:
+            sound.set_volume(level)
+            sound.play()
+
+
+class Sounds:
+    """Sounds what changed between two views; without speakers, nothing."""
+
+    def __init__(self, theme: Theme, speakers: Speakers | None = None) -> None:
+        self._theme = theme
+        self._speakers = speakers
 
     def follow(self, before: View, after: View) -> None:
         """Sound what happened between two views."""
-        for name in sounds_between(before, after, self._theme):
-            if is_allowed(name, after):
-                self._play(name, loudness(name, after.volume))
-
-    def _play(self, name: str, level: float) -> None:
-        if not self._on or level <= 0:
+        if self._speakers is None:
             return
-        if name not in self._made:
-            self._made[name] = pygame.mixer.Sound(buffer=samples(SCORES[name]))
-        self._made[name].set_volume(level)
-        self._made[name].play()
+        for name in sounds_between(before, after, self._theme):
+            level = loudness(name, after.volume)
+            if level > 0:
+                self._speakers.play(name, level)
 
 
 def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
@@ -120,14 +161,28 @@ def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
         names.append("key")
     if after.notices_at > before.notices_at and new and any(n.severity != "info" for n in new.notices):
         names.append("refused")
-    if old and new and new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
-        names.append("credit")
+    names += _of_value(before, after)
+    if new and new.reminder and (old is None or old.reminder != new.reminder):
+        names.append("reminder")
     if after.scene is not before.scene and old is not None:
         if after.scene in {Scene.DOOR, Scene.TILT}:
             names.append("alarm")
         elif after.scene is Scene.HANDPAY:
             names.append("jackpot")
     return names + _of_the_game(before, after, theme)
+
+
+def _of_value(before: View, after: View) -> list[str]:
+    """Credits that came in, and tickets and coins that go out."""
+    old, new = before.snapshot, after.snapshot
+    if old is None or new is None or new is old:
+        return []
+    told = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
+    if told == "ticket_printed" or (new.paying is not None and old.paying is None):
+        return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
+    if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
+        return ["coin" if told == "coins_accepted" else "credit"]
+    return []
 
 
 def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
@@ -137,7 +192,9 @@ def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
         return []
     was, now = before.now - show.began, after.now - show.began
     names = ["spin" for step in line.steps if was <= step.begin < now]
-    names += ["stop" for step in line.steps for stop in step.stops if was < stop <= now]
+    for step, time in zip(show.steps, line.steps, strict=True):
+        sound = "card" if isinstance(step, GambleStep | PickStep) else "stop"
+        names += [sound for stop in time.stops if was < stop <= now]
     if line.level > 0 and was < line.spun <= now:
         names.append(f"win_{line.level}")
     return names

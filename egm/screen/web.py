@@ -138,6 +138,14 @@ class Web:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
+    def play(self, name: str, level: float) -> None:
+        """Have the browser sound it; where nobody looks, nobody hears."""
+        with self._lock:
+            viewer = self._viewer
+        if viewer is not None:
+            said = json.dumps({"sound": name, "level": level})
+            asyncio.run_coroutine_threadsafe(self._push(viewer, said), self._loop)
+
     def close(self) -> None:
         """Stop serving."""
 
@@ -163,7 +171,7 @@ class Web:
         return server, door
 
     @staticmethod
-    async def _push(viewer: ServerConnection, message: bytes) -> None:
+    async def _push(viewer: ServerConnection, message: bytes | str) -> None:
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
 

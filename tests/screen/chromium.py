@@ -93,6 +93,10 @@ class Browser:
             or 0
         )
 
+    def sounds(self) -> int:
+        """How many sounds the page has made."""
+        return int(self.evaluate("Number(document.getElementById('screen').dataset.sounds || 0)") or 0)
+
     def tap(self, x: float, y: float) -> None:
         """A tap at a place in the picture's units (1920 x 1080; the window is 1280 x 720)."""
         box = json.loads(

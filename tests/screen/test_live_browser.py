@@ -114,6 +114,8 @@ def test_a_visit_to_the_machine(cabinet, browser):
         before.credit_cents - over.credit_cents
     ) == over.bet_credits * over.denomination_cents - over.win_cents
 
+    browser.wait_until(lambda: browser.sounds() > 2, "key, reels and stops to be heard")
+
     browser.tap(*LANGUAGE)
     cabinet.until(lambda s: s.language == "fr", "French")
     browser.key("KeyL", "l")

@@ -117,7 +117,7 @@ def test_a_screen_that_watches_wishes_nothing(published, outcomes, theme, tmp_pa
         surface=Still(TopPicture(theme, scale=0.2)),
         machine=ear,
         bench=None,
-        sounds=Sounds(theme, wanted=False),
+        sounds=Sounds(theme),
         clock=lambda: next(moments),
         watching=True,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pygame
 import pytest
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
@@ -13,7 +14,16 @@ from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import figures, lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
-from egm.screen.sound import ALARM_FLOOR, LEVELS, SCORES, loudness, samples, sounds_between
+from egm.screen.sound import (
+    ALARM_FLOOR,
+    LEVELS,
+    SCORES,
+    Mixer,
+    Sounds,
+    loudness,
+    samples,
+    sounds_between,
+)
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, View, playing, times
 from tools.gallery import UNIT_CENTS, Walk, at_rest, played, shown, snapshot
@@ -215,6 +225,39 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
     assert names == ["spin", "stop", "stop", "stop", f"win_{line.level}"]
     door = heard(rest, snapshot(game, "en", state="door_open"))
     assert "alarm" in sounds_between(rest, door, theme)
+
+
+def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
+    monkeypatch, theme, rest, game, outcomes
+):
+    """And with one, a sound that is not made yet is left out rather than waited for."""
+    monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
+    pygame.mixer.quit()
+    deaf = Mixer()
+    assert not deaf.on
+    sounds = Sounds(theme, deaf)
+    view = shown(rest, game, outcomes[game.id].little)
+    sounds.follow(view, replace(view, now=view.now + 1))
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    hearing = Mixer()
+    assert hearing.on
+    hearing.play("win_4", 1.0)
+    pygame.mixer.quit()
+
+
+def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
+    paid = heard(replace(rest, now=110), snapshot(game, "en", notices=(Notice(code="ticket_printed"),)))
+    assert sounds_between(rest, paid, theme) == ["paper"]
+    coins = heard(
+        replace(rest, now=110),
+        snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
+    )
+    assert sounds_between(rest, coins, theme) == ["coin"]
+    bill = heard(
+        replace(rest, now=110),
+        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
+    )
+    assert sounds_between(rest, bill, theme) == ["credit"]
 
 
 def test_every_sound_is_made_and_none_is_clipped_flat():

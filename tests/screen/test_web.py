@@ -1,8 +1,10 @@
 """The browser screen: who gets in, what is sent, what comes back. Real sockets on loopback."""
 
+import io
 import json
 import socket
 import struct
+import wave
 from contextlib import contextmanager
 
 import pygame
@@ -13,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from egm.screen.app import Tap
+from egm.screen.sound import RATE, SCORES, samples
 from egm.screen.view import Action, View
 from egm.screen.web import BAND, Web, changed_bands, encode_pieces, read_input
 
@@ -199,3 +202,31 @@ def test_changed_rows_are_found_and_joined():
     assert changed_bands(bytes(before), bytes(before), width, height) == []
     surface = pygame.Surface((width, height))
     assert encode_pieces(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
+
+
+def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
+    assert ask(web, "/sound/spin.wav")[0] == 404
+    cookie = enter(web)
+    port = web._door.port
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+        link.sendall(
+            f"GET /sound/spin.wav HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode()
+        )
+        data = b""
+        while piece := link.recv(65536):
+            data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    assert b"audio/wav" in head
+    with wave.open(io.BytesIO(body)) as file:
+        assert (file.getnchannels(), file.getframerate()) == (1, RATE)
+        assert file.getnframes() == len(samples(SCORES["spin"])) // 2
+    assert ask(web, "/sound/none.wav", cookie=cookie)[0] == 404
+
+
+def test_a_sound_is_told_to_the_browser_that_looks(web):
+    web.play("spin", 0.5)
+    with linked(web, enter(web)) as link:
+        draw(web, View())
+        assert isinstance(link.recv(timeout=10), bytes)
+        web.play("win_1", 0.25)
+        assert json.loads(link.recv(timeout=10)) == {"sound": "win_1", "level": 0.25}

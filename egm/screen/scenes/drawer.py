@@ -19,7 +19,7 @@ DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", 
 KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
 #: Headings and their heights from the drawer's top.
-_HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 644), ("faults", 730))
+_HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 651), ("faults", 735))
 
 
 #: Digits of a ticket's bar code.
@@ -92,7 +92,7 @@ def last_ticket(view: View) -> str:
 
 
 def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
-    """Doors and key switches; a key is turned and turned back."""
+    """Doors and key switches. The attendant's springs back; the others stay as they were turned."""
     opened = view.bench[board]["doors_open"]
     found = []
     for i, door in enumerate(DOORS):
@@ -100,10 +100,10 @@ def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[
         command = BenchCommand(device=board, action="door", values=values)
         found.append(Control(place(i, 2, 414, 50), texts.say(f"door.{door}"), (command,), door in opened))
     for i, key in enumerate(KEYS):
-        turn = tuple(
-            BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in (True, False)
-        )
-        found.append(Control(place(i, 3, 662, 50), texts.say(f"drawer.key_{key}"), turn))
+        turned = key in view.bench[board].get("keys_on", ())
+        ways = (True, False) if key == KEYS[0] else (not turned,)
+        turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
+        found.append(Control(place(i, 3, 668, 50), texts.say(f"drawer.key_{key}"), turn, turned))
     return found
 
 
@@ -115,7 +115,7 @@ def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> li
         (("clear" if jammed else "jam", jammed), ("power_off" if powered else "power_on", not powered))
     ):
         command = BenchCommand(device=acceptor, action=action)
-        found.append(Control(place(i, 2, 748, 50), texts.say(f"drawer.{action}"), (command,), on))
+        found.append(Control(place(i, 2, 752, 50), texts.say(f"drawer.{action}"), (command,), on))
     return found
 
 
