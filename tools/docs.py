@@ -13,13 +13,14 @@ from typing import Final
 import click
 
 from egm.cabinet.diagram import mermaid
+from egm.profiles.schema import keys
 from tools.cli import main as egm
 from tools.conformance.page import table
 from tools.conformance.requirements import ROOT
 from tools.freshness import deliver
 
 #: the documents with generated parts, from the root of the checkout
-DOCUMENTS: Final = ("README.md", "ARCHITECTURE.md", "tools/REFERENCE.md")
+DOCUMENTS: Final = ("README.md", "ARCHITECTURE.md", "tools/REFERENCE.md", "egm/profiles/PROFILES.md")
 
 _BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)
 _MARK: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
@@ -85,10 +86,29 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
                 yield from _command(click.Context(below, info_name=name, parent=context), below)
 
 
+def profile_keys() -> str:
+    """Every key of a jurisdiction profile. Raises :class:`DocumentError` naming those without a meaning."""
+    found = list(keys())
+    bare = [key.name for key in found if not key.meaning]
+    if bare:
+        raise DocumentError(f"egm/profiles/profile.py: no meaning is written beside {', '.join(bare)}")
+    rows = [
+        [
+            f"`{key.name}`",
+            key.kind,
+            "must be given" if key.default is None else f"`{key.default}`",
+            key.meaning,
+        ]
+        for key in found
+    ]
+    return table(["Key", "Kind", "Default", "Meaning"], rows)
+
+
 #: the generated parts by name
 BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": command_reference,
     "dependencies": dependencies,
+    "profile-keys": profile_keys,
     "states": state_diagram,
 }
 

@@ -4,12 +4,22 @@ A profile is either valid or refused with a message naming the file, the key and
 fractions, money is minor units; a TOML float is refused for both.
 """
 
+import contextlib
+import dataclasses
 import tomllib
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -20,7 +30,8 @@ _FOLDER = Path(__file__).parent
 
 def _fraction(value: object) -> Fraction:
     if isinstance(value, str):
-        return Fraction(value)
+        with contextlib.suppress(ZeroDivisionError):
+            return Fraction(value)
     raise ValueError('write odds as a string, such as "0.83" or "5/6": a float is not exact')
 
 
@@ -34,21 +45,66 @@ def _policy(value: object) -> ReseedPolicy:
         raise ValueError(str(error)) from None
 
 
-Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1)]
+_POLICY_MEANINGS: Final = {
+    "mechanism": "The generator (SP 800-90A).",
+    "every_generates": "Fresh entropy before the next step once so many requests were served; 0: never.",
+    "every_seconds": "The same after so many seconds; 0: never.",
+    "on_event": "What besides lets the generator take fresh entropy.",
+    "prediction_resistance": "Fresh entropy before every step.",
+    "fresh_input_each_step": "Mix bytes of the kernel's into each step, never counted as entropy.",
+    "cycle_min_ms": "Background cycling at intervals from this; 0 with the next: none (NJ-G(b)4).",
+    "cycle_max_ms": "Up to this; the generator draws each interval itself.",
+    "self_test_every_generates": "The whole chain is tested again after so many requests; 0: never.",
+}
+
+
+def _policy_schema() -> dict[str, Any]:
+    """The settings of :class:`rng.ReseedPolicy` as JSON Schema; what they mean together only it can say."""
+    kinds: dict[type, dict[str, Any]] = {
+        bool: {"type": "boolean"},
+        int: {"type": "integer", "minimum": 0},
+        frozenset: {"type": "array", "items": {"type": "string"}},
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            setting.name: {"description": _POLICY_MEANINGS[setting.name]}
+            | next(
+                (schema for kind, schema in kinds.items() if isinstance(setting.default, kind)),
+                {"type": "string"},
+            )
+            | {
+                "default": sorted(setting.default)
+                if isinstance(setting.default, frozenset)
+                else setting.default
+            }
+            for setting in dataclasses.fields(ReseedPolicy)
+        },
+    }
+
+
+_ODDS_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
+Odds = Annotated[Fraction, BeforeValidator(_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)]
 Cents = Annotated[int, Field(ge=0, strict=True)]
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
+    )
 
 
 class Returns(_Table):
     """The least return a game may have, by family; the machine refuses a game below it."""
 
     reels: Odds
+    """Reel games (Québec s.93)."""
     keno: Odds
+    """Keno (Québec s.85)."""
     wheel: Odds
+    """Wheels of fortune (Québec s.122)."""
 
     def floor(self, family: str) -> Fraction:
         """The floor for a family of games. Raises OperatorError for a family the profile does not know."""
@@ -62,14 +118,18 @@ class ValueIn(_Table):
     """What the machine takes in."""
 
     bills_cents: tuple[Cents, ...]
+    """The bills taken, smallest first."""
     credit_limit_cents: Cents
     """At or above this balance no more value is taken (NZ 1.43.9 [BKNTLIM])."""
+    within_pay_out: bool = False
+    """The credit limit may not be above what the machine can pay by itself at once (FR68-1)."""
 
 
 class Play(_Table):
     """Limits of one game."""
 
     bet_limit_cents: Cents
+    """The most one game may cost (Québec s.3; Québec VLT: $2.50)."""
     win_limit_cents: Cents | None = None
     """A win the rules cap (Québec VLT); None where there is no cap."""
     credit_limit_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
@@ -85,12 +145,10 @@ class PayOut(_Table):
     """Ways out in the order they are tried; the attendant's hand is always the last."""
     automatic_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """From this balance on the machine pays by itself (Québec VLT: a coupon at $1,000); None: never."""
-
     large_win_cents: Cents
     """A win of this much or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
     defect: Literal["refund", "keep"] = "refund"
     """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
-
     rest: Literal["stays", "next_way"] = "next_way"
     """What the hopper could not pay in whole coins: it goes the next way by itself, or stays (MS 8-2.3)."""
     residual: bool = False
@@ -115,7 +173,9 @@ class Tickets(_Table):
     """Tickets out. A greater amount is paid by hand; None days: a ticket never expires."""
 
     limit_cents: Cents
-    valid_days: Annotated[int, Field(gt=0, strict=True)] | None
+    """The most one ticket may be worth; more is paid by hand (H-11)."""
+    valid_days: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """How many days after its own a ticket is good; none: it never expires (H-10)."""
     central: bool = False
     """Tickets only with a system that keeps them centrally (Monaco 19.7); without it there are none."""
     promotional: bool = False
@@ -170,8 +230,11 @@ class Coins(_Table):
     """Coins taken, the one the hopper pays, and the most it may pay at once. No coins: leave both empty."""
 
     accepted_cents: tuple[Cents, ...] = ()
+    """The coins taken (Monaco 19.5)."""
     hopper_cents: Cents = 0
+    """The coin the hopper pays; 0: there is none."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
+    """The most coins of one payout; a greater amount goes the next way."""
 
 
 class Progressives(_Table):
@@ -206,6 +269,7 @@ class Staff(_Table):
     wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     """Wrong PINs in a row after which a staff number is locked."""
     locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15
+    """For how long it is locked then."""
     time_out_seconds: Annotated[int, Field(ge=10, strict=True)] = 180
     """A menu nobody touches signs out after so long."""
     identify_before_opening: bool = False
@@ -220,6 +284,7 @@ class Journal(_Table):
     """How the journal is kept: entries between signed checkpoints, and the most one entry may move (A-26)."""
 
     checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
+    """Entries between two signed checkpoints."""
     increment_limits_cents: dict[str, Cents] = {}
     """Account -> the most one transaction may move out of it or into it; the machine stops above that."""
 
@@ -228,10 +293,15 @@ class Profile(_Table):
     """One jurisdiction. Fields are documented in the tables they stand in."""
 
     id: str
+    """Its name, and that of its tickets' template."""
     title: dict[str, str]
+    """What the place is called, by language."""
     source: str
+    """The texts it is made from."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    """ISO 4217."""
     languages: Annotated[tuple[str, ...], Field(min_length=1)]
+    """The languages of the screen; the first is spoken to whoever comes."""
     returns: Returns
     value_in: ValueIn
     play: Play
@@ -244,7 +314,8 @@ class Profile(_Table):
     progressives: Progressives = Progressives()
     staff: Staff = Staff()
     journal: Journal = Journal()
-    chance: Annotated[ReseedPolicy, BeforeValidator(_policy)]
+    chance: Annotated[ReseedPolicy, BeforeValidator(_policy), WithJsonSchema(_policy_schema())]
+    """When the generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
 
     @model_validator(mode="after")
     def _complete(self) -> "Profile":
@@ -261,7 +332,21 @@ class Profile(_Table):
             raise ValueError(f"protection.help_line: no text for {', '.join(unsaid)}")
         if "coins" in self.pay_out.order and not self.coins.hopper_cents:
             raise ValueError("pay_out.order: coins are paid, and coins.hopper_cents names no coin")
+        if self.value_in.within_pay_out and self.value_in.credit_limit_cents > self._payable_cents:
+            raise ValueError(
+                f"value_in.credit_limit_cents: {self.value_in.credit_limit_cents} may be taken in, and only "
+                f"{self._payable_cents} can be paid out by the machine itself"
+            )
         return self
+
+    @property
+    def _payable_cents(self) -> int:
+        """The most the machine can pay at once without a person."""
+        ways = {
+            "ticket": self.tickets.limit_cents,
+            "coins": self.coins.hopper_cents * self.coins.payout_coins_max,
+        }
+        return max((ways[way] for way in self.pay_out.order), default=0)
 
 
 def available() -> tuple[str, ...]:

@@ -17,6 +17,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
     "gat": ("gat", "an inspector's verifier: have a machine identify and sign its software over GAT"),
     "signature": ("signature", "a keyed signature of each component of the software, as GAT gives it"),
+    "profile": ("profile", "the places' rules: list, show, check; print their schema"),
     "register": ("register", "registers of hand-pays, complements, orphans, forfeits, refunds, incidents"),
     "device": ("device", "work a simulated device, or listen to a real one on a port"),
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),

@@ -1,0 +1,116 @@
+"""The published schema of a profile, the page of its keys, and ``egm profile``."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import egm.profiles
+from egm.errors import OperatorError
+from egm.profiles import available, load_profile
+from egm.profiles.schema import keys, schema
+from tools.cli import main
+
+FOLDER = Path(egm.profiles.__file__).parent
+GOOD = (FOLDER / "generic.toml").read_text()
+
+
+def run(*args: object):
+    return CliRunner().invoke(main, ["profile", *map(str, args)])
+
+
+@pytest.fixture(scope="module")
+def validator():
+    printed = json.loads(run("schema").output)
+    jsonschema.Draft202012Validator.check_schema(printed)
+    return jsonschema.Draft202012Validator(printed)
+
+
+@pytest.mark.parametrize("name", available())
+def test_an_independent_validator_takes_every_shipped_profile(validator, name):
+    validator.validate(tomllib.loads((FOLDER / f"{name}.toml").read_text()))
+
+
+WRONG = [
+    ('reels = "0.75"', "reels = 0.75", "returns.reels"),
+    ("credit_limit_cents = 300000", "credit_limit_cents = -1", "value_in.credit_limit_cents"),
+    ('currency = "USD"', 'currency = "dollars"', "currency"),
+    ('defect = "refund"', 'defect = "shrug"', "pay_out.defect"),
+    ('defect = "refund"', 'defect = "refund"\nrest = "vanishes"', "pay_out.rest"),
+    ('methods = ["cash", "cheque", "transfer"]', "methods = []", "by_hand.methods"),
+    ('methods = ["cash", "cheque", "transfer"]', 'methods = ["barter"]', "by_hand.methods"),
+    ('forfeits = ["game", "handpay", "credits"]', 'forfeits = ["shoes"]', "by_hand.forfeits"),
+    ("[coins]", "[protection]\nremind_minutes = [60, 0]\n[coins]", "protection.remind_minutes"),
+    ("[coins]", '[protection]\nat_limit = "nag"\n[coins]', "protection.at_limit"),
+    ("[coins]", "[protection]\nlimit_minutes = 0.5\n[coins]", "protection.limit_minutes"),
+    ("payout_coins_max = 100", "payout_coins_max = 300", "coins.payout_coins_max"),
+    ('id = "generic"', 'id = "generic"\nsurprise = 1', "surprise"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key"), WRONG)
+def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp_path, old, new, key):
+    assert old in GOOD
+    path = tmp_path / "place.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(OperatorError, match=key.replace(".", r"\.")):
+        load_profile(path)
+    assert not validator.is_valid(tomllib.loads(path.read_text()))
+
+
+@pytest.mark.requirement("F-19")
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('languages = ["en", "fr"]', 'languages = ["en", "en"]', "languages: list each language once"),
+        ('reels = "0.75"', 'reels = "1/0"', "returns.reels"),
+        ("[coins]", '[protection]\nhelp_line = { en = "call" }\n[coins]', "help_line: no text for fr"),
+        ("hopper_cents = 100\n", "", "coins.hopper_cents names no coin"),
+        (
+            "credit_limit_cents = 300000",
+            "credit_limit_cents = 300001\nwithin_pay_out = true",
+            "300001 may be taken in, and only 300000 can be paid out",
+        ),
+    ],
+)
+def test_rules_between_keys_are_the_loaders(tmp_path, old, new, said):
+    assert old in GOOD
+    path = tmp_path / "place.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(OperatorError) as refusal:
+        load_profile(path)
+    assert said in str(refusal.value)
+    path.write_text(
+        GOOD.replace("credit_limit_cents = 300000", "credit_limit_cents = 300000\nwithin_pay_out = true")
+    )
+    assert load_profile(path).value_in.within_pay_out
+
+
+def test_every_key_has_a_meaning_and_its_default_is_what_an_empty_table_gives():
+    found = {key.name: key for key in keys()}
+    assert len(found) > 60
+    assert [key.name for key in found.values() if not key.meaning] == []
+    assert found["pay_out.rest"].default == '"next_way"'
+    assert found["protection.remind_minutes"].kind == "list of integer above 0"
+    assert found["play.bet_limit_cents"].default is None
+    assert found["chance.every_generates"].default == "10000"
+    assert schema()["$schema"].endswith("2020-12/schema")
+
+
+def test_the_command_lists_shows_and_checks(tmp_path):
+    listed = run("list").output
+    assert all(name in listed for name in available())
+    shown = json.loads(run("show", "quebec-vlt").output)
+    assert (shown["play"]["bet_limit_cents"], shown["returns"]["reels"]) == (250, "83/100")
+    path = tmp_path / "place.toml"
+    path.write_text(GOOD)
+    assert run("check", path).output.endswith("right, generic\n")
+    path.write_text(GOOD.replace('currency = "USD"', 'currency = "dollars"'))
+    refused = run("check", path, FOLDER / "monaco.toml")
+    assert refused.exit_code == 1
+    assert "place.toml: currency" in refused.output
+    assert "right, monaco" in refused.output
+    assert "no jurisdiction profile" in run("show", "atlantis").output
