@@ -35,6 +35,9 @@ class Tap:
 class Surface(Protocol):
     """Where the picture is shown: a window, a bare console, a browser."""
 
+    unlocked: bool
+    """Whether staff are signed in: only then may a kiosk be closed."""
+
     @property
     def picture(self) -> Picture:
         """The picture at the size shown now."""
@@ -95,6 +98,7 @@ class App:
         before = self.view
         self.view = replace(self.view, now=now)
         self._hear(now)
+        self.surface.unlocked = attended(self.view)
         did = self.surface.inputs()
         if did is None:
             return False
@@ -166,6 +170,12 @@ class App:
             self.machine.close()
             if self.bench is not None:
                 self.bench.close()
+
+
+def attended(view: View) -> bool:
+    """Whether somebody of the staff has signed in to the service menu."""
+    page = view.snapshot.page if view.snapshot is not None else None
+    return view.linked and page is not None and page.person is not None
 
 
 def clients(state: Path, *, bench: bool) -> tuple[Client, Client | None]:

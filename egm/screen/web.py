@@ -86,6 +86,7 @@ class Web:
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
         self.picture = make(theme, scale=scale, layout=PORTRAIT if portrait else LANDSCAPE)
         self._surface = pygame.Surface(self.picture.pixels).convert()
+        self.unlocked = False
         self._lock = threading.Lock()
         self._inputs: deque[Tap | Action] = deque(maxlen=_INPUTS_MAX)
         self._viewer: ServerConnection | None = None

@@ -17,7 +17,11 @@ class WindowError(Exception):
 
 
 class Window:
-    """A pygame display. A cabinet's full screen cannot be closed by a player: closing is for windows."""
+    """A pygame display.
+
+    A kiosk (full screen or bare console) keeps keyboard and mouse to itself and cannot be closed by a player:
+    it closes only while staff are signed in to the service menu.
+    """
 
     def __init__(
         self,
@@ -32,6 +36,10 @@ class Window:
         if console:
             os.environ["SDL_VIDEODRIVER"] = "kmsdrm"
         self._kiosk = fullscreen or console
+        if self._kiosk:  # the grab below takes the keys of the desktop too, and losing it hides nothing
+            os.environ["SDL_GRAB_KEYBOARD"] = "1"
+            os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
+        self.unlocked = False
         self._theme = theme
         self._make = make
         try:
@@ -40,6 +48,7 @@ class Window:
             if self._kiosk:
                 self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN, display=display)
                 pygame.mouse.set_visible(not console)
+                pygame.event.set_grab(True)
             else:
                 self._display = pygame.display.set_mode(
                     self._comfortable(), pygame.RESIZABLE, display=display
@@ -71,7 +80,7 @@ class Window:
         """Touches and keys; None when the window was closed."""
         did: list[Tap | Action] = []
         for event in pygame.event.get():
-            if event.type == pygame.QUIT and not self._kiosk:
+            if event.type == pygame.QUIT and (self.unlocked or not self._kiosk):
                 return None
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display

@@ -82,6 +82,7 @@ class Still:
 
     def __init__(self, picture):
         self.picture = picture
+        self.unlocked = False
 
     def inputs(self):
         return [Tap(0.5, 0.5), Tap(0.9, 0.95), Action("play"), Action("cash_out"), Action("service")]

@@ -1,15 +1,23 @@
 """The window: touches land where the picture is, keys mean what the deck means, a kiosk does not close."""
 
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pygame
 import pytest
 
 from egm.link.client import Client
-from egm.screen.app import App, Tap
+from egm.screen.app import App, Tap, attended
 from egm.screen.controls import BY_NAME, by_code, by_name
+from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.sound import Sounds
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
+from tools.gallery import at_rest, pages
 
 
 @pytest.fixture
@@ -46,6 +54,70 @@ def test_a_cabinet_cannot_be_closed_by_its_player(theme):
     kiosk.close()
     pygame.display.init()
     pygame.display.set_mode((8, 8))
+
+
+def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(theme):
+    kiosk = Window(theme, fullscreen=True)
+    assert pygame.event.get_grab()
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    assert kiosk.inputs() == []
+    kiosk.unlocked = True
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    assert kiosk.inputs() is None
+    kiosk.close()
+    pygame.display.init()
+    pygame.display.set_mode((8, 8))
+
+
+def test_only_a_page_with_a_person_is_attended(published):
+    rest = at_rest(published, published[0], "en")
+    assert not attended(rest)
+    asked = pages.sign_in()
+    assert not attended(heard(rest, rest.snapshot.model_copy(update={"page": asked})))
+    assert attended(heard(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
+
+
+def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
+    """What a kiosk without a desktop needs is in the library this runs on, before anybody has such a kiosk."""
+    (library,) = (Path(pygame.__file__).parent.parent / "pygame_ce.libs").glob("libSDL2-2*")
+    sdl = ctypes.CDLL(str(library))
+    sdl.SDL_GetVideoDriver.restype = ctypes.c_char_p
+    drivers = {sdl.SDL_GetVideoDriver(i).decode().lower() for i in range(sdl.SDL_GetNumVideoDrivers())}
+    assert {"kmsdrm", "x11", "wayland", "offscreen"} <= drivers
+
+
+def test_where_there_is_no_console_the_person_is_told_why(tmp_path):
+    """The choice of the bare console reaches SDL, and what SDL says reaches the person, with status 2."""
+    arguments = [sys.executable, "-m", "egm.screen", "--state", str(tmp_path), "--mode", "kmsdrm", "--silent"]
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("SDL_")}
+    ended = subprocess.run(arguments, env=clean, capture_output=True, text=True, timeout=120, check=False)
+    if Path("/dev/dri").exists():
+        pytest.skip("this computer may have a console that opens")
+    assert ended.returncode == 2
+    assert "no console could be opened" in ended.stderr
+    assert "kmsdrm" in ended.stderr
+
+
+def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
+    """SDL's own off-screen display stands in for the console: the kiosk opens on it and draws its frames."""
+    code = (
+        "import os\nimport pygame\nfrom egm.screen.theme import load_theme\n"
+        "from egm.screen.window import Window\nfrom egm.screen.view import View\n"
+        "pygame.font.init()\nkiosk = Window(load_theme(), fullscreen=True)\n"
+        "kiosk.picture.draw(kiosk.frame(), View(now=1.0))\nkiosk.show()\n"
+        "print(pygame.display.get_driver(), len(set(kiosk.frame().get_buffer().raw[::4001])) > 20)\n"
+    )
+    environment = {**os.environ, "SDL_VIDEODRIVER": "offscreen"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert ended.stdout.split()[-2:] == ["offscreen", "True"]
 
 
 def test_an_upright_display_gets_the_upright_picture(theme, window):

@@ -27,13 +27,14 @@ class _Child:
     """One process of the cabinet.
 
     ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
-    person who started it.
+    person who started it. ``closes``: when it ends by itself, somebody has closed it, and all end.
     """
 
     name: str
     arguments: tuple[str, ...]
     ready: Path | None = None
     speaks: bool = False
+    closes: bool = False
 
 
 def _screen_mode(wanted: str) -> str:
@@ -59,7 +60,12 @@ def _children(
         extra = () if port is None else ("--port", str(port))
         bench = ("--bench",) if simulated else ()
         children.append(
-            _Child("screen", ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra), speaks=True)
+            _Child(
+                "screen",
+                ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra),
+                speaks=True,
+                closes=True,
+            )
         )
     if top and screen in {"window", "web"}:
         shown = ("--mode", screen, "--top")
@@ -106,7 +112,9 @@ class _Supervisor:
                 await _end(process)
                 await ended
                 break
-            if process.returncode == _OPERATOR_ERROR or len(starts) >= _RESTARTS_MAX:
+            if child.closes and process.returncode == 0:
+                self._stop.set()
+            elif process.returncode == _OPERATOR_ERROR or len(starts) >= _RESTARTS_MAX:
                 if process.returncode != _OPERATOR_ERROR:
                     click.echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
                 self._status = process.returncode or 1
