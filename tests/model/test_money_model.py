@@ -169,4 +169,4 @@ TestMoney.settings = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-TestMoney = pytest.mark.requirement("A-27", "F-01", "A-01")(TestMoney)
+TestMoney = pytest.mark.requirement("A-27", "F-01", "N-06", "A-01")(TestMoney)

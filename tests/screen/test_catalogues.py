@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from egm.cabinet.faults import fault
 from egm.cabinet.states import TABLE, WISHES, State
 from egm.devices.ioboard.codec import DOORS
+from egm.profiles import load_profile
 from egm.screen.scenes.lockup import fault_words
 from egm.screen.text import CATALOGUES, CatalogueError, Texts, flatten, placeholders, read_catalogue
-from meters.events import EVENTS
+from meters.events import EVENTS, Effect
 
 SOURCES = Path(CATALOGUES).parent
 NBSP = "\u00a0"
@@ -130,3 +132,34 @@ def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):
 def test_a_fault_nobody_has_worded_says_whose_it_is():
     assert fault_words(Texts("en"), "hopper.strange") == "Hopper failure"
     assert fault_words(Texts("en"), "strange") == "Fault"
+
+
+@pytest.mark.requirement("Q-14")
+@pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
+def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
+    """Ss. 94-95: no blanket "malfunction voids all"; the bet comes back, except to whoever disrupts."""
+    defect = load_profile(place).pay_out.defect
+    english, french = Texts("en"), Texts("fr")
+    assert "your bet is returned" in english.say(f"defect.{defect}")
+    assert "Malfunction voids" not in english.say(f"defect.{defect}")
+    assert "disrupts" in english.say(f"defect.rule_{defect}")
+    assert "remboursée" in french.say(f"defect.rule_{defect}")
+    assert "perturbe" in french.say(f"defect.rule_{defect}")
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(language):
+    texts = Texts(language)
+    codes = [
+        event.pattern.removeprefix("fault.raised:")
+        for event in EVENTS
+        if event.pattern.startswith("fault.raised:") and event.effect in {Effect.STOP, Effect.HARD_STOP}
+    ]
+    named = [code for code in codes if "*" not in code]
+    assert len(named) > 8
+    said = {code: fault_words(texts, code) for code in named}
+    assert len(set(said.values())) == len(said)  # none is told as another
+    for code in named:
+        assert said[code] != texts.say("tilt.text.other")
+        assert texts.has(f"tilt.cleared_{fault(code).cleared_by}")

@@ -92,7 +92,7 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 10000
 
 
-@pytest.mark.requirement("F-16")
+@pytest.mark.requirement("F-16", "Q-19")
 def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(room):
     for number in (1, 2):
         room.insert(5000)

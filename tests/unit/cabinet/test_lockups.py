@@ -142,6 +142,7 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
     again.close()
 
 
+@pytest.mark.requirement("Q-21", "F-20")
 def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
     room = Room(tmp_path, devices=("printer",)).boot().insert(500)
     room.engine.handle(Event.DISABLED, source="host:1", reason="end of day")

@@ -182,7 +182,7 @@ def test_the_hosts_number_is_used_once(tmp_path):
         office.desk.prepare("b", 100, denomination_cents=1, number=number)
 
 
-@pytest.mark.requirement("E-06")
+@pytest.mark.requirement("E-06", "G-17")
 def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
     numbers = [office.issued(str(n)).number for n in range(40)]
     office.desk.redeem_begin("in", numbers[39])
