@@ -74,8 +74,8 @@ class Visit:
             wishes.close()
             hands.close()
 
-    def wish(self, name: str, value=None) -> None:
-        self._wishes.write(encode(Intent(name=name, value=value)))
+    def wish(self, name: str, value=None, options=None) -> None:
+        self._wishes.write(encode(Intent(name=name, value=value, options=options)))
 
     async def sees(self, **facts) -> Snapshot:
         """The next picture in which all of this holds."""

@@ -1,0 +1,135 @@
+"""The staff at a running cabinet: a real key and PIN, every device tested by its real driver, a restart asked for.
+
+Real processes and pseudo-terminals; the PINs are those of the demonstration's own staff.
+"""
+
+import asyncio
+import contextlib
+import json
+
+import pytest
+from kill_rig import texts
+from run_rig import Visit, cabinet, until
+
+from egm.config import StateFolder
+from egm.link.messages import Snapshot
+from meters import open_view
+from tools.demonstration import FILE_NAME
+
+
+class Staff:
+    """Somebody of the demonstration's staff at the screen of a running cabinet."""
+
+    def __init__(self, visit: Visit, folder: StateFolder, role: str) -> None:
+        self._visit = visit
+        badges = json.loads((folder.root / FILE_NAME).read_text())
+        self._badge = next(badge for badge in badges if badge["role"] == role)
+        self._page = None
+
+    async def sees(self, wanted):
+        """The next page that is what is wanted."""
+
+        def holds(message):
+            return isinstance(message, Snapshot) and message.page is not None and wanted(message.page)
+
+        self._page = (await until(self._visit.screen, holds)).page
+        return self._page
+
+    async def title(self, title: str):
+        return await self.sees(lambda page: page.title.value == title)
+
+    def touch(self, action: str, text: str = "") -> None:
+        self._visit.wish("answer", action, {"page": self._page.id, "input": text})
+
+    async def goes(self, action: str, title: str):
+        self.touch(action)
+        return await self.title(title)
+
+    async def sign_in(self) -> None:
+        """Turn the operator's key and prove who one is."""
+        await self._visit.hand("io", "key", name="operator", on=True)
+        await self.title("service.sign_in")
+        self.touch("enter", self._badge["number"])
+        await self.sees(lambda page: page.prompt is not None and page.prompt.kind == "pin")
+        self.touch("enter", self._badge["pin"])
+        await self.title("service.menu.title")
+
+    async def reports(self, text: str, action: str) -> None:
+        """Wait until the device's page shows a report, then touch what follows."""
+        await self.sees(
+            lambda page: any(text in str(c.value) for t in page.tables for r in t.rows for c in r.cells)
+        )
+        self.touch(action)
+
+
+@pytest.mark.requirement("J-10", "J-11", "J-16", "D-17")
+def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(cabinet(folder))
+            visit = await stack.enter_async_context(Visit.at(folder))
+            await visit.sees(state="idle", notices=())
+            await visit.hand("io", "door", name="main", open=True)
+            await visit.sees(state="door_open")
+            mechanic = Staff(visit, folder, "mechanic")
+            await mechanic.sign_in()
+            await mechanic.goes("devices", "service.menu.devices")
+
+            await mechanic.goes("device:printer", "service.test.title")
+            await mechanic.reports("CommUp", "print")
+            await mechanic.reports("state=taken", "back")
+            ticket = (await visit.hand("printer", "state")).state["printed"][-1]
+            assert any("NO VALUE" in text for text in texts(ticket))
+
+            await mechanic.title("service.menu.devices")
+            await mechanic.goes("device:hopper", "service.test.title")
+            mechanic.touch("enter", "2")
+            await mechanic.reports("PayoutFinished", "back")
+            assert (await visit.hand("hopper", "state")).state["tray_coins"] == 2
+
+            await mechanic.title("service.menu.devices")
+            await mechanic.goes("device:bill", "service.test.title")
+            mechanic.touch("take")
+            await visit.insistently("bill", "insert", amount_cents=500)
+            await mechanic.reports("Returned content=a note of 500", "stop")
+            assert (await visit.hand("bill", "state")).state["inside_cents"] == 0
+
+            await visit.hand("io", "key", name="operator", on=False)
+            await visit.sees(page=None)
+            await visit.hand("io", "door", name="main", open=False)
+            await visit.sees(state="idle", credit_cents=0)
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        moved = {name for name, v in view.meters().values.items() if v and ".since_" not in name}
+        # Beside them: what the house put up before anybody came, and lines a busy computer left unanswered.
+        aside = {name for name in moved if name.startswith(("progressive.", "fault."))}
+        assert moved - aside == {"power_resets", "door.main.opens"}
+        tested = [entry.record["device"] for entry in view.entries("test.started")]
+        assert tested[:3] == ["printer", "hopper", "bill"]
+        assert view.credits_cents() == 0
+
+
+@pytest.mark.requirement("J-16")
+def test_a_restart_asked_for_by_a_technician_brings_the_machine_back_signed_out(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with cabinet(folder):
+            async with Visit.at(folder) as visit:
+                await visit.sees(state="idle", notices=())
+                technician = Staff(visit, folder, "technician")
+                await technician.sign_in()
+                await technician.goes("form:restart", "form.restart.title")
+                technician.touch("confirm")
+                assert await visit.screen.read() is not None  # to the end: the machine goes
+            async with Visit.at(folder) as again:
+                shown = await again.sees(state="idle")
+                assert shown.page is None
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        assert [e.record["why"] for e in view.entries("menu.left")] == ["restart"]
+        assert len(list(view.entries("power.up"))) == 2
