@@ -87,9 +87,10 @@ class Picture:
             draw_menu(stage)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
-        places = self._places(stage)
-        if view.focused and places and choosing(view, self.theme):
-            draw_focus(stage, places[view.focus % len(places)].rect)
+        if view.focused and choosing(view, self.theme):
+            places = self._places(stage)
+            if places:
+                draw_focus(stage, places[view.focus % len(places)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)

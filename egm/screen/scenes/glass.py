@@ -282,6 +282,8 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
             place = say("feature.free_left", left=series.index(index) + 1, total=len(series))
             return f"{name}  ·  {place}" if len(series) > 1 else name, "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
+    if any(won.amount_cents is None for won in show.play.progressives):
+        return say("progressive.confirming"), "amber"
     if show.play.win_cents:
         return say("status.win_total", amount=stage.money(show.play.win_cents)), "win"
     return say("status.no_win"), "text_dim"

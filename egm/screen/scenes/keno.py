@@ -20,7 +20,7 @@ from egm.screen.view import Action, View
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
-_DRAWN: Final = parse_colour("#4aa8e8")
+_DRAWN: Final = parse_colour("#2f7fc4")
 _TRAY: Final = 0.27
 _KEY: Final = 62.0
 
@@ -206,7 +206,7 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
         ink.fill(
             ellipse(50, 50, 40, 47),
             Radial(
-                ((0, mix(_DRAWN, WHITE, 0.5)), (0.6, mix(_DRAWN, BLACK, 0.3)), (1, mix(_DRAWN, BLACK, 0.6))),
+                ((0, mix(_DRAWN, WHITE, 0.16)), (0.6, mix(_DRAWN, BLACK, 0.3)), (1, mix(_DRAWN, BLACK, 0.6))),
                 (0.4, 0.3),
                 0.8,
             ),

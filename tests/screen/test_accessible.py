@@ -1,0 +1,164 @@
+"""Everybody can read it and play it: contrast measured on the drawn picture, signs beside colours, keys alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pygame
+import pytest
+
+from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.scenes.deck import labels, lit
+from egm.screen.scenes.stage import Stage
+from egm.screen.view import Action, Page
+from tools.gallery import at_rest, game_scenes, machine_scenes
+
+#: Looks that differ most: pale reels, dark reels, a board, a wheel.
+GAMES = ("maple-classic", "lantern-harbour", "archipelago-keno", "river-wheel", "orchard-picnic")
+#: WCAG 2.2, 1.4.3: 4.5 to 1, and 3 to 1 for letters of 24 pixels and more.
+SMALL, LARGE, LARGE_FROM = 4.5, 3.0, 24
+
+
+def luminance(colour):
+    """Relative luminance of an sRGB colour (WCAG 2.2)."""
+    parts = [c / 255 for c in colour[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """From 1 (the same) to 21 (black on white)."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_measure_is_that_of_the_standard():
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.01)
+
+
+class Meter(Painter):
+    """Measures each text against what lies under it at that moment; one with an edge, against its edge."""
+
+    def __init__(self, theme, scale):
+        super().__init__(theme, scale)
+        self.faint = []
+
+    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        plain = self.words(words, replace(style, edge=0.0), width)
+        letters = pygame.surfarray.array3d(plain)[pygame.surfarray.array_alpha(plain) > 200]
+        surface = self.words(words, style, width)
+        x, y = self.px(at[0]), self.px(at[1])
+        left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
+        box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
+        under = self.surface.subsurface(box.clip(self.surface.get_rect()))
+        ground = style.edge_colour if style.edge > 0 else np.median(pygame.surfarray.array3d(under), (0, 1))
+        if words.strip() and len(letters):
+            high = self._fitted(words, style, width).get_height() / self.scale
+            ratio = contrast(np.median(letters, 0), ground)
+            if ratio < (LARGE if high >= LARGE_FROM else SMALL):
+                self.faint.append((words, round(ratio, 2), round(high)))
+        return super().text(words, at, style, align=align, width=width, alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr")], ids=["wide", "upright"]
+)
+def test_every_text_stands_out_from_what_lies_under_it(published, outcomes, theme, layout, language):
+    """Keys whose lamp is out are not to be read as lit; everything else is."""
+    picture = Picture(theme, scale=0.5, layout=layout)
+    meter = picture.painter = Meter(theme, 0.5)
+    surface = pygame.Surface(picture.pixels)
+    faults = set()
+    views = [("machine", name, view) for name, view in machine_scenes(published, language, theme)]
+    for game in published:
+        if game.id in GAMES:
+            scenes = game_scenes(published, game, outcomes[game.id], language, theme)
+            views += [(game.id, name, view) for name, view in scenes]
+    for group, name, view in views:
+        meter.faint = []
+        picture.draw(surface, view)
+        stage = Stage(meter, picture.texts(view), layout, view)
+        unlit = {labels(stage, key) for key in DECK if not lit(stage, key)}
+        faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
+    assert not faults, "\n".join(map(str, sorted(faults)))
+
+
+def test_all_play_is_possible_from_the_deck_alone(published, theme):
+    """Bet, play, choose a game and a denomination, read the help: with ten keys and no finger on the glass."""
+    picture = Picture(theme)
+    view = at_rest(published, published[0], "en")
+    said = []
+
+    def key(name):
+        nonlocal view
+        view, wishes = pressed(view, Action(name), theme, picture.choices(view))
+        said.extend((wish.name, wish.value) for wish in wishes)
+
+    key("bet_less")
+    key("play")
+    key("games")
+    assert view.page is Page.GAMES
+    key("bet_more")
+    key("bet_more")
+    key("play")
+    second = picture.choices(replace(view, page=Page.GAMES))[1].value
+    assert said[-1] == ("game", second)
+    key("games")
+    places = picture.choices(view)
+    unit = next(i for i, place in enumerate(places) if place.name == "denomination")
+    for _ in range(unit + 1):
+        key("bet_more")
+    key("bet_max")
+    assert said[-1] == ("denomination", places[unit].value)
+    key("games")
+    key("help")
+    sheet = view.sheet
+    key("bet_more")
+    while picture.choices(view)[view.focus].name != "next":
+        key("bet_more")
+    key("bet_max")
+    assert view.sheet == sheet + 1
+    assert {name for name, _ in said} == {"bet", "play", "game", "denomination"}
+
+
+def test_the_place_marked_is_seen_without_colour(published, theme):
+    """The frame changes brightness, not only hue: grey pictures differ too."""
+    picture = Picture(theme, scale=0.5)
+    surface = pygame.Surface(picture.pixels)
+    view = pressed(at_rest(published, published[0], "en"), Action("games"), theme)[0]
+    picture.draw(surface, view)
+    before = pygame.transform.grayscale(surface)
+    picture.draw(surface, replace(view, focused=True, focus=1))
+    after = pygame.transform.grayscale(surface)
+    changed = pygame.surfarray.array3d(before).astype(int) - pygame.surfarray.array3d(after)
+    assert (abs(changed) > 60).sum() > 500
+
+
+@pytest.mark.parametrize("hertz", [60, 30])
+def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
+    """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
+    game = next(one for one in published if one.id == "maple-classic")
+    view = dict(game_scenes(published, game, outcomes[game.id], "en", theme))["big-win-rolling"]
+    picture = Picture(theme, scale=0.15)
+    surface = pygame.Surface(picture.pixels)
+    levels = []
+    for i in range(2 * hertz):
+        picture.draw(surface, replace(view, now=view.now - 1 + i / hertz))
+        grey = pygame.surfarray.array3d(pygame.transform.grayscale(surface))[:, :, 0] / 255.0
+        wide, high = grey.shape
+        cells = grey[: wide // 8 * 8, : high // 8 * 8].reshape(wide // 8, 8, high // 8, 8).mean((1, 3))
+        levels.append(cells)
+    series = np.stack(levels)
+    flashes = np.zeros(series.shape[1:], dtype=int)
+    last = series[0].copy()
+    rising = np.zeros(last.shape, dtype=bool)
+    for frame in series[1:]:
+        up, down = frame - last > 0.1, last - frame > 0.1
+        flashes += down & rising
+        rising = np.where(up, True, np.where(down, False, rising))
+        last = np.where(up | down, frame, np.where(rising, np.maximum(last, frame), np.minimum(last, frame)))
+    share = (flashes > 3 * 2).mean()
+    assert share < 0.25, f"{share:.0%} of the picture flashes faster than three times a second"
