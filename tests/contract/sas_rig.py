@@ -43,6 +43,13 @@ class Wire:
             data += os.read(self._fd, size - len(data))
         return data
 
+    def read_until(self, wanted: bytes, seconds: float = PATIENCE_SECONDS) -> bool:
+        """Whether ``wanted`` comes, whatever comes before it."""
+        data = b""
+        while not data.endswith(wanted) and select.select([self._fd], [], [], seconds)[0]:
+            data += os.read(self._fd, 4096)
+        return data.endswith(wanted)
+
     def silent(self, seconds: float = 0.05) -> bool:
         """Whether nothing comes for a moment."""
         return not select.select([self._fd], [], [], seconds)[0]
@@ -94,6 +101,7 @@ class Rig:
         self.folder = StateFolder(folder)
         self.room = Room(folder, **room)
         at = surroundings(self.room, folder, sas)
+        self.file = at.file
         self.lines = [line for line in sas_lines(at) if isinstance(line, SasChannel)]
         attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []

@@ -1,12 +1,17 @@
 """A whole machine on a SAS line: real bytes over a pseudo-terminal, the thread, the loop, the journal."""
 
 import asyncio
+import random
+import socket
 from pathlib import Path
 
 import pytest
-from sas_rig import Rig, with_machine
+from sas_rig import Rig, Wire, with_machine
 
 from egm.cabinet.states import State
+from egm.sas.crc import is_intact, sealed
+from egm.sas.polls.signature import rom_signature
+from egm.verify.tree import Scope, own_files
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
@@ -26,3 +31,85 @@ def test_a_host_reads_and_acts(tmp_path: Path, framing: str) -> None:
         wire.close()
 
     with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": framing}})
+
+
+async def _signature(wire: Wire, seed: str) -> str:
+    """Ask for the ROM signature, and for exceptions until it comes in the place of one."""
+    assert await asyncio.to_thread(wire.long, 0x21, bytes.fromhex(seed), 1) == b"\x01"
+    while True:
+        wire.sync()
+        wire.write(b"\x81")
+        answer = await asyncio.to_thread(wire.read, 1)
+        if answer == b"\x01":
+            frame = answer + await asyncio.to_thread(wire.read, 5)
+            assert is_intact(frame)
+            return frame[2:-2].hex()
+
+
+@pytest.mark.requirement("K-02")
+def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp_path: Path) -> None:
+    async def scenario(rig: Rig) -> None:
+        wire = rig.wire("main")
+        scope = Scope(own=own_files(rig.file))
+        for seed in ("3412", "0000"):
+            wanted = await rom_signature(scope, bytes.fromhex(seed))
+            assert await _signature(wire, seed) == wanted.to_bytes(2, "little").hex()
+        wire.close()
+
+    with_machine(tmp_path, scenario, {"main": {"chirp": False}})
+
+
+def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
+    server = socket.create_server(("127.0.0.1", 0))
+    port = f"socket://127.0.0.1:{server.getsockname()[1]}"
+
+    async def scenario(_: Rig) -> None:
+        connection, _address = await asyncio.to_thread(server.accept)
+        with connection:
+            connection.settimeout(10)
+            connection.sendall(b"\x80\x01\x1a")
+            answer = b""
+            while len(answer) < 8:
+                answer += await asyncio.to_thread(connection.recv, 8 - len(answer))
+            assert answer == sealed(bytes.fromhex("01 1A 00000000"))
+
+    with server:
+        with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": "lenient", "port": port}})
+
+
+def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: Path) -> None:
+    async def scenario(rig: Rig) -> None:
+        first, second = rig.wire("first"), rig.wire("second")
+        for _ in range(20):
+            first.write(b"\x01\x1a")
+            second.write(b"\x05\x1a")
+            assert await asyncio.to_thread(first.read, 8) == sealed(bytes.fromhex("01 1A 00000000"))
+            assert await asyncio.to_thread(second.read, 8) == sealed(bytes.fromhex("05 1A 00000000"))
+        first.close()
+        again = rig.wire("first")
+        again.write(b"\x01\x1a")
+        assert await asyncio.to_thread(again.read, 8) == sealed(bytes.fromhex("01 1A 00000000"))
+        again.close()
+        second.close()
+
+    with_machine(tmp_path, scenario, {"first": {"chirp": False}, "second": {"chirp": False, "address": 5}})
+
+
+@pytest.mark.requirement("K-06")
+def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None:
+    noise = random.Random(7)
+
+    async def scenario(rig: Rig) -> None:
+        wire = rig.wire("main")
+        rig.room.insert(500)
+        before = (rig.room.journal.sequence, rig.room.credit_cents)
+        for _ in range(200):
+            wire.raw(noise.randbytes(noise.randrange(1, 40)))
+            wire.write(b"\x01\x1a")
+            answer = await asyncio.to_thread(wire.read_until, sealed(bytes.fromhex("01 1A 00000500")))
+            assert answer, "a poll after noise was not answered"
+        moved = [e.kind for e in rig.room.journal.entries(since=before[0]) if e.transfers]
+        assert (moved, rig.room.credit_cents) == ([], before[1])
+        wire.close()
+
+    with_machine(tmp_path, scenario, {"main": {"chirp": False}})

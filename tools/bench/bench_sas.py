@@ -198,7 +198,7 @@ class _Hand(threading.Thread):
 
 
 def figures() -> Iterator[Figure]:
-    """Answer times, idle and at play; the baseline is a bare echo of equal priority, so the computer's own."""
+    """Answer times, idle and at play; the baseline is a bare echo of equal priority."""
     hurry()  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):
