@@ -65,26 +65,10 @@ class Picture:
         self.painter.surface = surface
         stage = self._stage(view)
         surface.blit(chrome(stage), (0, 0))
-        scene = view.scene
-        if scene is Scene.SERVICE:
+        if view.scene is Scene.SERVICE:
             draw_page(stage)
-        elif view.snapshot is not None and scene is not Scene.BOOT:
-            draw_board(stage)
-            draw_glasses(stage)
-            draw_status(stage)
-            bulbs(stage, self.layout.field, _mood(stage, scene))
-        if scene is Scene.ATTRACT:
-            draw_attract(stage)
-        elif scene is Scene.GAME:
-            draw_celebration(stage)
-            draw_value(stage)
-            draw_reminder(stage)
-        elif scene is not Scene.SERVICE:
-            draw_lockup(stage, scene)
-        if view.page is Page.HELP:
-            draw_help(stage)
-        elif view.page is Page.GAMES:
-            draw_menu(stage)
+        else:
+            _player(stage, view.scene)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
         if view.focused and choosing(view, self.theme):
@@ -148,6 +132,28 @@ class Picture:
             if inside(touch.rect, x, y):
                 return touch.action if touch.action.name else None
         return None
+
+
+def _player(stage: Stage, scene: Scene) -> None:
+    """Everything above the meters that is the player's: the game, what covers it, the page that is open."""
+    view = stage.view
+    if view.snapshot is not None and scene is not Scene.BOOT:
+        draw_board(stage)
+        draw_glasses(stage)
+        draw_status(stage)
+        bulbs(stage, stage.layout.field, _mood(stage, scene))
+    if scene is Scene.ATTRACT:
+        draw_attract(stage)
+    elif scene is Scene.GAME:
+        draw_celebration(stage)
+        draw_value(stage)
+        draw_reminder(stage)
+    else:
+        draw_lockup(stage, scene)
+    if view.page is Page.HELP:
+        draw_help(stage)
+    elif view.page is Page.GAMES:
+        draw_menu(stage)
 
 
 def _mood(stage: Stage, scene: Scene) -> str:
