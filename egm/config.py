@@ -6,8 +6,9 @@ refused with a message naming the file, the key and the reason.
 
 import os
 import tomllib
+from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -44,6 +45,22 @@ class Machine(_Table):
             licence_holder=self.licence_holder,
             time_zone=self.time_zone,
         )
+
+
+class Inventory(_Table):
+    """What the house's inventory says of the machine beside its numbers (Monaco arts 19.1-19.4)."""
+
+    kind: str = ""
+    """What sort of machine it is, in the house's words."""
+    manufacturer: str = ""
+    model: str = ""
+    made: date | None = None
+    base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
+    """The number of the base it stands on; once given it is never another."""
+    location: Literal["floor", "store", "workshop"] = "floor"
+    photograph: Path | None = None
+    certified_on: dict[str, date] = {}
+    """Game -> when its theoretical return was last certified."""
 
 
 class GameSlot(_Table):
@@ -123,6 +140,7 @@ class CabinetFile(_Table):
     """One or two hosts, by name."""
     memory: Memory = Memory()
     host: Host = Host()
+    inventory: Inventory = Inventory()
 
     @property
     def money_line(self) -> str:

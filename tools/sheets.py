@@ -12,6 +12,8 @@ import egm.screen
 from egm.link.pages import Table, Words
 from egm.screen.text import Texts
 
+#: ISO 4217's code for no currency, for tables that hold no amounts.
+NO_MONEY: Final = "XXX"
 #: A4 at 150 dots an inch.
 _DPI: Final = 150
 _PAGE: Final = (1240, 1754)

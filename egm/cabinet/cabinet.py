@@ -77,6 +77,8 @@ class Key(StrEnum):
     """The service menu is open: since when, and who is signed in."""
     OPTIONS = "options"
     """What the staff has set; see :mod:`egm.cabinet.options`."""
+    INVENTORY = "inventory"
+    """The machine's inventory entry as last recorded."""
     INTERVENTION = "intervention"
     """Who is at work in the machine, since when, and why."""
     STAFF = "staff"

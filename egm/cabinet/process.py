@@ -19,6 +19,7 @@ from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.engine import Engine
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
+from egm.cabinet.inventory import note_inventory
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.options import apply_options
 from egm.cabinet.ports import Ports, build_ports
@@ -142,6 +143,7 @@ class Machine:
             self._file.host.tickets,
         )
         apply_options(self._cabinet)
+        note_inventory(self._cabinet, self._file.inventory)
         recover(self._cabinet)
         if store.mended:
             self._cabinet.log("tickets.mended", {"what": str(store.mended)})

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.inventory import sheet
 from egm.cabinet.service_desk import Entry, Move, Stay, refuse
 from egm.cabinet.service_words import BACK, columns, moment, money, number, pairs, plain, say
 from egm.link.pages import Action, Row, ServicePage, Table, Words
@@ -189,6 +190,35 @@ def _clock(cabinet: Cabinet) -> tuple[Table, ...]:
     )
 
 
+def _inventory(cabinet: Cabinet) -> tuple[Table, ...]:
+    """The technical sheet (Monaco art. 19.4)."""
+    return sheet(cabinet.journal).tables()
+
+
+def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
+    """How the memory is, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
+    journal = cabinet.journal
+    mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
+    cleared = recall.story(next(journal.entries("machine.genesis", limit=1))).get("cleared")
+    origin = (
+        plain("-") if not isinstance(cleared, dict) else plain(f"{cleared['person']}: {cleared['reason']}")
+    )
+    return (
+        pairs(
+            (
+                ("memory.entries", number(journal.sequence)),
+                ("software.head", plain(journal.head_hash[:32])),
+                ("memory.cleared", plain(origin)),
+                ("memory.how", say("service.memory.how_to")),
+            )
+        ),
+        pairs(
+            ((moment(e.time_utc.isoformat()), plain(str(_story(e).get("where", "")))) for e in mended),
+            say("service.memory.mended"),
+        ),
+    )
+
+
 def _story(entry: StoredEntry) -> dict[str, Any]:
     return dict(recall.story(entry))
 
@@ -197,5 +227,7 @@ ENTRIES: Final = (
     Entry("meters", Permission.READ_METERS, Meters),
     *(Entry(f"log.{name}", Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
     Entry("software", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
+    Entry("inventory", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
+    Entry("memory", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),
     Entry("clock", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
 )

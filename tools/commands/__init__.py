@@ -23,6 +23,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "bench-host": ("bench_host", "the simulated devices alone, without machine and screen"),
     "host": ("host", "a SAS host for the bench; explain a recording"),
     "people": ("people", "enrol the staff of a machine: roles and PINs"),
+    "inventory": ("inventory", "the machine's inventory entry and technical sheet"),
     "intervention": (
         "intervention",
         "who opened the machine, why, what was done: the sheets",

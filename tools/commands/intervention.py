@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 from rich.console import Console
@@ -15,10 +15,8 @@ from egm.cabinet.intervention_sheet import Sheet, sheets
 from egm.config import default_state_dir
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
-from tools.sheets import as_pdf, as_text
+from tools.sheets import NO_MONEY, as_pdf, as_text
 
-#: ISO 4217's code for no currency: a sheet holds meters as counts, and no amounts.
-_NO_MONEY: Final = "XXX"
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
 
@@ -87,7 +85,7 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
         sheet = _find(found, name)
     if form == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
-        content = as_pdf(title, sheet.tables(), Texts(language), _NO_MONEY)
+        content = as_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
     elif form == "text":
         content = _text(sheet, language).encode()
     else:
@@ -101,7 +99,7 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
 
 def _text(sheet: Sheet, language: str) -> str:
     texts = Texts(language)
-    return as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, _NO_MONEY)
+    return as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
 
 
 def _document(sheet: Sheet) -> dict[str, Any]:
