@@ -10,6 +10,7 @@ from egm.cabinet.reminders import reminders
 from egm.cabinet.service_timeout import service_timeout
 from egm.cabinet.software import reverification
 from egm.gat.port import gat_port
+from egm.progressive.broadcast import broadcasts
 from egm.sas.attachment import sas_lines
 
 MAKERS: Final[Sequence[Make]] = (
@@ -20,6 +21,7 @@ MAKERS: Final[Sequence[Make]] = (
     service_timeout,
     sas_lines,
     gat_port,
+    broadcasts,
 )
 
 

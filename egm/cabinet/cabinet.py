@@ -23,7 +23,7 @@ from egm.errors import InvariantError
 from egm.link.messages import Decision, Notice, Play
 from egm.people import Roster
 from egm.profiles import Profile
-from egm.progressive.display import Face
+from egm.progressive.display import Hearing, LinkFace
 from egm.progressive.pools import Pools
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
@@ -100,6 +100,8 @@ class Key(StrEnum):
     """Prefix; one key a linked level: how far this machine's contributions have come."""
     CLAIM = "claim:"
     """Prefix; one key a hit of a linked level that is not over."""
+    PROGRESSIVE_WIN = "progressive_win:"
+    """Prefix; one key a hit of a broadcast level that the host has not read yet."""
     DOOR = "door:"
     """Prefix; one key an open door."""
     EXAMINED = "examined:"
@@ -181,7 +183,8 @@ class Cabinet:
     host: HostMoney = field(default_factory=HostMoney)
     #: The progressive levels the games play for, and what the linked ones show.
     pools: Pools = field(default_factory=Pools)
-    link: Face | None = None
+    link: LinkFace | None = None
+    broadcasts: Hearing | None = None
     #: Every game admitted, and its denominations, whether the options offer them or not.
     residents: Mapping[str, Game] = field(default_factory=dict)
     admitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from egm.link.messages import Notice, ProgressiveView, ProgressiveWin
 from egm.progressive import posting
 from egm.progressive.display import Shown, Status
 from egm.progressive.level import Level
-from egm.progressive.pools import NoPoolError, Pool
+from egm.progressive.pools import Keeper, NoPoolError, Pool
 from egm.progressive.round import LinkMark, Memory, Round
 from meters import Transfer
 from paytables import Game, PaytableError, Wager
@@ -103,6 +103,11 @@ def _round(cabinet: Cabinet, pools: dict[str, Pool], wager_cents: int, step: str
     return Round(pools, wager_cents, memory, claim_prefix=f"{cabinet.journal.public_key.hex()[:12]}.{step}")
 
 
+def _is_kept(cabinet: Cabinet, pool: str) -> bool:
+    """Whether this machine keeps a level itself, or has kept it."""
+    return cabinet.journal.state(f"{Key.LEVEL}{pool}") is not None
+
+
 def _level(cabinet: Cabinet, pool: str) -> Level:
     kept = cabinet.journal.state(f"{Key.LEVEL}{pool}")
     if not isinstance(kept, dict):
@@ -135,7 +140,16 @@ def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[st
         }
         for claim, made in dealings.claims.items()
     }
+    wins = {
+        f"{Key.PROGRESSIVE_WIN}{dealings.claim_prefix}.{n}": {
+            "pool": pool,
+            "amount_cents": amount_cents,
+            "entry": cabinet.journal.sequence + 1,
+        }
+        for n, (pool, amount_cents) in enumerate(dealings.frozen)
+    }
     return {
+        **wins,
         **{f"{Key.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
         **{f"{Key.LINK}{pool}": made.to_json() for pool, made in dealings.marks.items()},
         **claims,
@@ -150,7 +164,8 @@ def shown(cabinet: Cabinet, pool: Pool) -> Shown:
         if kept is None:
             return Shown(0, Status.DOWN)
         return Shown(Level.from_json(kept).shown_cents, Status.UP)
-    return Shown(0, Status.DOWN) if cabinet.link is None else cabinet.link.shown(pool.id)
+    face = cabinet.broadcasts if pool.keeper is Keeper.BROADCAST else cabinet.link
+    return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
 
 
 def played(cabinet: Cabinet) -> tuple[Pool, ...]:
@@ -244,8 +259,9 @@ def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str,
 def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
     for number, award in enumerate(awards(cabinet, game), start=1):
+        broadcast = award.claim is None and not _is_kept(cabinet, award.pool)
         cabinet.record(
-            "progressive.hit",
+            "progressive.hit_broadcast" if broadcast else "progressive.hit",
             transaction_id=f"{game['play_id']}.hit-{number}",
             counts={"progressive.hits_paid": 1},
             story={
@@ -266,7 +282,7 @@ def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, .
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
     for award in awards(cabinet, game):
-        if award.claim is None and award.amount_cents:
+        if award.claim is None and award.amount_cents and _is_kept(cabinet, award.pool):
             before = levels.get(award.pool) or _level(cabinet, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])

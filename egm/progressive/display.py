@@ -1,5 +1,6 @@
 """What a level shows, and how far it is to be believed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -35,10 +36,22 @@ class Position:
 class Face(Protocol):
     """The linked levels as the link last heard of them."""
 
+    def shown(self, pool: str) -> Shown:
+        """What a linked level shows now; nothing and down, when it was never heard of."""
+        ...
+
+
+class LinkFace(Face, Protocol):
+    """The levels of a controller: it counts what this machine contributes."""
+
     def position(self, pool: str) -> Position | None:
         """How far the controller has come with this machine's contributions; None: nothing is known."""
         ...
 
-    def shown(self, pool: str) -> Shown:
-        """What a linked level shows now; nothing and down, when it was never heard of."""
+
+class Hearing(Face, Protocol):
+    """The levels a SAS host broadcasts."""
+
+    def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+        """Take a broadcast: what levels of a group show, minor units."""
         ...

@@ -32,7 +32,7 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
-from egm.progressive.pools import Pool
+from egm.progressive.pools import Keeper, Pool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
 """A level the controller will not have is asked for again after this long: somebody may have mended it."""
@@ -112,7 +112,9 @@ class Link:
         """``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
         self._machine = machine
         self._stale_ns = stale_ns
-        self.feeders: Mapping[str, Feeder] = {pool.id: Feeder(pool) for pool in pools if not pool.own}
+        self.feeders: Mapping[str, Feeder] = {
+            pool.id: Feeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
+        }
         self._open: dict[str, _Open] = {}
         self._connected = False
         self._nonce = ""

@@ -6,6 +6,7 @@ stake of each; the cabinet file says who keeps it (:class:`egm.progressive.slots
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from egm.errors import OperatorError
 from egm.progressive.definition import Chance, Kind, LevelDefinition
@@ -18,6 +19,16 @@ class NoPoolError(OperatorError):
     """A wager plays for a level that nobody keeps here: which, and why."""
 
 
+class Keeper(StrEnum):
+    """Who keeps an amount, and so who locks what is won of it."""
+
+    MACHINE = "machine"
+    CONTROLLER = "controller"
+    """A controller that is sent contributions and claims."""
+    BROADCAST = "broadcast"
+    """A SAS host that broadcasts it: the machine freezes what was last broadcast."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """One amount: its definition, and the level of the game that feeds and wins it."""
@@ -25,16 +36,17 @@ class Pool:
     definition: LevelDefinition
     game: str
     level: str
+    keeper: Keeper
 
     @property
     def id(self) -> str:
-        """The pool's id: a controller's level id, or for a stand-alone one ``game.level.stake``."""
+        """The pool's id: a controller's level id, ``sas.group.level``, or its own ``game.level.stake``."""
         return self.definition.id
 
     @property
     def own(self) -> bool:
         """Whether this machine keeps it itself."""
-        return self.definition.kind is Kind.STAND_ALONE
+        return self.keeper is Keeper.MACHINE
 
 
 class Pools:
@@ -105,14 +117,25 @@ def _kept(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> b
     return True
 
 
+def _keeper(slot: LevelSlot) -> Keeper:
+    if slot.kind is Kind.STAND_ALONE:
+        return Keeper.MACHINE
+    return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER
+
+
 def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
     """The pool of one stake; None where a controller keeps the level, and not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
-    own = slot.kind is Kind.STAND_ALONE
-    pool_id = f"{game.id}.{play.level}.{stake_cents}" if own else slot.stakes.get(str(stake_cents))
-    if pool_id is None:
+    keeper = _keeper(slot)
+    named = slot.stakes.get(str(stake_cents))
+    if keeper is not Keeper.MACHINE and named is None:
         return None
-    if not own and play.ceiling_credits is not None:
+    pool_id = {
+        Keeper.MACHINE: f"{game.id}.{play.level}.{stake_cents}",
+        Keeper.CONTROLLER: f"{named}",
+        Keeper.BROADCAST: f"sas.{named}",
+    }[keeper]
+    if keeper is not Keeper.MACHINE and play.ceiling_credits is not None:
         raise NoPoolError(
             f"{game.id}: level {play.level!r} is hit by its amount, which only its keeper knows"
         )
@@ -124,6 +147,7 @@ def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int)
     return Pool(
         game=game.id,
         level=play.level,
+        keeper=keeper,
         definition=LevelDefinition(
             id=pool_id,
             names=names[play.level],

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from egm.errors import InvariantError
 from egm.progressive import posting
 from egm.progressive.level import Level
-from egm.progressive.pools import Pool
+from egm.progressive.pools import Keeper, Pool
 from meters import Transfer
 
 #: The purpose under which a mystery prize's number is recorded; the pool's id follows.
@@ -61,7 +61,8 @@ class Round:
     """One game's dealings with its pools.
 
     ``levels`` are the own levels as the game leaves them, ``marks`` those of linked pools, ``claims`` what
-    was hit of linked pools, by claim id. ``story`` is what the game's entry tells.
+    was hit of linked pools, by claim id, and ``frozen`` what was hit of broadcast ones. ``story`` is what
+    the game's entry tells.
     """
 
     pools: Mapping[str, Pool]
@@ -72,6 +73,7 @@ class Round:
     levels: dict[str, Level] = field(default_factory=dict)
     marks: dict[str, LinkMark] = field(default_factory=dict)
     claims: dict[str, dict[str, Any]] = field(default_factory=dict)
+    frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     fed: list[dict[str, Any]] = field(default_factory=list)
     draws: list[list[Any]] = field(default_factory=list)
@@ -80,8 +82,9 @@ class Round:
     def feed(self, chance: Chance) -> None:
         """Add the wager's share to every pool, and draw the mystery prizes. Once a game."""
         for name, pool in self.pools.items():
-            if not pool.own:
+            if pool.keeper is Keeper.CONTROLLER:
                 self._contribute(pool)
+            if not pool.own:  # who broadcasts an amount reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(self.wager_cents)
@@ -133,6 +136,11 @@ class Round:
             before = self._now(pool)
             amount_cents, after = before.hit()
             self._step(pool, before, after)
+            self.hits.append({**told, "amount_cents": amount_cents})
+            return
+        if pool.keeper is Keeper.BROADCAST:
+            amount_cents = self.memory.shown_cents(pool.id)
+            self.frozen.append((pool.id, amount_cents))
             self.hits.append({**told, "amount_cents": amount_cents})
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"

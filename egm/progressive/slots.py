@@ -2,12 +2,26 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from egm.progressive.definition import Kind, LevelId
 from egm.progressive.exact import Rational
+
+GROUPS_MAX: Final = 255
+LEVELS_MAX: Final = 32
+"""How many SAS numbers: a byte of groups, and 32 levels each."""
+
+
+def _is_broadcast(name: str) -> bool:
+    group, _, level = name.partition(".")
+    return (
+        group.isdecimal()
+        and level.isdecimal()
+        and 1 <= int(group) <= GROUPS_MAX
+        and 1 <= int(level) <= LEVELS_MAX
+    )
 
 
 class _Table(BaseModel):
@@ -23,7 +37,8 @@ class LevelSlot(_Table):
     ``ceiling_bases`` the most it shows, in bases (a game's own ceiling comes first).
 
     A linked or wide-area level is kept by a controller: ``stakes`` names the controller's level for each
-    stake (minor units). The game is offered at those stakes only.
+    stake (minor units), or with the carrier ``sas`` the group and level broadcast, ``1.4``. The game is
+    offered at those stakes only.
     """
 
     game: str
@@ -31,6 +46,8 @@ class LevelSlot(_Table):
     kind: Kind = Kind.STAND_ALONE
     hidden: Rational = Fraction(0)
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = None
+    carrier: Literal["controller", "sas"] = "controller"
+    """A controller on the network, or a host that broadcasts amounts on a SAS line (polls 80 and 86)."""
     stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = {}
 
     @model_validator(mode="after")
@@ -42,6 +59,8 @@ class LevelSlot(_Table):
                 )
         elif not self.stakes:
             raise ValueError(f"{self.game} {self.level}: a {self.kind} level needs stakes")
+        elif self.carrier == "sas" and not all(_is_broadcast(name) for name in self.stakes.values()):
+            raise ValueError(f"{self.game} {self.level}: a SAS level is group.level, 1.1 to 255.32")
         elif self.hidden or self.ceiling_bases is not None:
             raise ValueError(f"{self.game} {self.level}: hidden and ceiling are the controller's to say")
         return self

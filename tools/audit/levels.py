@@ -106,7 +106,8 @@ class LevelAudit:
         for each in plays:
             pool = play.pools[each.level]
             if pool not in self.levels:
-                self._contributed(entry, each, shares[pool], wager_cents)
+                if pool in shares:  # a broadcast level is fed from the meters
+                    self._contributed(entry, each, shares[pool], wager_cents)
                 continue
             before = self.levels[pool]
             self._check_terms(entry, pool, each, (game.id, told["denomination_cents"]))
@@ -170,7 +171,7 @@ class LevelAudit:
             return
         for (_, pool), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
-                play.hits.append((pool, str(hit["claim"])))
+                play.hits.append((pool, hit["claim"] if "claim" in hit else hit["amount_cents"]))
                 continue
             amount_cents, after = self.levels[pool].hit()
             moved.step(pool, after)
@@ -183,7 +184,7 @@ class LevelAudit:
         if entry.kind == "game.void":
             moved = _Moves(self.levels)
             for pool, amount in hits:
-                if isinstance(amount, int):
+                if isinstance(amount, int) and pool in self.levels:
                     moved.step(pool, self.levels[pool].give_back(amount))
             self._check_moves(entry, moved)
             return

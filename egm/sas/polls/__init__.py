@@ -5,10 +5,10 @@ from typing import Final
 
 from egm.errors import invariant
 from egm.sas.poll import Poll
-from egm.sas.polls import aft, control, games, handpays, machine, meters, signature, tickets
+from egm.sas.polls import aft, control, games, handpays, machine, meters, progressives, signature, tickets
 from egm.sas.settings import Group
 
-_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft)
+_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 
 
 def _index() -> dict[int, Poll]:

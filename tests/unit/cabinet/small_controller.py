@@ -9,7 +9,7 @@ from fractions import Fraction
 from egm.progressive import messages as m
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Level, Terms
-from egm.progressive.pools import Pool
+from egm.progressive.pools import Keeper, Pool
 
 ODDS = Fraction(1, 500)
 
@@ -19,6 +19,7 @@ def pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents:
     return Pool(
         game="game",
         level="top",
+        keeper=Keeper.CONTROLLER,
         definition=LevelDefinition(
             id=level,
             names={"en": level, "fr": level},

@@ -1,5 +1,6 @@
 """Games that feed and win progressive levels: nothing rounded away, locked at the draw, paid with the game."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -220,7 +221,7 @@ def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stake
         resident.pools.played(game, game.wager(20), 5)
     twice = tuple(resident.pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
-        Pools((*twice, type(twice[0])(definition=twice[0].definition, game="other", level="x")))
+        Pools((*twice, replace(twice[0], game="other")))
 
 
 # ---------------------------------------------------------------------------------------------- a controller's

@@ -1,0 +1,89 @@
+"""Levels a SAS host broadcasts (polls 80 and 86): the machine believes what it hears, while it hears it.
+
+A broadcast names group, level and amount, and nothing else: it has no sequence, and a lower amount is how a
+win elsewhere is learnt. So a fall is shown, and recorded. What a hit pays is the amount last broadcast,
+frozen with the outcome; the host reads it with polls 84, 85 and 87.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from egm.cabinet.attachments import Surroundings
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.states import Event
+from egm.link.messages import Snapshot
+from egm.progressive.display import Shown, Status
+from egm.progressive.pools import Keeper
+
+_TICK_SECONDS: Final = 0.25
+
+
+class Broadcasts:
+    """The broadcast levels of one machine; nothing is shown as up that was not heard within the limit."""
+
+    name = "progressive broadcasts"
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._around = surroundings
+        self._cabinet = surroundings.engine.cabinet
+        self._stale_ns = self._cabinet.profile.progressives.stale_seconds * 1_000_000_000
+        pools = self._cabinet.pools.by_id.values()
+        self._amounts: dict[str, tuple[int, int]] = {}
+        self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
+        self._told: dict[str, Shown] = {}
+        self._cabinet.broadcasts = self
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The broadcast levels the machine's games play for."""
+        return tuple(self._levels)
+
+    async def run(self) -> None:
+        """Notice levels that are not heard any more, until cancelled."""
+        while True:
+            self._show()
+            await asyncio.sleep(_TICK_SECONDS)
+
+    def changed(self, _: Snapshot) -> None:
+        """Nothing that happens on the machine concerns a broadcast."""
+
+    def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+        """Take a broadcast. Levels no game here plays for are passed over."""
+        for level, amount_cents in amounts_cents.items():
+            name = f"sas.{group}.{level}"
+            if name not in self._levels:
+                continue
+            before, _ = self._amounts.get(name, (0, 0))
+            if amount_cents < before:
+                story = {"pool": name, "from_cents": before, "to_cents": amount_cents}
+                self._cabinet.log("progressive.fell", story)
+            self._amounts[name] = (amount_cents, self._around.clock.monotonic_ns())
+        self._show()
+
+    def shown(self, pool: str) -> Shown:
+        """What a level shows: the last amount heard."""
+        heard = self._amounts.get(pool)
+        if heard is None:
+            return Shown(0, Status.DOWN)
+        amount_cents, at_ns = heard
+        fresh = self._around.clock.monotonic_ns() - at_ns <= self._stale_ns
+        return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
+
+    def _show(self) -> None:
+        now = {level: self.shown(level) for level in self._levels}
+        if now == self._told:
+            return
+        for level, shown in now.items():
+            before = self._told.get(level, Shown(0, Status.DOWN))
+            if before.status is not shown.status:
+                lost = "lost" if before.status is Status.UP else "back"
+                self._cabinet.log(f"progressive.link_{lost}", {"pool": level})
+        self._told = now
+        self._around.handle(Occurrence(Event.LEVELS_MOVED))
+
+
+def broadcasts(surroundings: Surroundings) -> Iterable[Broadcasts]:
+    """The broadcast levels, where the machine's games play for any."""
+    made = Broadcasts(surroundings)
+    return (made,) if made.levels else ()
