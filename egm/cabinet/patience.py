@@ -1,7 +1,8 @@
 """How long a host is waited for: each question to it, and each hold it has on the machine, ends by itself.
 
 The limits are timers of the running machine. A restart begins to wait anew for what the journal still asks,
-and forgets what only this run was asked.
+and forgets what only this run was asked. A host that is down is not waited for, but a machine that has just
+started cannot know yet: it gives the host time to be heard.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ class Patience:
         self._around = around
         self._cabinet = around.engine.cabinet
         self._tickets = HostTickets(around.engine, around.handle)
+        self._started_ns = around.clock.monotonic_ns()
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
@@ -56,7 +58,8 @@ class Patience:
         host, answer_seconds = self._cabinet.host, self._cabinet.profile.host.answer_seconds
         wanted = self._tickets.wanted
         if wanted is not None:
-            seconds = answer_seconds if host.online else 0
+            running = (self._cabinet.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
+            seconds = answer_seconds if host.online else max(0, answer_seconds - running)
             yield wanted.id, (seconds, Occurrence(Event.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
         inquiry = host.inquiry
         if inquiry is not None:
