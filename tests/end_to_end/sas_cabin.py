@@ -167,6 +167,8 @@ class Cabin:
             self.machine.send_signal(number)
             status = self.machine.wait(PATIENCE)
             self.machine = None
+            for name in self._channels:  # a killed machine leaves the name of a terminal that is gone
+                (self.folder.run / "sas" / name).unlink(missing_ok=True)
             assert status in (0, -number), self.log()
 
     def log(self) -> str:
@@ -209,7 +211,7 @@ class Cabin:
         port = self.folder.run / "sas" / name
         wait_for(port.exists, f"no line {name}: {self.log()}")
         wire = Wire.PLAIN if self._channels[name].get("framing") == "lenient" else Wire.MARKED
-        line = HostLine(str(port), wire, answer_seconds=options.pop("answer_seconds", 1.0), **options)
+        line = HostLine(str(port), wire, answer_seconds=options.pop("answer_seconds", 0.2), **options)
         try:
             yield line
         finally:

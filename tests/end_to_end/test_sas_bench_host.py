@@ -1,14 +1,193 @@
 """Our bench host and our machine: two readings of the same tables, one line, real processes."""
 
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
 from sas_cabin import Cabin
 
-from tools.host.messages import Outcome
+from egm.sas.crc import sealed
+from tools.commands.host import command
+from tools.host.messages import Outcome, long_poll
+from tools.host.polls import POLLS
+from tools.host.verbs import obey
+
+LENGTHS = tomllib.loads(
+    (Path(__file__).parents[1] / "vectors" / "sas_answer_lengths.toml").read_text(encoding="utf-8")
+)["lengths"]
+
+#: Polls this cabinet has nothing to say to: it has no hopper, no coin acceptor of another maker, no legacy
+#: bonus, and validates by system, not by numbers of its own.
+SILENT = {"2C", "47", "9A", "4C"}
+#: Answered only when something of the kind is under way, or with an effect: shown by the money tests.
+ELSEWHERE = {"1B", "21", "4D", "50", "57", "58", "7C", "7D", "94", "A8", "3D"}
+
+#: What the machine must say of itself after ten dollars in and three games of one credit of five cents.
+FACTS = {
+    0x11: {"value": 15},
+    0x13: {"value": 1000},
+    0x15: {"value": 3},
+    0x20: {"value": 10},
+    0x34: {"value": 1},
+    0x46: {"value": 1000},
+    0x48: {"country": 37, "bill": 3, "count": 1},
+    0x49: {"value": 1},
+    0x51: {"games": 1},
+    0x55: {"game": 1},
+    0x56: {"count": 1, "games": [{"game": 1}]},
+    0xB1: {"denomination": 2},
+}
 
 
-def test_the_host_finds_the_machine(tmp_path):
-    with Cabin(tmp_path, {"main": {}}) as cabin, cabin.host() as host:
-        assert host.known.serial == "SAS-1"
-        assert host.answer_to(0x01).outcome is Outcome.ACK
-        cabin.player.sees(state="out_of_service")
-        assert host.answer_to(0x02).outcome is Outcome.ACK
-        cabin.player.sees(state="idle")
+@pytest.fixture(scope="module")
+def cabin(tmp_path_factory):
+    with Cabin(tmp_path_factory.mktemp("bench"), {"main": {}, "script": {"framing": "lenient"}}) as cabin:
+        cabin.puts_in(1000)
+        cabin.player.plays(3)
+        yield cabin
+
+
+@pytest.fixture(scope="module")
+def host(cabin):
+    with cabin.host() as host:
+        yield host
+
+
+def values(code):
+    """What a poll needs to be asked with."""
+    return {"game": 1} if POLLS[code].type == "M" else {}
+
+
+@pytest.mark.parametrize("code", sorted(set(LENGTHS) - SILENT - ELSEWHERE))
+def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code):
+    answer = host.answer_to(int(code, 16), values(int(code, 16)))
+    assert answer.outcome is Outcome.DATA
+    assert len(answer.data) == LENGTHS[code]
+    fact = FACTS.get(int(code, 16), {})
+    assert {name: answer.values[name] for name in fact} == fact
+
+
+@pytest.mark.parametrize("code", sorted(SILENT))
+def test_what_it_does_not_have_it_is_silent_about(host, code):
+    poll = int(code, 16)
+    request = long_poll(1, poll, {"validation_id": 0, "sequence": 0} if poll == 0x4C else values(poll))
+    assert host.line.exchange(request, lambda got: True) == b""
+
+
+def test_answers_that_carry_their_own_length(host):
+    version = host.answer_to(0x54).values
+    assert version == {"version": "602", "serial": "SAS-1"}
+    identity, game = host.answer_to(0x1F).values, host.answer_to(0x53, {"game": 1}).values
+    assert game == identity | {"game": 1}
+    extended = host.answer_to(0xB5, {"game": 1}).values
+    assert (extended["name"], extended["max_bet"]) == ("Maple Classic", 3)
+    category = host.answer_to(0xB4, {"game": 1, "category": 1}).values
+    assert (category["payback"], category["coin_in"]) == (identity["base_percent"], 15)
+    denominations = host.answer_to(0xB2).values
+    assert denominations == {"count": 1, "denominations": [{"denomination": 2}]}
+
+
+def test_meters_asked_one_by_one_together_and_by_denomination_are_the_same(host):
+    one = host.answer_to(0x11).values["value"]
+    codes = {"game": 0, "codes": [{"code": 0}]}
+    assert host.answer_to(0x0F).values["coin_in"] == one
+    assert host.answer_to(0x19).values["coin_in"] == one
+    assert host.answer_to(0x1C).values["coin_in"] == one
+    assert host.answer_to(0x2F, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.answer_to(0x6F, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.answer_to(0xAF, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.answer_to(0x52, {"game": 1}).values["coin_in"] == one
+    of_five_cents = host.answer_to(0xB0, {"denomination": 2, "poll": 0x11, "data": ""}).values
+    assert of_five_cents["value"] == one
+    wrong = host.answer_to(0xB0, {"denomination": 0x0B, "poll": 0x11, "data": ""}).values
+    assert (wrong["poll"], wrong["data"]) == (0, "05")  # not a denomination of this machine
+
+
+def test_what_this_machine_can_is_what_it_says_it_can(host):
+    """A feature that is said to be on has polls that answer, and the other way round."""
+    features = host.answer_to(0xA0, {"game": 0}).values
+
+    def answers(code, asked):
+        return bool(host.line.exchange(long_poll(1, code, asked), lambda got: len(got) > 2))
+
+    codes = {"game": 0, "codes": [{"code": 0}]}
+    assert bool(features["features2"] & 1 << 3) is answers(0x6F, codes)
+    assert bool(features["features2"] & 1 << 6) is answers(0x74, {"code": 0xFF, "condition": 0, "timeout": 0})
+    assert bool(features["features2"] & 1 << 7) is answers(0xB1, {})
+    assert bool(features["features1"] & 1 << 2) is answers(0x9A, {"game": 0})
+    assert bool(features["features1"] & 1 << 7) is answers(0x70, {})
+
+
+def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
+    assert obey(host, ["disable"]) == {"answer": "acknowledged"}
+    cabin.player.sees(state="out_of_service")
+    with cabin.host("script") as second:
+        obey(second, ["disable"])
+        obey(host, ["enable"])
+        assert cabin.player.sees(state="out_of_service")
+        obey(second, ["enable"])
+    cabin.player.sees(state="idle")
+
+
+def test_every_host_hears_everything_once(cabin, host):
+    with cabin.host("script") as second:
+        for each in (host, second):
+            each.heard.clear()
+        cabin.does("io", "door", name="main", open=True)
+        cabin.player.sees(doors_open=("main",))
+        cabin.does("io", "door", name="main", open=False)
+        cabin.player.sees(doors_open=())
+        for each in (host, second):
+            assert each.run_until(lambda h=each: [a.code for a in h.heard][-1:] == [0x12], 30)
+            heard = [answer.code for answer in each.heard]
+            assert (heard[-2:], heard.count(0x11), heard.count(0x12)) == ([0x11, 0x12], 1, 1)
+
+
+def test_the_command_speaks_to_a_machine_and_records(cabin, tmp_path):
+    port = str(cabin.folder.run / "sas" / "script")
+    options = [
+        "--port",
+        port,
+        "--wire",
+        "plain",
+        "--ledger",
+        str(tmp_path / "h.sqlite"),
+        "--answer-ms",
+        "2000",
+    ]
+    recording = tmp_path / "line.jsonl"
+
+    def run(*words):
+        done = CliRunner().invoke(command, [*options, *words])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    meters = json.loads(run("--json", "meters"))
+    assert meters["00 coin-in"] == 15
+    assert "Maple Classic" not in run("--record", str(recording), "send", "1F")
+    sent = json.loads(run("--json", "send", "6F", "game=0", "codes=00,05"))
+    assert [row["value"] for row in sent["values"]["meters"]] == [15, 3]
+    explained = CliRunner().invoke(command, ["trace", "--poll", "1F", str(recording)])
+    assert "paytable_id" in explained.output
+    assert "CRC: right" in explained.output
+    for words in (
+        ["send", "ZZ"],
+        ["send", "2D"],
+        ["aft", "in", "x"],
+        ["aft"],
+        ["meters", "x"],
+        ["config", "moon=1"],
+    ):
+        wrong = CliRunner().invoke(command, [*options, *words])
+        assert wrong.exit_code == 1
+        assert wrong.output.startswith("Error: ")
+        assert "Traceback" not in wrong.output
+
+
+def test_a_frame_of_our_own_is_taken(cabin, host):
+    """The same poll by hand, so that both encoders could be wrong together and this would still fail."""
+    assert host.line.exchange(sealed(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
+        :9
+    ] == bytes.fromhex("01 6F 09 00 00 00 00 04 00".replace(" ", ""))

@@ -41,6 +41,11 @@ def host(cabin):
     host.port.close()
 
 
+def number(answer):
+    """The BCD value an answer carries."""
+    return int("".join(answer.data))
+
+
 def test_it_reads_who_the_machine_is(host):
     assert host.serial_number == "SAS-1"
 
@@ -50,3 +55,22 @@ def test_it_shuts_the_machine_down_and_starts_it_up(cabin, host):
     cabin.player.sees(state="out_of_service")
     assert host.write(0x02, poll_type="S", response_type="ack_nack").ack_nack == b"\x01"
     cabin.player.sees(state="idle")
+
+
+def test_it_reads_meters_and_hears_exceptions(cabin, host):
+    cabin.puts_in(1000)
+    assert number(host.write_type_R(0x1A, length_to_read=4)) == 1000  # one credit is one cent here
+    assert number(host.write_type_R(0x20, length_to_read=4)) == 10
+    assert number(host.write_type_R(0x46, length_to_read=4)) == 1000
+    coin_in = number(host.write_type_R(0x11, length_to_read=4))
+    cabin.player.plays()
+    assert number(host.write_type_R(0x11, length_to_read=4)) > coin_in
+    six = host.write_type_R(0x0F, length_to_read=24)
+    assert len(six.data) == 24
+    selected = host.write_type_M(0x2F, [0x00, 0x05], add_length_binary=True)
+    assert len(bytes(int(byte, 16) for byte in selected.data)) == 2 + 2 * 5
+    heard = []
+    while (code := host.general()) != b"\x00":
+        heard.append(code[0])
+        host.port.write(b"\x80")
+    assert 0x49 in heard or 0x4F in heard  # ten dollars, or a bill without a code of its own

@@ -35,6 +35,7 @@ LIMIT_SECONDS: Final = 0.02
 _PAUSE_SECONDS: Final = 0.006
 _HISTORY: Final = 200
 _AFT: Final = 1 << 6
+_TICKETS: Final = 0b1110_0000
 _FAST: Final = 1 << 0
 
 
@@ -202,8 +203,6 @@ class Host:
         self.tickets.machine = self.transfers.machine = self.known.serial
         self.ask(0x1F, {}, self._identified)
         self.ask(0xA0, {"game": 0}, self._featured)
-        if 0x3D in self._reactions:
-            self.tickets.ask_about_open()
 
     def _identified(self, answer: Answer) -> None:
         if answer.outcome is Outcome.DATA:
@@ -215,6 +214,8 @@ class Host:
         self.known.features = answer.values
         if answer.values["features3"] & _FAST:
             self.conversation.period_seconds = FAST_SECONDS
+        if answer.values["features1"] & _TICKETS and 0x3D in self._reactions:
+            self.tickets.ask_about_open()
         if answer.values["features2"] & _AFT:
             self.transfers.read_registration()
             self.transfers.read_lock()
