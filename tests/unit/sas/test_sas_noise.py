@@ -1,0 +1,38 @@
+"""Random and mutated bytes: nothing is raised, and the next valid poll is answered."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from egm.sas.crc import sealed
+from egm.sas.tables.polls import POLLS
+from egm.sas.wire import marked
+from tools.fuzz.sas import one_input
+
+#: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
+NEARLY = st.builds(
+    lambda address, code, data, whole, mark: (marked if mark else bytes)(
+        sealed(bytes((address, code)) + data) if whole else bytes((address, code)) + data
+    ),
+    st.sampled_from((0, 1, 1, 1, 2, 0x80, 0x81)),
+    st.sampled_from(sorted(POLLS)),
+    st.one_of(st.binary(max_size=12), st.builds(lambda d: bytes((len(d),)) + d, st.binary(max_size=40))),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@pytest.mark.requirement("K-06")
+@settings(max_examples=300)
+@given(choices=st.integers(0, 255), step=st.integers(0, 15), noise=st.binary(max_size=400))
+@example(choices=1, step=0, noise=b"\xff\x00\x01\x2f\xff\xff")
+@example(choices=0, step=15, noise=b"\x01\x01\x51\x08\x81\x81\x81")
+def test_random_bytes_silence_nothing(choices: int, step: int, noise: bytes) -> None:
+    one_input(bytes((choices, step)) + noise)
+
+
+@pytest.mark.requirement("K-06")
+@settings(max_examples=500)
+@given(choices=st.integers(0, 255), messages=st.lists(NEARLY, max_size=12))
+def test_polls_that_are_nearly_right_silence_nothing(choices: int, messages: list[bytes]) -> None:
+    one_input(bytes((choices, 15)) + b"".join(messages))
