@@ -1,0 +1,182 @@
+"""One journal, many mouths: screen, SAS, terminal, Prometheus, printed table, export and audit agree (K-08).
+
+After a session that chance leads, everything is asked for its numbers at one journal sequence.
+"""
+
+import json
+import random
+import re
+import subprocess
+import threading
+import urllib.request
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from run_rig import EGM
+from sas_cabin import Cabin, wait_for
+
+from egm.metrics import series_of
+from tools.host.verbs import read_meters
+
+#: SAS meter code -> the machine's own meters it sums, written from the protocol's list of meters, by hand.
+SAS_CENTS = {
+    0x00: ("coin_in",),
+    0x01: ("coin_out", "mach_progressive", "mach_bonus"),
+    0x02: ("att_jackpot", "att_progressive", "att_bonus"),
+    0x03: ("att_cancel_credit",),
+    0x08: ("phys_coin_in",),
+    0x0B: ("bill_in.value",),
+    0x0C: ("credits",),
+    0x0D: ("ticket_in.cashable.value", "ticket_in.promo_cashable.value"),
+    0x0E: ("ticket_out.cashable.value",),
+    0x24: ("drop_total",),
+}
+SAS_COUNTS = {
+    0x05: ("games_played",),
+    0x06: ("games_won",),
+    0x07: ("games_lost",),
+    0x12: ("ticket_out.cashable.count",),
+}
+#: Polls of one meter: poll -> meter code.
+SINGLE = {
+    0x10: 0x04,
+    0x11: 0x00,
+    0x12: 0x01,
+    0x13: 0x24,
+    0x14: 0x02,
+    0x15: 0x05,
+    0x16: 0x06,
+    0x17: 0x07,
+    0x1A: 0x0C,
+}
+
+
+def egm(*arguments: object) -> str:
+    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+def live(cabin: Cabin, chance: random.Random) -> None:
+    """Bills, games, tickets out and back in, in no particular order; then doors, with games between."""
+    cabin.puts_in(chance.choice((500, 1000)))
+    for _ in range(chance.randint(10, 16)):
+        match chance.choice(("play", "play", "play", "bet", "bill", "ticket")):
+            case "play":
+                wait_for(lambda: cabin.player.snapshot)
+                if "play" in cabin.player.snapshot.accepts:
+                    cabin.player.plays()
+            case "bet":
+                cabin.player.wish("bet", chance.choice((1, 3, 5)))
+            case "bill":
+                cabin.puts_in(chance.choice((500, 2000)))
+            case "ticket":
+                credit = wait_for(lambda: cabin.player.snapshot).credit_cents
+                cabin.player.wish("cash_out")
+                cabin.player.sees(state="idle", credit_cents=0)
+                cabin.insists("bill", "insert_ticket", barcode=cabin.tickets()[-1])
+                cabin.player.sees(state="idle", credit_cents=credit)
+    for _ in range(chance.randint(1, 3)):
+        cabin.does("io", "door", name="main", open=True)
+        cabin.player.sees(state="door_open")
+        cabin.does("io", "door", name="main", open=False)
+        cabin.player.sees(state="idle")
+        cabin.player.plays()
+
+
+def prometheus(cabin: Cabin) -> dict:
+    port = (cabin.folder.run / "metrics.port").read_text()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        return {
+            (sample.name, *sorted(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(answer.read().decode())
+            for sample in family.samples
+        }
+
+
+def still(cabin: Cabin) -> dict:
+    """The readout of ``egm meters`` once screen and Prometheus have come to the same sequence."""
+
+    def all_there():
+        said = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
+        sequence = said["sequence"]
+        if sequence not in cabin.player.sequences:  # a driver's note, which changes nothing anybody sees
+            cabin.player.wish("service")
+            return None
+        return prometheus(cabin).get(("egm_journal_sequence",)) == sequence and said
+
+    return wait_for(all_there, "screen, Prometheus and terminal never met at one sequence")
+
+
+class Floor(threading.Thread):
+    """A host that reads the meters again and again, by every poll there is for it; ``latest`` is what it got."""
+
+    def __init__(self, cabin: Cabin) -> None:
+        super().__init__(daemon=True)
+        self._cabin = cabin
+        self._ending = threading.Event()
+        self.latest: tuple[dict, dict, dict] | None = None
+
+    def run(self) -> None:
+        codes = sorted({*SAS_CENTS, *SAS_COUNTS, 0x04})
+        with self._cabin.host() as host:
+            while not self._ending.is_set():
+                by_code = read_meters(host, codes)
+                single = {code: host.answer_to(poll).values["value"] for poll, code in SINGLE.items()}
+                answer = host.answer_to(0x2F, {"game": 0, "codes": [{"code": code} for code in codes[:10]]})
+                self.latest = by_code, single, {row["code"]: row["value"] for row in answer.values["meters"]}
+
+    def reading(self) -> tuple[dict, dict, dict]:
+        """The next whole reading that begins from now on."""
+        for _ in range(2):
+            self.latest = None
+            wait_for(lambda: self.latest, "the host got no reading")
+        return self.latest
+
+    def __enter__(self):
+        self.start()
+        self.reading()
+        return self
+
+    def __exit__(self, *_):
+        self._ending.set()
+        self.join()
+
+
+@pytest.mark.requirement("K-08", "D-16", "K-14")
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4, 5))])
+def test_every_reading_of_one_sequence_says_the_same(tmp_path, seed):
+    with Cabin(tmp_path, {"main": {}}) as cabin, Floor(cabin) as floor:
+        live(cabin, random.Random(seed))
+        said = still(cabin)
+        by_code, single, selected = floor.reading()
+        meters = said["meters"]
+        assert meters["games_played"] >= 1
+
+        screen = cabin.player.sequences[said["sequence"]]
+        assert screen.credit_cents == meters["credits"] == said["credits_cents"]
+
+        for code, names in {**SAS_CENTS, **SAS_COUNTS}.items():  # a credit is a cent on this line
+            assert by_code[code] == sum(meters[name] for name in names), hex(code)
+        for values in (single, selected):
+            assert values.items() <= by_code.items()
+
+        scraped = prometheus(cabin)
+        for meter, value in meters.items():
+            if ".since_" not in meter:
+                series = series_of(meter)
+                assert scraped[series.name, *sorted(series.labels.items())] == value, meter
+
+        printed = egm("meters", "--all", "--state", cabin.folder.root)
+        assert f"entry {said['sequence']}" in printed
+        rows = dict(re.findall(r"^\s*(\S+)\s+│\s+(\d+)\s+│", printed, re.MULTILINE))
+        assert {name: int(value) for name, value in rows.items()} == meters
+
+        exported = tmp_path / "audit.jsonl"
+        egm("audit", "export", exported, "--state", cabin.folder.root)
+        [audit] = json.loads(egm("audit", "verify", exported, "--json")).values()
+        assert audit["ok"], audit
+        assert audit["head"] == said["head"]
+        assert {name: value for name, value in audit["meters"].items() if ".since_" not in name} == {
+            name: value for name, value in meters.items() if ".since_" not in name
+        }
+        assert audit["credits_cents"] == screen.credit_cents
+        assert json.loads(egm("meters", "--json", "--state", cabin.folder.root))["head"] == said["head"]
