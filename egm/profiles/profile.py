@@ -191,6 +191,9 @@ class Host(_Table):
     """How long a host is waited for: for a number, a ticket's worth, or to take a cash-out."""
     offline_tickets: Annotated[int, Field(ge=0, le=31, strict=True)] = 0
     """Tickets a machine may number by itself while the host is silent (H-09); 0: the attendant pays."""
+    silence_seconds: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """A machine whose host has not polled for so long goes out of service (SC: 72 hours; Ontario: at once);
+    None: it plays on."""
     transfer_limit_cents: Cents = 1_000_000
     """The most one electronic transfer may move."""
 

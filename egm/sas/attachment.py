@@ -27,6 +27,7 @@ from egm.sas.polls.control import after_bill
 from egm.sas.ports import open_port
 from egm.sas.reader import Reader
 from egm.sas.settings import SasLine
+from egm.sas.watch import LinkWatch
 from egm.sas.wire import LenientFraming, StrictFraming
 
 _GENESIS_SEQUENCE: Final = 1
@@ -63,6 +64,7 @@ class SasChannel:
         self.host = Host(name, settings, self._answered, at, tell=self._line.tell, republish=self._publish)
         self._reader = Reader(self.host)
         self._money = MoneyNews(self.host)
+        self._watch = LinkWatch(self.host)
         self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
         journal = at.engine.cabinet.journal
         self._noted = journal.sequence
@@ -85,6 +87,7 @@ class SasChannel:
         """Serve the line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._publish()
+        self._watch.begin()
         self._line.start()
         try:
             await asyncio.to_thread(self._line.join)
@@ -149,19 +152,10 @@ class SasChannel:
             case Told(sequence=sequence):
                 self._cursor.write(sequence)
             case LinkChanged(up=up):
-                self._link_changed(up=up)
+                self._money.link(up=up)
+                self._watch.changed(up=up)
             case Refused():
                 return
-
-    def _link_changed(self, *, up: bool) -> None:
-        """Record that a host has come or gone."""
-        self._money.link(up=up)
-        cabinet = self.host.cabinet
-        story = {"host": self.host.name}
-        if up:
-            cabinet.log("host.link_up", story)
-        else:
-            cabinet.record("host.link_lost", counts={"host_comm_loss": 1}, story=story)
 
 
 class _Cursor:

@@ -1,0 +1,67 @@
+"""Whether a host still polls: recorded when it stops, and what the place's rules make of a long silence."""
+
+import asyncio
+from datetime import datetime
+from typing import Final
+
+from egm.cabinet.states import Event
+from egm.sas.host import Host
+
+_KEY: Final = "host_silent:"
+
+
+class LinkWatch:
+    """Watches one host's line, on the loop. Since when it is silent is in the journal, over any restart."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def _source(self) -> str:
+        return f"{self._host.source}:silent"
+
+    def begin(self) -> None:
+        """The machine has come up and nobody polls yet."""
+        if self._host.cabinet.profile.host.silence_seconds is None:
+            return
+        if self._since() is None:
+            self._record("host.awaited", silent=True)
+        self._count_down()
+
+    def changed(self, *, up: bool) -> None:
+        """The host has begun to poll, or has stopped."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if up:
+            self._record("host.link_up", silent=False)
+            self._host.handle(Event.ENABLED, source=self._source)
+        else:
+            self._record("host.link_lost", silent=True)
+            self._count_down()
+
+    def _record(self, kind: str, *, silent: bool) -> None:
+        cabinet = self._host.cabinet
+        cabinet.record(
+            kind,
+            counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
+            state={f"{_KEY}{self._host.name}": cabinet.clock.now().isoformat() if silent else None},
+            story={"host": self._host.name},
+        )
+
+    def _since(self) -> datetime | None:
+        kept = self._host.cabinet.journal.state(f"{_KEY}{self._host.name}")
+        return datetime.fromisoformat(kept) if isinstance(kept, str) else None
+
+    def _count_down(self) -> None:
+        """Take the machine out of service when the place's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
+        limit, since = self._host.cabinet.profile.host.silence_seconds, self._since()
+        if limit is None or since is None:
+            return
+        silent_seconds = (self._host.cabinet.clock.now() - since).total_seconds()
+        if silent_seconds >= limit:
+            self._host.handle(Event.DISABLED, source=self._source, reason="host_silent")
+            return
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(limit - silent_seconds, self._count_down)

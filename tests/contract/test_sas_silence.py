@@ -1,0 +1,77 @@
+"""A host that stops polling: recorded, and the machine goes out of service where the place's rules say so."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from machine_room import Room
+from sas_bench import Bench
+
+from egm.cabinet.states import State
+
+
+def profile(folder: Path, seconds: int) -> Path:
+    """The generic profile with a limit to a host's silence."""
+    from egm.profiles import profile as profiles
+
+    text = (Path(profiles.__file__).parent / "generic.toml").read_text(encoding="utf-8")
+    path = folder / "generic.toml"
+    path.write_text(f"{text}\n[host]\nsilence_seconds = {seconds}\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.requirement("K-04")
+def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        room = Room(tmp_path, profile=profile(tmp_path, 0))
+        bench = Bench(tmp_path, room)
+        bench.line._watch.begin()
+        assert room.state is State.OUT_OF_SERVICE
+        bench.general()
+        assert room.state is State.IDLE
+        room.clock.pass_seconds(6)
+        bench.tick()
+        assert room.state is State.OUT_OF_SERVICE
+        assert list(room.cabinet.disabled) == ["host:main:silent"]
+        bench.general()
+        assert room.state is State.IDLE
+        room.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.requirement("K-04")
+def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        rules = profile(tmp_path, 3600)
+        room = Room(tmp_path, profile=rules)
+        bench = Bench(tmp_path, room)
+        bench.line._watch.begin()
+        bench.general()
+        room.clock.pass_seconds(6)
+        bench.tick()
+        assert room.state is State.IDLE
+        room.close()
+        later = Room(tmp_path, profile=rules)
+        later.clock.pass_seconds(3606)
+        bench = Bench(tmp_path, later)
+        bench.line._watch.begin()
+        assert later.state is State.OUT_OF_SERVICE
+        later.close()
+
+    asyncio.run(scenario())
+
+
+def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
+    room = Room(tmp_path)
+    bench = Bench(tmp_path, room)
+    bench.line._watch.begin()
+    bench.general()
+    room.clock.pass_seconds(600)
+    bench.tick()
+    assert room.state is State.IDLE
+    assert [entry.kind for entry in room.journal.entries(("host.link_up", "host.link_lost"))] == [
+        "host.link_up",
+        "host.link_lost",
+    ]
+    room.close()
