@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from egm.config import default_state_dir
+from egm.people import Permission
 from meters import JournalError, StoredEntry, events, export, open_view, recall
 from meters.clear import Clearance, clear, inspect
 from meters.copies import Place
@@ -21,6 +22,7 @@ from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor, Finding, Report
+from tools.staff import prove, roster_of
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
@@ -284,10 +286,18 @@ def inspect_(*, state: Path | None, second: Path | None, as_json: bool) -> None:
 @click.option("--settled-cents", default=0, help="What was paid to the player by hand.")
 @click.option("--machine-id", default="", help="Of the new journal.")
 def clear_(state: Path | None, second: Path | None, machine_id: str, **clearance: Any) -> None:
-    """Move the whole memory aside as evidence, and begin a new journal (authorised persons only)."""
+    """Move the whole memory aside as evidence, and begin a new journal (authorised persons only).
+
+    Where people are enrolled on the machine, both are staff numbers, and both prove it with their PINs.
+    """
+    folder = state or default_state_dir()
+    roster = roster_of(folder)
+    if roster.people:
+        for number in (clearance["person"], clearance["second_person"]):
+            prove(roster, number, Permission.CLEAR_MEMORY)
     try:
         evidence = clear(
-            state or default_state_dir(),
+            folder,
             Clearance(**clearance),
             now=lambda: datetime.now(UTC),
             second_dir=second,

@@ -12,6 +12,7 @@ from egm.clock import SystemClock
 from egm.config import StateFolder, default_state_dir
 from egm.errors import OperatorError
 from egm.people import Permission, Person, Role, Roster, permissions_of
+from tools.staff import prove, roster_of
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
@@ -30,9 +31,9 @@ def _load(state: Path | None) -> Roster:
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
-        return Roster.load(folder.staff)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
+    return roster_of(folder.root)
 
 
 def _authority(roster: Roster, by: str | None) -> str:
@@ -41,12 +42,7 @@ def _authority(roster: Roster, by: str | None) -> str:
         return ""
     if by is None:
         raise click.ClickException("say who does this: --by NUMBER, of somebody who may enrol others")
-    person = roster.proves(by, click.prompt(f"PIN of {by}", hide_input=True))
-    if person is None:
-        raise click.ClickException("number or PIN is wrong")
-    if not person.may(Permission.ENROL):
-        raise click.ClickException(f"{by} is {person.role} and may not enrol others")
-    return person.id
+    return prove(roster, by, Permission.ENROL).id
 
 
 def _new_pin(number: str) -> str:

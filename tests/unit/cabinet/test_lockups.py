@@ -6,6 +6,8 @@ from machine_room import Room, ScriptedChance
 from egm.cabinet.cabinet import Key
 from egm.cabinet.faults import fault
 from egm.cabinet.states import Event, State
+from egm.cabinet.view import snapshot
+from egm.cabinet.wiring import bell, tower
 from egm.devices.interface import FaultCode
 
 
@@ -91,7 +93,7 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
         assert room.state is State.IDLE
 
 
-@pytest.mark.requirement("A-24", "J-01")
+@pytest.mark.requirement("A-24", "J-01", "E-10")
 @pytest.mark.parametrize("unattended", [False, True])
 def test_after_the_logic_door_an_attendant_must_look(room, unattended):
     room.engine.handle(Event.DOOR_OPENED, door="logic", unattended=unattended)
@@ -166,3 +168,12 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     assert again.state is State.IDLE
     assert len(again.records("service.enabled")) == 2
     again.close()
+
+
+@pytest.mark.requirement("J-03", "J-09")
+def test_the_drop_door_lights_rings_and_is_reported(room):
+    room.engine.handle(Event.DOOR_OPENED, door="drop")
+    shown = snapshot(room.engine, fingerprint="")
+    assert "door" in tower(shown)
+    assert bell(shown)
+    assert room.records("door.opened") == [{"door": "drop"}]
