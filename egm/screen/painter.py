@@ -19,6 +19,8 @@ Rect = tuple[float, float, float, float]
 Align = Literal["left", "centre", "right"]
 
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
+#: Letters are made no smaller than this to fit, in pixels: only tiny windows come to it.
+_LEAST_PIXELS: Final = 5
 _KEPT_BYTES: Final = 320 * 1024 * 1024
 
 
@@ -79,7 +81,7 @@ class Painter:
     # ------------------------------------------------------------------ words
     def font(self, face: str, pixels: int) -> pygame.font.Font:
         """A face of the theme at a height in pixels."""
-        key = (face, max(6, pixels))
+        key = (face, max(_LEAST_PIXELS, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
@@ -94,7 +96,7 @@ class Painter:
         font = self.font(style.face, pixels)
         if width is not None:
             most = self.px(width)
-            while font.size(words)[0] > most and pixels > 8:
+            while font.size(words)[0] > most and pixels > _LEAST_PIXELS:
                 pixels -= max(1, pixels // 24)
                 font = self.font(style.face, pixels)
         return font

@@ -39,6 +39,32 @@ def shots(folder: Path, only: tuple[str, ...], scale: float, *, upright: bool | 
 
 
 @command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--game", "name", default="aurora-twenty", show_default=True, help="Library id or file.")
+@click.option("--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True)
+@click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True)
+def preview(file: Path, name: str, scale: float, quality: int) -> None:
+    """Play a game with the machine's own generator and write it to FILE as a moving picture (WebP)."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
+    from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
+    from tools.gallery.preview import Film, PreviewError, film_of  # noqa: PLC0415
+
+    try:
+        game = load_game(name)
+        who = Personalization(
+            product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
+        )
+        chance = RandomService.start(personalization=who, sources=[KernelSource()])
+        with chance.step() as draw:
+            size = film_of(game, draw, file, Film(scale=scale, quality=quality))
+    except (DefinitionError, PreviewError, RngError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{file}: {size / 1e6:.2f} MB")
+
+
+@command.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 def address(state: Path | None) -> None:
     """Print a fresh address of the browser screen, after the one printed at the start has been used."""

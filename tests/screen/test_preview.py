@@ -1,0 +1,39 @@
+"""The moving picture: a real game, its end the recorded outcome, small enough for a page."""
+
+import pytest
+from PIL import Image
+
+from egm.screen.view import times
+from paytables import load_game
+from tools.gallery import UNIT_CENTS, Walk, game_view
+from tools.gallery.preview import Film, PreviewError, film_of, scenes, worth_showing
+
+
+def test_a_preview_moves_and_is_small(tmp_path):
+    path = tmp_path / "preview.webp"
+    size = film_of(load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6))
+    assert 10_000 < size < 3_000_000
+    with Image.open(path) as film:
+        assert film.size == (230, 130)
+        assert film.n_frames > 20
+        assert film.info["loop"] == 0
+
+
+def test_its_last_frame_is_the_outcome(theme):
+    game = load_game("maple-classic")
+    film = Film()
+    outcome = worth_showing(game, Walk("end"), theme, film)
+    *_, last = scenes(game_view(game), outcome, theme, film)
+    assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
+    assert times(last, theme).done < film.seconds_most
+    assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
+
+
+def test_a_game_that_never_wins_enough_is_refused(theme):
+    class Same(Walk):
+        def below(self, bound, purpose=""):
+            return 0
+
+    game = load_game("icebreak")
+    with pytest.raises(PreviewError, match="icebreak"):
+        worth_showing(game, Same("x"), theme, Film(seconds_most=0.1))
