@@ -4,16 +4,17 @@ A :class:`Cabinet` keeps no truth of its own. Everything that must outlive a pow
 under the keys of :class:`Key`; what is held here besides is only what can be rebuilt from it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
-from egm.cabinet.credits import MONEY, CreditKind, account
+from egm.cabinet.credits import MONEY, CreditKind, taken
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
+from egm.cabinet.positions import Position
 from egm.cabinet.service_desk import ServiceDesk
 from egm.cabinet.states import Event, State, standing
 from egm.cabinet.ticket_terms import TicketTerms
@@ -162,7 +163,10 @@ class Outbox(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Cabinet:
-    """One machine. ``restart_chance`` makes a new generator, under an attendant's authority."""
+    """One position of a machine, and most have one; several share journal, games, generator and desk.
+
+    ``restart_chance`` makes a new generator, under an attendant's authority.
+    """
 
     identity: Identity
     journal: Journal
@@ -172,6 +176,7 @@ class Cabinet:
     clock: Clock
     chance: RandomService | None
     restart_chance: Callable[[], RandomService]
+    position: Position = field(default_factory=Position)
     outbox: Outbox
     acceptor: BillAcceptor | None = None
     printer: TicketPrinter | None = None
@@ -230,9 +235,9 @@ class Cabinet:
                 phase=phase,
                 ref=ref,
                 counts=dict(counts or {}),
-                dims=dict(dims or {}),
+                dims={**self.position.dims, **(dims or {})},
                 marks=marks,
-                state={str(key): value for key, value in (state or {}).items()},
+                state={self.position.key(str(key)): value for key, value in (state or {}).items()},
                 record=story,
             )
         )
@@ -243,7 +248,7 @@ class Cabinet:
 
     def recall(self, key: Key) -> Any:
         """What the memory holds under a key, or None."""
-        return self.journal.state(key)
+        return self.journal.state(self.position.key(key))
 
     @property
     def the_desk(self) -> TicketDesk:
@@ -267,7 +272,8 @@ class Cabinet:
     @property
     def faults(self) -> dict[str, Any]:
         """Standing faults by code."""
-        return {k.removeprefix(Key.FAULT): v for k, v in sorted(self.journal.states(Key.FAULT).items())}
+        prefix = self.position.key(Key.FAULT)
+        return {k.removeprefix(prefix): v for k, v in sorted(self.journal.states(prefix).items())}
 
     @property
     def is_tilted(self) -> bool:
@@ -287,11 +293,17 @@ class Cabinet:
 
     def credit(self, kind: CreditKind) -> str:
         """The account of the player's credits of a kind."""
-        return account(kind)
+        return self.position.account(kind)
+
+    def take(
+        self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
+    ) -> tuple[Transfer, ...]:
+        """The transfers that take so much of the player's credits to ``target``, kind after kind."""
+        return taken(amount_cents, target, self.journal.available_cents, kinds, self.position)
 
     def kind_cents(self, kind: CreditKind) -> int:
         """The player's credits of one kind, everything reserved taken off."""
-        return self.journal.available_cents(account(kind))
+        return self.journal.available_cents(self.credit(kind))
 
     @property
     def credit_cents(self) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Final
 
+from egm.cabinet.positions import Position
 from egm.errors import InvariantError
 from meters import Transfer
 
@@ -34,13 +35,8 @@ class CreditKind(StrEnum):
 MONEY: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
-def account(kind: CreditKind) -> str:
-    """The account of the credits of a kind at position 1."""
-    return f"credit:1:{kind.value}"
-
-
-CREDIT: Final = account(CreditKind.CASHABLE)
-"""The account of the player's own money at position 1: where every win goes."""
+CREDIT: Final = Position().account(CreditKind.CASHABLE)
+"""The account of the player's own money at the first position."""
 
 
 def taken(
@@ -48,6 +44,7 @@ def taken(
     target: str,
     available_cents: Callable[[str], int],
     kinds: Iterable[CreditKind] = CreditKind,
+    position: Position = Position(),  # noqa: B008 (a value, and frozen)
 ) -> tuple[Transfer, ...]:
     """``amount_cents`` (minor units) from the credits to ``target``, kind after kind, each as far as it goes.
 
@@ -56,9 +53,10 @@ def taken(
     """
     transfers, rest_cents = [], amount_cents
     for kind in kinds:
-        part_cents = min(rest_cents, available_cents(account(kind)))
+        account = position.account(kind)
+        part_cents = min(rest_cents, available_cents(account))
         if part_cents > 0:
-            transfers.append(Transfer(account(kind), target, part_cents))
+            transfers.append(Transfer(account, target, part_cents))
             rest_cents -= part_cents
     if rest_cents:
         raise InvariantError(f"{amount_cents} cents to {target}: the credits are {rest_cents} cents short")

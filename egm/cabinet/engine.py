@@ -88,6 +88,21 @@ class Engine:
             self._busy = False
         self._changed()
 
+    def settle(self) -> None:
+        """Something of the machine's has changed at another position: come to the state that follows."""
+        if self.state in {State.BOOT, State.SELF_TEST} or self._busy:
+            return
+        standing = self.cabinet.standing_state()
+        if standing is self.state:
+            return
+        self.state = standing
+        self._arrive()
+        if self._queue:
+            follows = self._queue.popleft()
+            self.handle(follows.event, **follows.values)
+        else:
+            self._changed()
+
     def accepts(self, event: Event, **values: object) -> bool:
         """Whether a row would be taken now. Asks, and changes nothing."""
         return self._row(Occurrence(event, values))[0] is not None

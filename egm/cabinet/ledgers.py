@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.credits import CREDIT, CreditKind
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.pay_out import open_job
 from egm.cabinet.service_tests import is_test
 from egm.cabinet.states import Event
@@ -54,7 +54,8 @@ class PaperLedger:
         if isinstance(content, Note):
             paper_id = f"bill-{self._cabinet.journal.sequence + 1}"
             amount_cents, ticket = content.amount_cents, ""
-            transfer = Transfer("world:bill", CREDIT, amount_cents, {"bill_cents": amount_cents})
+            account = self._cabinet.credit(CreditKind.CASHABLE)
+            transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
             redemption = self._cabinet.redemption
             if redemption is None or redemption.ticket.number != content.digits:

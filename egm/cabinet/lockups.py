@@ -26,7 +26,9 @@ def has_failed(cabinet: Cabinet, _: Occurrence) -> bool:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """Count the boot, and keep what is running."""
+    """Count the boot, and keep what is running; the first position speaks for the machine."""
+    if cabinet.position.number > 1:
+        return
     boots = int(cabinet.recall(Key.BOOTS) or 0) + 1
     cabinet.record(
         "power.up",
@@ -40,6 +42,8 @@ def record_power_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def record_self_test(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
+    if cabinet.position.number > 1:
+        return
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)
     lifted: dict[str, Any] = (
         {Key.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from egm.cabinet import protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
-from egm.cabinet.credits import CREDIT, CreditKind, account
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.faults import fault
 from egm.cabinet.host import Validation, into_ring
 from egm.cabinet.service_tests import is_test, test_job
@@ -122,7 +122,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
         "voucher.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(account(kind), f"out:voucher:{kind}", amount_cents),),
+        transfers=(Transfer(cabinet.credit(kind), f"out:voucher:{kind}", amount_cents),),
         state={
             Key.PAY_OUT: {
                 "id": pay_out_id,
@@ -259,7 +259,7 @@ def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
         "coins.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(CREDIT, "out:hopper", amount_cents),),
+        transfers=(Transfer(_cashable(cabinet), "out:hopper", amount_cents),),
         state={
             Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins},
             Key.GOES_ON: None,
@@ -303,7 +303,7 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.record(
             "coins.out",
             transaction_id=f"{pay_out['id']}.paid",
-            transfers=(Transfer(CREDIT, "out:hopper", paid_cents),),
+            transfers=(Transfer(_cashable(cabinet), "out:hopper", paid_cents),),
             story={**pay_out, "paid_coins": paid},
         )
         _coins_left(cabinet, pay_out["id"], paid * coin_cents)
@@ -346,7 +346,7 @@ def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
         "handpay.pending",
         transaction_id=handpay_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", amount_cents),),
+        transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
         state={
             Key.HANDPAY: {"id": handpay_id, "kind": "cancelled_credit", "amount_cents": amount_cents},
             Key.GOES_ON: None,
@@ -355,6 +355,11 @@ def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in between
+def _cashable(cabinet: Cabinet) -> str:
+    """The account of the player's own money."""
+    return cabinet.credit(CreditKind.CASHABLE)
+
+
 def _into_money(cabinet: Cabinet) -> int:
     """Make nonrestricted credit the player's own, and return all there is of it, in minor units.
 
@@ -362,7 +367,7 @@ def _into_money(cabinet: Cabinet) -> int:
     """
     promotional_cents = cabinet.kind_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
-        flow = Transfer(account(CreditKind.NONRESTRICTED), CREDIT, promotional_cents)
+        flow = Transfer(cabinet.credit(CreditKind.NONRESTRICTED), _cashable(cabinet), promotional_cents)
         cabinet.record("credit.converted", transfers=(flow,))
     return cabinet.kind_cents(CreditKind.CASHABLE)
 

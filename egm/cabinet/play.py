@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.cabinet import progressives, protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.controls import game_is_allowed
-from egm.cabinet.credits import CREDIT, taken
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
 from egm.errors import LocalError
@@ -181,7 +181,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         "outcome": _outcome_json(conversation),
         **(dealings.story if dealings.pools else {}),
     }
-    wagered = taken(selection.bet_cents, "house:wager", cabinet.journal.available_cents)
+    wagered = cabinet.take(selection.bet_cents, "house:wager")
     cabinet.record(
         "game.start",
         transaction_id=f"{play_id}.start",
@@ -227,8 +227,9 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
     game = _the_game(cabinet)
     win_cents = _win_cents(game)
     progressives.register(cabinet, game, "credit")
-    won = (Transfer("house:win", CREDIT, win_cents),) if win_cents else ()
-    transfers = (*won, *progressives.payment(cabinet, game, CREDIT))
+    credit = cabinet.credit(CreditKind.CASHABLE)
+    won = (Transfer("house:win", credit, win_cents),) if win_cents else ()
+    transfers = (*won, *progressives.payment(cabinet, game, credit))
     cabinet.record(
         "game.end",
         transaction_id=f"{game['play_id']}.end",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.cabinet import progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
-from egm.cabinet.credits import MONEY, CreditKind, given_back, taken
+from egm.cabinet.credits import MONEY, CreditKind, given_back
 from egm.cabinet.games import open_game
 from egm.cabinet.hand_pays import persons_of, says
 from egm.link.messages import Notice
@@ -72,11 +72,10 @@ def found_ticket_is_named(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
     amount_cents, promotion_cents = cabinet.cash_cents, cabinet.kind_cents(CreditKind.RESTRICTED)
-    available_cents = cabinet.journal.available_cents
     cabinet.record(
         "orphan.credits",
-        transfers=taken(amount_cents, "house:orphan", available_cents, MONEY)
-        + taken(promotion_cents, "house:expired", available_cents, (CreditKind.RESTRICTED,)),
+        transfers=cabinet.take(amount_cents, "house:orphan", MONEY)
+        + cabinet.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
         counts={"orphans": 1},
         story=ruling_story(cabinet, occurrence, amount_cents=amount_cents, expired_cents=promotion_cents),
     )
@@ -196,7 +195,7 @@ def forfeit_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
     amount_cents = int(occurrence.values["amount_cents"])
     cabinet.record(
         "forfeit.credits",
-        transfers=taken(amount_cents, "house:forfeit", cabinet.journal.available_cents, reversed(CreditKind)),
+        transfers=cabinet.take(amount_cents, "house:forfeit", reversed(CreditKind)),
         counts={"forfeits": 1},
         story=ruling_story(cabinet, occurrence, amount_cents=amount_cents),
     )
@@ -262,7 +261,7 @@ def remove_residual(cabinet: Cabinet, _: Occurrence) -> None:
     amount_cents = cabinet.credit_cents
     cabinet.record(
         "residual.removed",
-        transfers=taken(amount_cents, "house:residual", cabinet.journal.available_cents),
+        transfers=cabinet.take(amount_cents, "house:residual"),
         counts={"residuals": 1},
         story={"amount_cents": amount_cents},
     )

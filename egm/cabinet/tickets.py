@@ -62,6 +62,15 @@ def open_desk(
     )
 
 
+def _open_anywhere(cabinet: Cabinet) -> frozenset[str]:
+    """The payouts and papers under way at any position: the desk is shared by all."""
+    return frozenset(
+        kept["id"]
+        for key, kept in cabinet.journal.states().items()
+        if key.rpartition("/")[2] in {Key.PAY_OUT, Key.PAPER} and isinstance(kept, dict)
+    )
+
+
 def recover(cabinet: Cabinet) -> None:
     """End each ticket the journal says has ended; leave alone what a device still works on."""
     desk = cabinet.desk
@@ -69,17 +78,19 @@ def recover(cabinet: Cabinet) -> None:
         return
     unfinished = desk.unfinished()
     pay_out, paper = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PAPER)
+    open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
         if cabinet.journal.get(f"{record.issue_id}.printed") is not None:
             desk.printed(record.ticket.number)
-        elif pay_out is None or pay_out["id"] != record.issue_id:
+        elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
-        elif not pay_out["number"]:  # the host's number was taken; the journal had not heard of it yet
+        elif pay_out is not None and pay_out["id"] == record.issue_id and not pay_out["number"]:
+            # the host's number was taken; the journal had not heard of it yet
             note_number(cabinet, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if cabinet.journal.get(f"{redemption.redemption_id}.in") is not None:
             desk.redeem_commit(redemption.redemption_id)
-        elif paper is None or paper["id"] != redemption.redemption_id:
+        elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
     asked = cabinet.recall(Key.HOST_TICKET)
     if (

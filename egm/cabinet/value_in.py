@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
-from egm.cabinet.credits import CREDIT, CreditKind
+from egm.cabinet.credits import CreditKind
 from egm.cabinet.host import Redeeming
 from egm.cabinet.states import State
 from egm.devices.ledgers import EscrowPhase
@@ -183,7 +183,8 @@ def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
     coins: tuple[tuple[int, bool], ...] = occurrence.values["coins"]
-    credit = tuple(Transfer("world:coin", CREDIT, cents, {"coin_cents": cents}) for cents, _ in coins)
+    account = cabinet.credit(CreditKind.CASHABLE)
+    credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
     fell = tuple(
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
         for cents, to_hopper in coins

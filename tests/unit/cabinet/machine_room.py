@@ -11,6 +11,7 @@ from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
 from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.options import apply_options
+from egm.cabinet.positions import Position
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
@@ -157,14 +158,20 @@ class Room:
         devices: tuple[str, ...] = (),
         host: HostMoney | None = None,
         levels: tuple[LevelSlot, ...] = (),
+        position: Position | None = None,
+        beside: "Room | None" = None,
     ) -> None:
-        """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money."""
-        self.clock = StoppedClock()
+        """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
+
+        ``beside``: the first position of the same machine, with whom the journal and more is shared.
+        """
+        self.beside = beside
+        self.clock = StoppedClock() if beside is None else beside.clock
         self.hands = Hands()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game) for game in games)
         residents, self.refused = admit(slots, self.profile, levels)
-        self.journal = Journal.open(folder, now=self.clock.now)
+        self.journal = Journal.open(folder, now=self.clock.now) if beside is None else beside.journal
         self.open = True
         self.restarts: list = []
         self.cabinet = Cabinet(
@@ -184,8 +191,9 @@ class Room:
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
             host=host or HostMoney(),
+            position=position or Position(),
         )
-        self.store = TicketStore.open(folder)
+        self.store = TicketStore.open(folder) if beside is None else beside.store
         self.cabinet.desk = open_desk(
             self.store,
             self.cabinet.identity,
@@ -196,7 +204,8 @@ class Room:
         )
         apply_options(self.cabinet)
         recover(self.cabinet)
-        self.cabinet.identities = IdentityRegister.open(folder)
+        identities = IdentityRegister.open(folder) if beside is None else beside.cabinet.identities
+        self.cabinet.identities = identities
         self.changes = 0
         self.engine = Engine(self.cabinet, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
@@ -265,7 +274,7 @@ class Room:
         self.engine.handle(Event.SHOWN, value=None if game is None else game["play_id"])
 
     def close(self) -> None:
-        if self.open:
+        if self.open and self.beside is None:
             self.open = False
             self.store.close()
             self.cabinet.identities.close()

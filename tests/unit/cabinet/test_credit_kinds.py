@@ -6,7 +6,8 @@ import pytest
 from machine_room import Room, ScriptedChance
 
 import egm.profiles
-from egm.cabinet.credits import CreditKind, account, given_back, taken
+from egm.cabinet.credits import CreditKind, given_back, taken
+from egm.cabinet.positions import Position
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.devices.interface import PrintState
@@ -17,6 +18,8 @@ from meters import Transfer
 RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTRICTED, CreditKind.CASHABLE
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
+
+account = Position().account
 
 
 @pytest.fixture

@@ -1,0 +1,56 @@
+"""Player positions: one machine may have several, each with its own credits, meters, game and devices.
+
+What is the player's stands under the position's number; what is the machine's (doors, generator, software,
+staff, levels, hosts) is shared by all of them. The first position of a machine, and so the only one of most,
+has the plain names: a journal begun with one position is read the same with more.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+#: State of the journal that belongs to a position: keys, and prefixes that end in a colon.
+OF_THE_PLAYER: Final = frozenset(
+    {
+        "selection",
+        "game",
+        "last_game",
+        "awaiting_award",
+        "pay_out",
+        "print",
+        "hopper",
+        "coins",
+        "paper",
+        "handpay",
+        "unclaimed",
+        "cash_out_goes_on",
+        "restricted",
+        "session",
+        "reminder",
+        "limits",
+        "service_call",
+        "menu",
+        "fault:",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position: its number, from 1, and how many the machine has."""
+
+    number: int = 1
+    of: int = 1
+
+    def key(self, key: str) -> str:
+        """The name under which the journal keeps this position's ``key``."""
+        head, colon, _ = key.partition(":")
+        return f"{self.number}/{key}" if self.number > 1 and head + colon in OF_THE_PLAYER else key
+
+    def account(self, kind: str) -> str:
+        """The account of this position's credits of a kind."""
+        return f"credit:{self.number}:{kind}"
+
+    @property
+    def dims(self) -> dict[str, str | int]:
+        """What the meters of this position are told apart by, where there are several."""
+        return {"position": self.number} if self.of > 1 else {}

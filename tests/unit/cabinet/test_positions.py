@@ -1,0 +1,156 @@
+"""Several player positions on one machine: each its own credits, game, payouts and meters; one journal."""
+
+import pytest
+from machine_room import FailingChance, Room
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.positions import OF_THE_PLAYER, Position
+from egm.cabinet.states import Event, State
+from egm.devices.interface import PrintState
+from egm.tickets.model import TicketState
+
+FIRST, SECOND = Position(1, 2), Position(2, 2)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """The two positions of a machine, made anew after each restart."""
+    made: list[tuple[Room, Room]] = []
+
+    def start() -> tuple[Room, Room]:
+        if made:
+            made[-1][0].close()
+        first = Room(tmp_path, devices=("printer",), position=FIRST).boot()
+        second = Room(tmp_path, devices=("printer",), position=SECOND, beside=first).boot()
+        made.append((first, second))
+        return made[-1]
+
+    yield start
+    made[-1][0].close()
+
+
+def test_only_keys_that_exist_belong_to_a_position():
+    assert {str(key) for key in Key} >= OF_THE_PLAYER
+    assert SECOND.key("fault:hopper.jam") == "2/fault:hopper.jam"
+    assert (SECOND.key("door:main"), FIRST.key("fault:hopper.jam")) == ("door:main", "fault:hopper.jam")
+
+
+@pytest.mark.requirement("O-01", "D-01", "P-04")
+def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
+    first, second = machine()
+    first.insert(2000)
+    assert (first.credit_cents, second.credit_cents) == (2000, 0)
+    second.play()
+    assert second.notice == "refused.bet_is_covered"  # another's credits are not his
+    second.insert(500)
+    first.play()
+    second.play()
+    assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
+    assert first.cabinet.recall(Key.GAME) != second.cabinet.recall(Key.GAME)
+    second.shown()
+    assert (first.state, second.state) == (State.PLAYING, State.IDLE)
+    first.shown()
+    first.journal.self_audit()
+
+
+@pytest.mark.requirement("O-01", "D-01")
+def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
+    first, second = machine()
+    first.insert(2000)
+    second.insert(500)
+    for room, games in ((first, 5), (second, 3)):
+        for _ in range(games):
+            room.play()
+            room.shown()
+    first.engine.handle(Event.CASH_OUT)
+    reading = first.journal.meters()
+    whole, parts = reading.values, [reading.where(position=number).values for number in (1, 2)]
+    own = (
+        "credits",
+        "coin_in",
+        "coin_out",
+        "bill_in.value",
+        "games_played",
+        "games_won",
+        "games_lost",
+        "money_in",
+    )
+    for name in own:
+        assert whole[name] == sum(part[name] for part in parts), name
+    assert [part["games_played"] for part in parts] == [5, 3]
+    assert [part["bill_in.value"] for part in parts] == [2000, 500]
+    assert parts[1]["credits"] == second.credit_cents
+    assert parts[1]["coin_in"] == 15
+
+
+@pytest.mark.requirement("O-01", "A-08")
+def test_a_restart_takes_each_position_up_where_it_was(machine):
+    first, second = machine()
+    first.insert(2000)
+    second.insert(500)
+    second.play()
+    game = second.cabinet.recall(Key.GAME)
+    first.engine.handle(Event.CASH_OUT)
+    number = first.hands.jobs[-1].barcode
+    first, second = machine()
+    assert (first.state, second.state) == (State.PAYING, State.PLAYING)
+    assert second.cabinet.recall(Key.GAME) == game
+    assert second.hands.told[-1].resumed
+    assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+        first.printer_says(state)
+    second.shown()
+    assert (first.state, second.state) == (State.IDLE, State.IDLE)
+    assert first.store.get(number).state is TicketState.ISSUED
+    second.offer_ticket(number)  # and may be put in at the other position
+    second.ledger.vended()
+    second.ledger.vend_confirmed()
+    assert second.credit_cents > 2000
+    assert len(first.records("power.up")) == 2  # one a start, not one a position
+
+
+@pytest.mark.requirement("O-06")
+def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
+    first, second = machine()
+    second.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    first.engine.settle()
+    assert (first.state, second.state) == (State.IDLE, State.TILT)
+    second.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert second.state is State.IDLE
+
+    first.engine.handle(Event.DOOR_OPENED, door="main")
+    second.engine.settle()
+    assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)
+    second.engine.handle(Event.DOOR_OPENED, door="main")  # told twice, counted once
+    assert first.journal.meters().values["door.main.opens"] == 1
+    first.engine.handle(Event.DOOR_CLOSED, door="main")
+    second.engine.settle()
+    assert (first.state, second.state) == (State.IDLE, State.IDLE)
+
+
+@pytest.mark.requirement("O-06", "A-12")
+def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_still_shown(machine):
+    first, second = machine()
+    first.insert(500)
+    second.insert(500)
+    first.play()
+    second.cabinet.chance = FailingChance()
+    second.play()
+    assert second.state is State.OUT_OF_SERVICE
+    first.engine.settle()
+    assert first.state is State.PLAYING
+    first.shown()
+    assert first.state is State.OUT_OF_SERVICE
+    first.engine.handle(Event.CASH_OUT)
+    assert first.state is State.HANDPAY  # what is owed is owed
+    assert second.credit_cents == 500
+
+
+def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
+    room = Room(tmp_path).boot().insert(500)
+    room.play()
+    room.shown()
+    assert not [key for key in room.journal.states() if "/" in key]
+    assert room.journal.meters().dimension("position") == ["1"]
+    assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
+    room.close()
