@@ -155,6 +155,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("service.disabled", _STOP, _SELF, None),
         ("service.enabled", _LOG, _NO, None),
         ("tilt.cleared", _LOG, _NO, None),
+        ("fault.settled", _LOG, _NO, None),
         ("complement.paid", _LOG, _NO, None),
         ("orphan.*", _LOG, _NO, None),
         ("forfeit.*", _LOG, _NO, None),

@@ -206,6 +206,8 @@ class Cabinet:
     hopper_asked: str = ""
     #: The ticket in escrow, locked in the ledger and not yet ordered into the box.
     redemption: Redemption | None = None
+    #: Has the software held against its manifest again, soon; None where there is no manifest.
+    reverify: Callable[[], None] | None = None
     notice: Notice | None = None
 
     # ------------------------------------------------------------------ the memory

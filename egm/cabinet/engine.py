@@ -21,6 +21,7 @@ from egm.cabinet import (
     rulings,
     service,
     service_tests,
+    technician,
     value_in,
 )
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
@@ -42,6 +43,7 @@ _MODULES: Final = (
     rulings,
     registers,
     lockups,
+    technician,
     host_tickets,
     host_transfers,
     service,

@@ -78,6 +78,8 @@ class Event(StrEnum):
     TEST = "test"
     OPTIONS = "options"
     RESTART = "restart"
+    FAULTS_SETTLED = "faults_settled"
+    VERIFY = "verify"
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps

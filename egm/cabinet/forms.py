@@ -24,6 +24,7 @@ from egm.cabinet.interventions import (
 from egm.cabinet.options import machine_is_open, nothing_is_owed
 from egm.cabinet.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
 from egm.cabinet.states import Event
+from egm.cabinet.technician import software_is_signed, technician_is_needed
 from egm.errors import OperatorError
 from egm.people import Permission
 
@@ -134,6 +135,19 @@ FORMS: Final[tuple[Form, ...]] = (
         values={"source": "operator"},
     ),
     Form(id="restart", event=Event.RESTART, permission=Permission.RESTART),
+    Form(
+        id="settle_faults",
+        event=Event.FAULTS_SETTLED,
+        permission=Permission.RESTART,
+        fields=(Field(name="finding", length_max=200),),
+        needs=(technician_is_needed,),
+    ),
+    Form(
+        id="verify",
+        event=Event.VERIFY,
+        permission=Permission.READ_SOFTWARE,
+        needs=(software_is_signed,),
+    ),
     *(
         Form(
             id=f"options_{option}",

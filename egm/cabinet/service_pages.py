@@ -10,7 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.inventory import sheet
 from egm.cabinet.service_desk import Entry, Move, Stay, refuse
 from egm.cabinet.service_words import BACK, columns, moment, money, number, pairs, plain, say
@@ -145,10 +145,20 @@ class Listing:
 def _software(cabinet: Cabinet) -> tuple[Table, ...]:
     """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
     profile, bench = cabinet.profile, cabinet.service.bench
+    installed = cabinet.recall(Key.SOFTWARE)
+    signed = (
+        (("software.signed", say("service.software.unsigned")),)
+        if installed is None
+        else (
+            ("software.signed", plain(installed["signer"])),
+            ("software.release", plain(installed["version"])),
+        )
+    )
     return (
         pairs(
             (
                 ("software.program", plain(f"open-egm {version('open-egm')}")),
+                *signed,
                 ("software.python", plain(f"{platform.python_implementation()} {platform.python_version()}")),
                 ("software.profile", plain(f"{profile.id}: {profile.source}")),
                 ("software.key", plain(cabinet.journal.fingerprint)),
@@ -161,6 +171,13 @@ def _software(cabinet: Cabinet) -> tuple[Table, ...]:
                 for game in cabinet.games.values()
             ),
             say("service.software.games"),
+        ),
+        pairs(
+            (
+                (plain(name), plain(digest[:32]))
+                for name, digest in ({} if installed is None else installed["components"]).items()
+            ),
+            say("service.software.components"),
         ),
         pairs(
             (

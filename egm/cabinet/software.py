@@ -11,19 +11,20 @@ none any more, takes the same technician.
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.states import Event
+from egm.cabinet.technician import SOFTWARE_CHECK as CHECK
+from egm.cabinet.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.config import CabinetFile
 from egm.errors import LocalError
 from egm.link.messages import Snapshot
 from egm.verify.examine import Findings, examine, examine_beside
 from egm.verify.tree import own_files
 
-DIFFERS: Final = "software_differs"
-CHECK: Final = "software_check"
 _SHOWN_MAX: Final = 3
 
 
@@ -120,7 +121,7 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list
 
 
 class Reverification:
-    """Examines again after a door has closed, and after so many hours."""
+    """Examines again after a door has closed, when somebody asks, and after so many hours."""
 
     name = "software"
 
@@ -128,25 +129,30 @@ class Reverification:
         self._verifier = Verifier(at)
         self._hours = at.file.software.recheck_hours if at.file.software else 0
         self._doors: tuple[str, ...] = ()
-        self._door_closed = asyncio.Event()
+        self._wanted = asyncio.Event()
+        self._why = ""
+        at.engine.cabinet.reverify = partial(self._want, "asked")
 
     async def run(self) -> None:
         """Work until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(self._hours * 3600):
-                    await self._door_closed.wait()
-                why = "door_closed"
+                    await self._wanted.wait()
             except TimeoutError:
-                why = "periodic"
-            self._door_closed.clear()
-            await self._verifier.again(why)
+                self._why = "periodic"
+            self._wanted.clear()
+            await self._verifier.again(self._why)
 
     def changed(self, now: Snapshot) -> None:
         """Notice a door that was open and is not."""
         if set(self._doors) - set(now.doors_open):
-            self._door_closed.set()
+            self._want("door_closed")
         self._doors = now.doors_open
+
+    def _want(self, why: str) -> None:
+        self._why = why
+        self._wanted.set()
 
 
 def reverification(at: Surroundings) -> Iterable[Attachment]:

@@ -102,6 +102,8 @@ _WORK: Final = (
         "change_options",
     ),
     (Event.RESTART, ("authorised",), "start_again"),
+    (Event.FAULTS_SETTLED, ("authorised", "technician_is_needed"), "settle_faults"),
+    (Event.VERIFY, ("authorised", "software_is_signed"), "verify_software"),
     (_OPENED, ("authorised", "no_intervention_is_open"), "open_intervention"),
     (_CLOSED, ("authorised", "intervention_is_open", "every_door_is_closed"), "close_intervention"),
 )
@@ -348,6 +350,8 @@ WISHES: Final = frozenset(
         Event.TEST,
         Event.OPTIONS,
         Event.RESTART,
+        Event.FAULTS_SETTLED,
+        Event.VERIFY,
         Event.INTERVENTION_OPENED,
         Event.INTERVENTION_CLOSED,
         Event.HANDPAY_FORM,

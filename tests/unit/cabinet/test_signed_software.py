@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from machine_room import Room
+from staff_hands import NUMBERS, TEXTS, Menu, staff
 
 from egm.cabinet.attachments import Surroundings
 from egm.cabinet.cabinet import Key
@@ -13,11 +14,13 @@ from egm.cabinet.software import CHECK, DIFFERS, Reverification, Verifier, rever
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import Software, StateFolder, load_cabinet
+from egm.people import Role
 from egm.verify.digest import measure
 from egm.verify.examine import scope_of
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 from egm.verify.tree import files
 from meters.events import significance
+from tools.sheets import as_text
 
 LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
 
@@ -87,6 +90,15 @@ def start(tmp_path, maker):
         room.close()
 
 
+def settles(room, role):
+    """Somebody of this role says that the cause was found."""
+    number = NUMBERS[role]
+    room.cabinet.staff = staff()
+    room.engine.handle(
+        Event.FAULTS_SETTLED, form="settle_faults", person=number, persons=(number,), finding="a wrong disk"
+    )
+
+
 def tilts(room):
     return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(room.engine, fingerprint="").tilts}
 
@@ -113,6 +125,53 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
     room = start()
     assert room.state is State.TILT, "right again, but nobody has looked"
     assert tilts(room) == {CHECK: ("technician", maker.name)}
+    settles(room, Role.SUPERVISOR)
+    assert room.state is State.TILT, "a supervisor may not settle it"
+    settles(room, Role.TECHNICIAN)
+    assert room.state is State.IDLE
+    [settled] = room.records("fault.settled")
+    assert settled["codes"] == [CHECK]
+    assert settled["person"] == NUMBERS[Role.TECHNICIAN]
+
+
+def test_a_technician_cannot_talk_wrong_software_right(start, maker):
+    maker.tamper()
+    room = start()
+    settles(room, Role.TECHNICIAN)
+    assert set(tilts(room)) == {DIFFERS, CHECK}
+    assert room.notice == "refused.technician_is_needed"
+
+
+def test_the_staff_may_have_it_verified_at_any_time(start, maker):
+    room = start()
+    verification = Reverification(room.at)
+    room.cabinet.staff = staff()
+    number = NUMBERS[Role.INSPECTOR]
+
+    async def ask():
+        work = asyncio.create_task(verification.run())
+        room.engine.handle(Event.VERIFY, form="verify", person=number, persons=(number,))
+        async with asyncio.timeout(60):
+            while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
+                await asyncio.sleep(0.01)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+    maker.tamper()
+    asyncio.run(ask())
+    assert room.records("software.check") == [{"person": number}]
+    assert room.records("software.differs")[0]["when"] == "asked"
+    assert room.state is State.TILT
+
+
+@pytest.mark.requirement("J-12")
+def test_the_software_page_says_who_signed_what(start):
+    room = start()
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
+    shown = as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
+    installed = room.cabinet.recall(Key.SOFTWARE)
+    assert installed["signer"] in shown
+    assert installed["components"]["chance"][:32] in shown
 
 
 @pytest.mark.requirement("A-14")

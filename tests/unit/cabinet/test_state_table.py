@@ -35,6 +35,8 @@ VALUES = {
     Event.MENU_CLOSED: {"why": "key"},
     Event.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     Event.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
+    Event.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
+    Event.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
     Event.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
     Event.INTERVENTION_OPENED: {
         "form": "intervention",
