@@ -1,17 +1,24 @@
 """Our bench host and our machine: two readings of the same tables, one line, real processes."""
 
 import json
+import select
+import socket
+import threading
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sas_cabin import Cabin
+from sas_cabin import Cabin, wait_for
 
 from egm.sas.crc import sealed
 from tools.commands.host import command
+from tools.host.host import Host
+from tools.host.line import HostLine
 from tools.host.messages import Outcome, long_poll
 from tools.host.polls import POLLS
+from tools.host.store import Store
 from tools.host.verbs import obey
 
 LENGTHS = tomllib.loads(
@@ -191,3 +198,77 @@ def test_a_frame_of_our_own_is_taken(cabin, host):
     assert host.line.exchange(sealed(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
         :9
     ] == bytes.fromhex("01 6F 09 00 00 00 00 04 00".replace(" ", ""))
+
+
+def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
+    with Cabin(tmp_path, {"main": {"enable": ["handpay_reset"]}}) as cabin, cabin.host() as host:
+        cabin.puts_in(2000)
+        cabin.does("printer", "paper", tickets=0)
+        wait_for(lambda: "fault.ticket_printer.paper_out" in str(cabin.player.snapshot))
+        cabin.player.wish("cash_out")
+        cabin.player.sees(state="handpay")
+        assert host.run_until(
+            lambda: any("hand-pay pending: 2000, level 80" in r.text for r in host.reports), 60
+        )
+        assert host.answer_to(0x1B).values["amount"] == 0  # it has been read
+        assert obey(host, ["reset"])["values"] == {"code": 0}
+        cabin.player.sees(state="idle", credit_cents=0)
+        assert host.run_until(lambda: 0x52 in [answer.code for answer in host.heard], 60)
+        assert obey(host, ["reset"])["values"] == {"code": 2}  # there is none any more
+        cancelled = {"game": 0, "codes": [{"code": 3}, {"code": 4}]}
+        assert [row["value"] for row in host.answer_to(0x6F, cancelled).values["meters"]] == [2000, 2000]
+
+
+def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
+    with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
+        assert host.run_until(lambda: host.conversation.idle, 60)
+        assert host.answer_to(0x0E, {"enable": 1}).outcome is Outcome.ACK
+        host.heard.clear()
+        cabin.puts_in(500)
+        cabin.player.plays()
+        codes = {"game": 0, "codes": [{"code": 0}]}
+        assert (
+            host.answer_to(0x6F, codes).values["meters"][0]["value"] == 5
+        )  # events in between do not hinder it
+        assert host.run_until(lambda: 0x7F in [answer.code for answer in host.heard], 60)
+        events = {answer.code: answer for answer in host.heard}
+        assert all(answer.outcome is Outcome.EVENT for answer in host.heard)
+        assert events[0x4F].values == {"country": 37, "bill": 2, "count": 1}
+        assert (events[0x7E].values["wagered"], events[0x7E].values["coin_in"]) == (5, 5)
+        assert host.answer_to(0x0E, {"enable": 0}).outcome is Outcome.ACK
+
+
+def test_a_machine_behind_a_serial_server(tmp_path):
+    """Both ends reach the line over TCP, as behind a device server."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        relay = threading.Thread(target=_relay, args=(server,), daemon=True)
+        relay.start()
+        with (
+            Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin,
+            Store.open(tmp_path / "host.sqlite", lambda: datetime.now(UTC)) as store,
+        ):
+            line = HostLine(url, answer_seconds=1.0)
+            host = Host(line, store, now=lambda: datetime.now(UTC))
+            host.connect(60)
+            assert host.known.serial == "SAS-1"
+            obey(host, ["disable"])
+            cabin.player.sees(state="out_of_service")
+            line.close()
+    relay.join(60)
+
+
+def _relay(server):
+    """Join the first two callers to each other until one leaves."""
+    (one, _), (two, _) = server.accept(), server.accept()
+    other = {one: two, two: one}
+    with one, two:
+        for end in other:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while True:
+            ready, _, _ = select.select(list(other), [], [])
+            for end in ready:
+                data = end.recv(4096)
+                if not data:
+                    return
+                other[end].sendall(data)

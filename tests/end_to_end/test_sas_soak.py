@@ -14,6 +14,7 @@ import pytest
 from sas_cabin import PATIENCE, Cabin, wait_for
 
 from meters import open_view
+from tools.host.host import LIMIT_SECONDS
 from tools.host.messages import SYNC, Outcome, general_poll, is_whole, long_poll, parse
 
 #: Meter code -> canonical meters whose sum it is, as we read table 1.9; one credit is one cent here.
@@ -39,6 +40,7 @@ class Tally:
     meters: dict = field(default_factory=dict)
     faults: list = field(default_factory=list)
     slowest: float = 0.0
+    late: int = 0
 
 
 class Poller(threading.Thread):
@@ -73,6 +75,7 @@ class Poller(threading.Thread):
                 continue  # it may have died under this very poll
             self.tally.polls += 1
             self.tally.slowest = max(self.tally.slowest, line.latency_seconds)
+            self.tally.late += line.latency_seconds > LIMIT_SECONDS
             match answer.outcome:
                 case Outcome.EXCEPTION:
                     self.tally.exceptions.append(answer.code)
@@ -144,7 +147,7 @@ def soak(root, polls, deaths):
         agree(cabin, channels)
         for poller in pollers:
             print(
-                f"{poller.tally.polls} polls in {seconds:.0f} s, slowest {poller.tally.slowest * 1000:.1f} ms, {len(poller.tally.exceptions)} exceptions"
+                f"{poller.tally.polls} polls in {seconds:.0f} s, slowest {poller.tally.slowest * 1000:.1f} ms, {poller.tally.late} over 20 ms, {len(poller.tally.exceptions)} exceptions"
             )
 
 
