@@ -18,6 +18,8 @@ from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission, Person
 
+#: Nothing that is asked is longer than this.
+_TYPED_MAX: Final = 400
 #: Key switches that open the menu; the others are the attendant's.
 MENU_KEYS: Final = frozenset({"operator", "audit"})
 
@@ -119,12 +121,18 @@ def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
 def answer_page(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Take the attendant's answer to wherever it leads."""
     options = occurrence.values["options"]
-    action, text = str(occurrence.values.get("value", "")), str(options.get("input", ""))
+    action, text = _typed(occurrence.values.get("value")), _typed(options.get("input"))
     cabinet.notice = None
     follows = cabinet.service.answer(cabinet, action, text)
     if isinstance(follows, Leave):
         follows = Occurrence(Event.MENU_CLOSED, {"why": follows.why})
     cabinet.service.follows = follows
+
+
+def _typed(value: object) -> str:
+    """What came over the link as text that can be kept: bounded, and nothing that is no character."""
+    text = value if isinstance(value, str) else ""
+    return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
 def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:

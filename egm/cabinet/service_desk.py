@@ -82,10 +82,13 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a menu: shown to whoever holds ``permission``. Words: ``service.menu.<id>``."""
+    """One line of a menu, shown to whoever holds ``permission``; None: to everybody who has signed in.
+
+    Words: ``service.menu.<id>``.
+    """
 
     id: str
-    permission: Permission
+    permission: Permission | None
     make: Callable[[], Place]
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.cabinet import service_devices, service_interventions, service_options, service_pages, service_recall
+from egm.cabinet import (
+    service_devices,
+    service_interventions,
+    service_options,
+    service_pages,
+    service_pin,
+    service_recall,
+)
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.service_desk import Entry, Go, Leave, Move
 from egm.cabinet.service_forms import FormList
@@ -12,7 +19,7 @@ from egm.link.pages import Action, Row, ServicePage, Table
 
 #: Section -> its entries. Whoever adds a page adds its entry here or to the list of its module.
 SECTIONS: Final[Mapping[str, tuple[Entry, ...]]] = {
-    "work": (*service_devices.ENTRIES, *service_options.ENTRIES),
+    "work": (*service_devices.ENTRIES, *service_options.ENTRIES, *service_pin.ENTRIES),
     "reading": (*service_pages.ENTRIES, *service_recall.ENTRIES, *service_interventions.ENTRIES),
 }
 
@@ -52,7 +59,9 @@ class MainMenu:
 
 def _open(cabinet: Cabinet, entries: tuple[Entry, ...]) -> list[Entry]:
     person = cabinet.service.person
-    return [] if person is None else [entry for entry in entries if person.may(entry.permission)]
+    if person is None:
+        return []
+    return [entry for entry in entries if entry.permission is None or person.may(entry.permission)]
 
 
 def _row(key: str, action: str) -> Row:

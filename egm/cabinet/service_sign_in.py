@@ -76,9 +76,8 @@ def read_staff(cabinet: Cabinet) -> None:
 
     Raises RosterError where it cannot be read: then nobody signs in.
     """
-    if cabinet.staff.path is None:
-        return
-    cabinet.staff = Roster.load(cabinet.staff.path)
+    if cabinet.staff.path is not None:
+        cabinet.staff = Roster.load(cabinet.staff.path)
     for change in cabinet.staff.since(int(cabinet.recall(Key.STAFF) or 0)):
         cabinet.record(
             f"staff.{change.what}",

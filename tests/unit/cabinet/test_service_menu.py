@@ -1,15 +1,23 @@
 """The service menu: who gets in, what each may reach, that nobody plays meanwhile, and that all is recorded."""
 
-from datetime import timedelta
+import asyncio
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu, offered, pin_of, staff
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.service_menu import SECTIONS
+from egm.cabinet.service_timeout import service_timeout
 from egm.cabinet.states import Event, State
-from egm.people import Permission, Role, permissions_of
+from egm.cabinet.view import snapshot
+from egm.people import Permission, Person, Role, Roster, permissions_of
 
 
 @pytest.fixture
@@ -89,7 +97,8 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
     reached = set(offered(menu.page))
     for entries in SECTIONS.values():
         for entry in entries:
-            assert (entry.id in reached) is (entry.permission in permissions_of(role)), entry.id
+            allowed = entry.permission is None or entry.permission in permissions_of(role)
+            assert (entry.id in reached) is allowed, entry.id
     hidden = next((e.id for es in SECTIONS.values() for e in es if e.id not in reached), None)
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
@@ -238,3 +247,109 @@ def test_a_form_holds_the_machine_and_gives_it_back(menu):
     menu.touch("leave")
     assert menu.room.state is State.IDLE
     assert permissions_of(Role.ATTENDANT).isdisjoint({Permission.HOLD})
+
+
+# ---------------------------------------------------------------------------------------------- PINs and time
+@pytest.mark.requirement("J-16")
+def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
+    number = NUMBERS[Role.INSPECTOR]
+    menu.sign_in(Role.INSPECTOR).touch("own_pin").enter("1111")
+    assert menu.notice == "service.refused.weak_pin"
+    menu.enter("975310").enter("975311")
+    assert menu.notice == "service.refused.not_the_same"
+    menu.enter("975310").enter("975310")
+    assert menu.notice == "service.done"
+    menu.touch("leave")
+    menu.open().prove(Role.INSPECTOR)
+    assert menu.notice == "service.refused.wrong_pin"
+    menu.prove(Role.INSPECTOR, pin="975310")
+    assert menu.page.person is not None
+    (changed,) = menu.room.records("staff.pin")
+    assert (changed["person"], changed["whom"]) == (number, number)
+    assert b"975310" not in b"".join(menu.room.journal.bodies())
+
+
+def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
+    path = tmp_path / "people.json"
+    manager = Person("7", "Morgan", Role.MANAGER)
+    Roster.load(path).added(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
+    room = Room(tmp_path / "state")
+    room.cabinet.staff = Roster(path)
+    room.boot()
+    (added,) = room.records("staff.added")
+    assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
+    room.engine.handle(Event.MENU, key="operator")
+    page = room.cabinet.service.page(room.cabinet)
+    room.engine.handle(Event.ANSWER, value="enter", options={"page": page.id, "input": "7"})
+    path.write_text("broken")
+    page = room.cabinet.service.page(room.cabinet)
+    room.engine.handle(Event.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
+    assert room.cabinet.service.page(room.cabinet).notice.value == "service.refused.staff_unreadable"
+    assert len(room.records("staff.added")) == 1
+    room.close()
+
+
+def test_a_menu_nobody_touches_signs_out(menu):
+    async def session():
+        expired = asyncio.Event()
+
+        def handle(occurrence):
+            menu.room.engine.handle(occurrence.event, **occurrence.values)
+            expired.set()
+
+        surroundings = SimpleNamespace(engine=menu.room.engine, handle=handle)
+        (timeout,) = service_timeout(surroundings)
+        timeout._seconds = 0.01
+        menu.sign_in(Role.MANAGER)
+        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        await expired.wait()
+        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        assert timeout._timer is None
+
+    asyncio.run(session())
+    assert not menu.is_open
+    assert [record["why"] for record in menu.room.records("menu.left")] == ["time_out"]
+
+
+# ---------------------------------------------------------------------------------------------- anything at all
+WORDS = st.sampled_from(["", "0", "5", "yes", "no", "2", "999999999", "\ud800", "é" * 500, "x; drop", "1e9"])
+
+
+@pytest.mark.requirement("A-11", "J-10")
+@pytest.mark.parametrize("role", [Role.TECHNICIAN, Role.MECHANIC, Role.INSPECTOR], ids=str)
+@given(steps=st.lists(st.tuples(st.integers(0, 1000), WORDS), min_size=30, max_size=80))
+@settings(max_examples=5)
+def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, steps):
+    with tempfile.TemporaryDirectory() as folder:
+        room = Room(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
+        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.cabinet.service.bench.kinds = {"printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
+        menu = Menu(room).sign_in(role)
+        for choice, text in steps:
+            if not menu.is_open:
+                menu.sign_in(role)
+            actions = [*offered(menu.page), "enter", "nonsense"]
+            menu.touch(actions[choice % len(actions)], text, page=menu.page.id)
+            assert room.credit_cents == 2000
+        room.journal.self_audit()
+        room.close()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"options": None},
+        {"options": {"page": 5}},
+        {"options": {"page": ["x"], "input": {}}},
+        {"value": {}},
+    ],
+)
+def test_an_answer_that_is_no_answer_is_not_heard(menu, values):
+    menu.sign_in(Role.MANAGER)
+    before = menu.room.journal.sequence
+    menu.room.engine.handle(Event.ANSWER, **values)
+    assert menu.room.journal.sequence == before
+    shown = {"page": menu.page.id, "input": {"no": "text"}}
+    menu.room.engine.handle(Event.ANSWER, value=["leave"], options=shown)
+    assert menu.is_open
