@@ -43,7 +43,7 @@ class Patience:
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
         """Begin to wait for each new question, and stop for each that was answered."""
-        waits = dict(self._waits())
+        waits = dict(self.waits())
         for name in self._timers.keys() - waits.keys():
             self._timers.pop(name).cancel()
         for name in waits.keys() - self._timers.keys():
@@ -53,7 +53,7 @@ class Patience:
     def _end(self, ended: Occurrence) -> None:
         self._around.handle(ended)
 
-    def _waits(self) -> Iterator[tuple[str, tuple[float, Occurrence]]]:
+    def waits(self) -> Iterator[tuple[str, tuple[float, Occurrence]]]:
         """Each thing waited for: a name of its own, for how long from now, and what happens then."""
         host, answer_seconds = self._cabinet.host, self._cabinet.profile.host.answer_seconds
         wanted = self._tickets.wanted
