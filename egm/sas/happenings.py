@@ -14,13 +14,20 @@ from egm.sas.readout import Readout
 from egm.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.sas.tables.exceptions import EXCEPTIONS
 from meters.entry import StoredEntry
-from meters.events import significance
+from meters.events import EVENTS, significance
 
 BILL_ACCEPTED: Final = 0x4F
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
 _HANDPAY_PENDING: Final = 0x51
 _GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
+
+
+RAISED: Final = frozenset(
+    {event.sas for event in EVENTS if event.sas is not None}
+    | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE}
+)
+"""The exceptions journal entries raise."""
 
 
 def happenings(entry: StoredEntry, readout: Readout, answered: frozenset[int]) -> Iterator[Happening]:

@@ -5,7 +5,7 @@ Identities of the tables that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 
 that credits = coins, bills, tickets and transfers in - coin-in + coin-out - cancelled credits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from egm.sas.names import MeterUnit
@@ -118,13 +118,18 @@ _BILL_COUNTS: Final[Mapping[int, int]] = {
     for code, bill in enumerate(bills, start=first)
 }
 _PAYBACK: Final = 0x7F
+#: What the stacker holds is no sum over the journal: somebody empties it.
+_STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
+    0x3E: lambda readout: readout.stacker_bills,
+    0x3F: lambda readout: readout.credits(readout.stacker_cents),
+}
 
 #: Meters of play, which are also kept for each game and denomination.
 PER_GAME: Final = frozenset(
     {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK}
 )
 
-SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | {_PAYBACK}
+SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
 """What this machine keeps; of the rest it has no such device or no such transfer."""
 
 
@@ -134,6 +139,8 @@ def meter(code: int, readout: Readout, game: str = "") -> int | None:
         return None
     if code == _PAYBACK:
         return payback(readout, game)
+    if code in _STACKER:
+        return _STACKER[code](readout)
     if code in _BILL_COUNTS:
         return readout.bills(_BILL_COUNTS[code])
     values = readout.values(game)

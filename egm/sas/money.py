@@ -5,6 +5,7 @@ machine after each change, and again when it starts: what stood when the power w
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from egm.cabinet.cabinet import Key
 from egm.sas.host import Host
@@ -13,6 +14,12 @@ from egm.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
 
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
+
+RAISED: Final = frozenset(
+    {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
+    | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
+)
+"""The exceptions that stand here."""
 
 Standing = tuple[int, str]
 """An exception, and what it is about: of another thing it is raised anew."""

@@ -47,6 +47,7 @@ async def _signature(wire: Wire, seed: str) -> str:
 
 
 @pytest.mark.requirement("K-02")
+@pytest.mark.sas(polls="21")
 def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp_path: Path) -> None:
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")

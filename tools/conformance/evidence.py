@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -41,9 +41,13 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The tests of each requirement, sorted; a row no test names has no entry."""
+    """The tests of each requirement, sorted; a row no test names has no entry.
+
+    ``sas`` are those of the rows of the SAS tables, by table and code: ``polls:0F``.
+    """
 
     tests: Mapping[str, tuple[Witness, ...]]
+    sas: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
 
     def of(self, row: str) -> tuple[Witness, ...]:
         """The tests that show the row of this id."""
@@ -72,10 +76,13 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
             raise EvidenceError(f"pytest could not collect the tests:\n{done.stdout}{done.stderr}")
         entries = json.loads(marks.read_text(encoding="utf-8"))
     tests: dict[str, list[Witness]] = {}
+    sas: dict[str, list[Witness]] = {}
     for entry in entries:
         file, _, name = entry["test"].partition("::")
-        for row in entry["rows"]:
-            tests.setdefault(row, []).append(Witness(file, name, entry["slow"]))
+        witness = Witness(file, name, entry["slow"])
+        for rows, found in (("rows", tests), ("sas", sas)):
+            for row in entry[rows]:
+                found.setdefault(row, []).append(witness)
     unknown = [
         f"{test.file}::{test.name}: {row!r}"
         for row in sorted(tests.keys() - requirements.rows.keys())
@@ -83,4 +90,7 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
     ]
     if unknown:
         raise EvidenceError("no such requirement:\n" + "\n".join(unknown))
-    return Evidence({row: tuple(sorted(found)) for row, found in tests.items()})
+    return Evidence(
+        {row: tuple(sorted(found)) for row, found in tests.items()},
+        {row: tuple(sorted(found)) for row, found in sas.items()},
+    )

@@ -77,9 +77,8 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             rows = [requirements.rows[name] for name in provision.rows]
             states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
             tests = {test for row in rows for test in evidence.of(row.id)}
-            lines.append(
-                [provision.citation.clause, provision.about, states or provision.note, _tests(sorted(tests))]
-            )
+            shown = witnesses(sorted(tests))
+            lines.append([provision.citation.clause, provision.about, states or provision.note, shown])
         if lines:
             parts += [f"### {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
     return "\n\n".join(parts)
@@ -139,7 +138,7 @@ def _cited(citations: Iterable[Citation]) -> list[str]:
 
 
 def _evidence(row: Row, evidence: Evidence) -> str:
-    tests = _tests(evidence.of(row.id))
+    tests = witnesses(evidence.of(row.id))
     match evidence.status(row):
         case Status.SHOWN:
             return tests
@@ -151,16 +150,17 @@ def _evidence(row: Row, evidence: Evidence) -> str:
             return "*not yet*"
 
 
-def _tests(tests: Sequence[Witness]) -> str:
-    lines = "<br>".join(_test(test) for test in tests)
+def witnesses(tests: Sequence[Witness], root: str = "") -> str:
+    """Tests as they stand in a cell; ``root`` leads from the page's folder to the checkout's."""
+    lines = "<br>".join(_test(test, root) for test in tests)
     if len(tests) <= _UNFOLDED:
         return lines
     return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
 
 
-def _test(test: Witness) -> str:
+def _test(test: Witness, root: str) -> str:
     tier = " (slow tier)" if test.slow else ""
-    return f"[{test.file.rpartition('/')[2]}]({test.file}): *{_words(test.name)}*{tier}"
+    return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_words(test.name)}*{tier}"
 
 
 def _words(name: str) -> str:

@@ -80,6 +80,7 @@ def kinds(bench: Bench) -> tuple[int, ...]:
 
 # ---------------------------------------------------------------------------------------------- 72
 @pytest.mark.requirement("K-09")
+@pytest.mark.sas(polls="72", exceptions="69")
 def test_a_transfer_from_order_to_closing(make):
     bench = make()
     assert bench.long(0x72, INTERROGATE) == "0200ff", "nothing to tell"
@@ -229,6 +230,7 @@ def test_bonuses_and_transfers_are_switched_apart(make):
 
 
 # ---------------------------------------------------------------------------------------------- 73
+@pytest.mark.sas(polls="73")
 def test_registration(make):
     bench = make()
     none = "1d80" + WIRE_ASSET + NO_KEY + "00000000"
@@ -265,6 +267,7 @@ def lock_fields(answer: str) -> dict[str, str]:
     return fields
 
 
+@pytest.mark.sas(polls="74", exceptions="6F")
 def test_status_and_lock(make):
     bench = make()
     transferred(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
@@ -310,6 +313,7 @@ def test_transfers_under_a_lock_lift_it_or_keep_it(make):
     assert bench.room.state is State.IDLE
 
 
+@pytest.mark.sas(exceptions="6A")
 def test_cash_outs_offered_to_the_host(make):
     bench = make()
     assert transferred(bench, flags="03") == "00"

@@ -59,6 +59,7 @@ def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, messa
     assert bench.room.cabinet.disabled == {}
 
 
+@pytest.mark.sas(polls="7F")
 def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
     assert bench.send(sealed(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
@@ -82,6 +83,7 @@ def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
     assert bench.read(0x1A) == "00000500"
 
 
+@pytest.mark.sas(exceptions="70 11 12")
 def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
     for _ in range(10):
         door(bench, opened=True)
@@ -168,6 +170,7 @@ def test_after_silence_it_waits_for_a_poll_to_another_machine_where_told_to(tmp_
 
 
 # ---------------------------------------------------------------------------------------------- real time
+@pytest.mark.sas(polls="0E", exceptions="4F 11")
 def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
     room = Room(tmp_path)
     bench = Bench(tmp_path, room, enable=["real_time"])

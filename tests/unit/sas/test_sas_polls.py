@@ -87,6 +87,7 @@ def bench(tmp_path: Path):
 
 
 @pytest.mark.requirement("K-11", "K-08")
+@pytest.mark.sas(polls=" ".join(f"{code:02X}" for code in READINGS))
 def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
     answers = {}
     for code in READINGS:
@@ -97,6 +98,7 @@ def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("K-12")
+@pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
 def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
     room, bench = won(tmp_path)
     assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
@@ -115,11 +117,13 @@ def test_the_smallest_published_set_is_built() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- by code
+@pytest.mark.sas(polls="2F")
 def test_selected_meters_in_the_order_asked_for(bench: Bench) -> None:
     asked = "05 0000 00 0C 0D"
     assert bench.long(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
+@pytest.mark.sas(polls="6F AF")
 def test_extended_meters_say_their_size_and_what_is_not_kept(bench: Bench) -> None:
     asked = "08 0000 0000 A600 8600"
     wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
@@ -127,6 +131,7 @@ def test_extended_meters_say_their_size_and_what_is_not_kept(bench: Bench) -> No
     assert bench.long(0xAF, asked) == plain(wanted)
 
 
+@pytest.mark.sas(polls="52 2D 6F")
 def test_meters_of_a_game_and_of_a_game_there_is_not(bench: Bench) -> None:
     assert bench.long(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
     assert bench.long(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
@@ -157,6 +162,7 @@ def test_a_request_that_makes_no_sense_is_met_with_silence(bench: Bench) -> None
 
 
 # ---------------------------------------------------------------------------------------------- games
+@pytest.mark.sas(polls="1F 53")
 def test_identity_of_machine_and_game(bench: Bench) -> None:
     game = next(iter(bench.room.cabinet.games.values()))
     block = (
@@ -169,6 +175,7 @@ def test_identity_of_machine_and_game(bench: Bench) -> None:
     assert bench.long(0x53, "0002") == ""
 
 
+@pytest.mark.sas(polls="B5 B4")
 def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     names = b"\x0dMaple Classic\x13maple-classic@1.0.0"
     max_bet = max(bench.room.cabinet.games["maple-classic"].bet_options)
@@ -178,6 +185,7 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     assert bench.long(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
 
 
+@pytest.mark.sas(polls="A0")
 def test_features_say_what_this_host_may_use(tmp_path: Path) -> None:
     room = Room(tmp_path)
     bench = Bench(tmp_path, room)
@@ -189,6 +197,7 @@ def test_features_say_what_this_host_may_use(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.sas(polls="B0 11 6F 56")
 def test_meters_of_one_denomination(bench: Bench) -> None:
     assert bench.long(0xB0, "02 02 11") == plain("06 02 11 00000005")
     assert bench.long(0xB0, "02 00 11") == plain("06 00 11 00000005")
@@ -203,6 +212,7 @@ def test_meters_of_one_denomination(bench: Bench) -> None:
 
 # ---------------------------------------------------------------------------------------------- control
 @pytest.mark.requirement("K-03")
+@pytest.mark.sas(polls="01 02")
 def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
     room, bench = won(tmp_path)
     assert bench.long(0x01) == "01"
@@ -219,6 +229,7 @@ def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.sas(polls="0A 0B")
 def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
     for code in (0x01, 0x0A, 0x02):
         assert bench.long(code) == "01"
@@ -227,6 +238,7 @@ def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
     assert bench.room.state is State.IDLE
 
 
+@pytest.mark.sas(polls="06 07")
 def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
     room = bench.room
     room.offer(500)
@@ -240,6 +252,7 @@ def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
     room.insert(500)
 
 
+@pytest.mark.sas(polls="08")
 def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
     room = bench.room
     assert bench.long(0x08, "04000000 00") == "01"  # $5 only, and close after each
@@ -252,6 +265,7 @@ def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
     room.insert(500)
 
 
+@pytest.mark.sas(polls="09 56", exceptions="8C")
 def test_a_game_is_withheld(tmp_path: Path) -> None:
     room = Room(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, room)
@@ -270,6 +284,7 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.sas(polls="03 04 05")
 def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
     def sound() -> str:
         return snapshot(bench.room.engine, fingerprint="").sound
@@ -284,6 +299,7 @@ def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
+@pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     room = Room(tmp_path)
     bench = Bench(tmp_path, room, enable=["handpay_reset"])
@@ -313,6 +329,7 @@ def test_a_remote_reset_is_not_there_unless_it_is_switched_on(bench: Bench) -> N
     assert bench.long(0x94) == ""
 
 
+@pytest.mark.sas(polls="7E 7F")
 def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench) -> None:
     assert bench.long(0x7F, "12 31 2026 23 59 00") == "01"
     bench.room.clock.pass_seconds(61)

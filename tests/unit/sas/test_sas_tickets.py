@@ -68,6 +68,7 @@ def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more:
 
 # ---------------------------------------------------------------------------------------------- 57, 58
 @pytest.mark.requirement("H-05", "K-12")
+@pytest.mark.sas(polls="57 58 4D 50", exceptions="57 3D 66")
 def test_a_system_ticket_from_button_to_report(make):
     bench = make()
     cash_out(bench)
@@ -137,6 +138,7 @@ def test_a_repeated_58_is_one_ticket(make):
 
 # ---------------------------------------------------------------------------------------------- 4C, 4D
 @pytest.mark.requirement("H-05")
+@pytest.mark.sas(polls="4C 4D")
 def test_secure_enhanced_validation(make):
     bench = make(Validation.SECURE_ENHANCED)
     assert bench.long(0x4C, "000000000000") == "00" * 6
@@ -158,6 +160,7 @@ def test_secure_enhanced_validation(make):
     assert bench.long(0x4D, "20") == "", "there are 31 places"
 
 
+@pytest.mark.sas(exceptions="3F")
 def test_a_machine_without_an_identifier_asks_for_one(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
@@ -208,6 +211,7 @@ def test_a_restricted_ticket_tells_its_kind_and_pool(make):
 
 # ---------------------------------------------------------------------------------------------- 70, 71
 @pytest.mark.requirement("H-08", "K-12")
+@pytest.mark.sas(polls="70 71", exceptions="67 68")
 def test_a_ticket_in_from_bar_code_to_final_status(make):
     bench = make()
     assert bench.read(0x70) == "01ff"
@@ -300,6 +304,7 @@ def test_a_ticket_at_a_line_that_is_down_goes_back(make):
 
 
 # ---------------------------------------------------------------------------------------------- 7B, 7C, 7D
+@pytest.mark.sas(polls="7B")
 def test_terms_of_tickets_are_read_and_laid_down(make):
     bench = make(promotional=True)
     assert bench.long(0x7B, "080000000000000000") == "0a04030201290003650365"
@@ -309,6 +314,7 @@ def test_terms_of_tickets_are_read_and_laid_down(make):
     assert make(promotional=True).long(0x7B, "08" + "00" * 8) == "0a04030201010000300007"
 
 
+@pytest.mark.sas(polls="7C 7D")
 def test_what_is_printed_on_tickets_is_laid_down(make):
     bench = make()
     texts = "0005" + b"HOTEL".hex() + "0104" + b"MAIN".hex() + "0201" + b"7".hex()

@@ -1,0 +1,117 @@
+"""``egm/sas/CONFORMANCE.md``: each poll, exception and meter, how far it is built, and its tests."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from egm.sas import money
+from egm.sas.happenings import RAISED
+from egm.sas.meters import SUPPORTED
+from egm.sas.polls import BUILT
+from egm.sas.settings import ON
+from egm.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
+from egm.sas.tables.meters import METERS
+from egm.sas.tables.polls import MINIMUM, POLLS
+from tools.conformance.evidence import Evidence, EvidenceError
+from tools.conformance.page import table, witnesses
+
+_ROOT: Final = "../../"
+_SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}
+
+_INTRODUCTION: Final = """\
+# SAS, row by row
+
+Written by `make conformance` from the tables in `egm/sas`; edit those and the tests, not this page.
+
+SAS 6.02 is a licensed standard whose text is not here and was not read: every row was put together from
+public sources, and carries how many of them agree. **A**: two or more independent sources, or an experiment.
+**B**: one source. **K**: general knowledge only. **X**: sources conflict, and the note says how. Nothing in
+this page claims conformity with the standard. **M** marks the smallest set a regulator publishes for machines
+on its network (Montana, video gambling).
+
+* **answered**, **sent**, **kept**: built, and on.
+* **switched off**: built; the cabinet file switches it on (`[sas.<name>] enable = [...]`) by the group named.
+* **not built**: met with silence, never sent, or reported as not kept; the note says why."""
+
+#: Why a named poll is not built, where its own note does not say.
+_WHY_NO_POLL: Final = {
+    0x47: "this machine has no external coin acceptor",
+    0x75: "no receipts are printed for transfers",
+    0x76: "no tickets are printed for transfers",
+    0x8B: "obsolete; layout not found",
+    0x8E: "no game here shows cards it deals for SAS to tell",
+    0xAA: "this machine has no auto rebet",
+}
+_WHY_NO_METER: Final = "this machine has no such device or transfer"
+
+
+def sas_page(evidence: Evidence) -> str:
+    """The whole page. Raises :class:`EvidenceError` where a test claims a row that does not exist."""
+    known = {f"polls:{c:02X}" for c in POLLS} | {f"exceptions:{c:02X}" for c in EXCEPTIONS}
+    known |= {f"meters:{c:02X}" for c in METERS}
+    unknown = [
+        f"{test.file}::{test.name}: {row}"
+        for row in evidence.sas.keys() - known
+        for test in evidence.sas[row]
+    ]
+    if unknown:
+        raise EvidenceError("no such row of the SAS tables:\n" + "\n".join(sorted(unknown)))
+    parts = [_INTRODUCTION]
+    for title, head, rows in (
+        ("Long polls", ("Poll", "Name", "Type", "Trust", "State", "Note", "Tests"), _polls(evidence)),
+        ("Exceptions", ("Code", "Name", "Waits", "Trust", "State", "Tests"), _exceptions(evidence)),
+        ("Meters", ("Code", "Name", "Counts", "Bytes", "Trust", "State", "Tests"), _meters(evidence)),
+    ):
+        states = Counter(row[head.index("State")].partition(":")[0] for row in rows)
+        counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+        parts.append(f"## {title}\n\n{len(rows)} rows: {counts}.\n\n{table(head, rows)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(evidence: Evidence, name: str, code: int) -> str:
+    return witnesses(evidence.sas.get(f"{name}:{code:02X}", ()), _ROOT)
+
+
+def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
+    rows = []
+    for code, poll in POLLS.items():
+        built = BUILT.get(code)
+        if built is None:
+            state, note = "not built", poll.note or _WHY_NO_POLL.get(code, "")
+        else:
+            state = "answered" if built.group in ON else f"switched off: `{built.group}`"
+            note = poll.note
+        title = f"{code:02X}{' **M**' if code in MINIMUM else ''}"
+        rows.append(
+            [title, poll.name, poll.type, poll.confidence, state, note, _row(evidence, "polls", code)]
+        )
+    return rows
+
+
+def _exceptions(evidence: Evidence) -> Sequence[Sequence[str]]:
+    return [
+        [
+            f"{code:02X}{' **M**' if exception.minimum else ''}",
+            exception.name,
+            exception.urgency.replace("_", " "),
+            exception.confidence,
+            "sent" if code in _SENT else "not built",
+            _row(evidence, "exceptions", code),
+        ]
+        for code, exception in EXCEPTIONS.items()
+    ]
+
+
+def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
+    return [
+        [
+            f"{code:02X}",
+            meter.name,
+            meter.unit,
+            str(meter.size),
+            meter.confidence,
+            "kept" if code in SUPPORTED else f"not built: {_WHY_NO_METER}",
+            _row(evidence, "meters", code),
+        ]
+        for code, meter in METERS.items()
+    ]
