@@ -1,0 +1,432 @@
+"""The controller of progressive levels: what is said to it, what it answers, and what it remembers.
+
+No input or output of its own: :meth:`Controller.take` is given messages with who really sent them (the
+carrier knows), and returns the answers, everything durable by then. Idempotent at every point: a repeat of a
+contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from egm.errors import OperatorError
+from egm.progressive.definition import LevelDefinition
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Closed,
+    Commit,
+    Contribution,
+    Counted,
+    Enrolment,
+    FromController,
+    FromMachine,
+    Join,
+    Joined,
+    Reason,
+    Refused,
+    Value,
+)
+from tools.progressive.records import ClaimRecord, LevelRecord
+from tools.progressive.store import Session, Store
+
+#: Values carry the term above this bit, so that they go on rising whoever takes over.
+_TERM_SHIFT = 40
+
+
+class ControllerError(OperatorError):
+    """Something an operator asked for that cannot be: says what and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message with who sent it, as the carrier proved it."""
+
+    sender: str
+    message: FromMachine
+
+
+class Controller:
+    """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+        self._spoken = 0
+
+    # ------------------------------------------------------------------ what machines say
+    def take(self, heard: Iterable[Heard]) -> list[FromController]:
+        """Let messages take effect, in order, in one transaction; return the answers.
+
+        Raises DeposedError when another controller has taken over, LevelDefectiveError when a level's record
+        does not add up: the controller stops, and nothing of this is kept (I-07).
+        """
+        with self._store.transaction() as session:
+            return [answer for each in heard for answer in self._one(session, each)]
+
+    def _one(self, session: Session, heard: Heard) -> list[FromController]:
+        message = heard.message
+        if heard.sender != message.machine:
+            session.note(self._at(), "forged", sender=heard.sender, message=message.model_dump(mode="json"))
+            return []
+        if not session.knows(message.machine):
+            return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
+        match message:
+            case Join():
+                return [self._join(session, message, wanted) for wanted in message.levels]
+            case Contribution():
+                return [self._contribution(session, message)]
+            case Claim():
+                return [self._claim(session, message)]
+            case Commit():
+                return [self._commit(session, message)]
+
+    # ------------------------------------------------------------------ enrolment
+    def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
+        """Enrol a machine in a level, or say what differs: the same stake, the same chance (s.92)."""
+        record = session.level(wanted.level)
+        if record is None:
+            return self._refuse_join(session, join, wanted, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if record.successor:
+            why = f"it was given up, and {record.successor} has what it held"
+            return self._refuse_join(session, join, wanted, Reason.LEVEL_CLOSED, why)
+        if wanted.stake_cents != record.stake_cents:
+            why = f"a wager of {wanted.stake_cents}; every machine of this level asks {record.stake_cents}"
+            return self._refuse_join(session, join, wanted, Reason.OTHER_STAKE, why)
+        if wanted.odds != record.odds:
+            why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
+            return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
+        counted = session.counted(join.machine, wanted.level)
+        if counted is None:
+            session.put_counted(join.machine, wanted.level, 0)
+            session.note(self._at(), "enrolled", machine=join.machine, level=wanted.level)
+        return Joined(
+            machine=join.machine,
+            nonce=join.nonce,
+            level=wanted.level,
+            increment=record.level.terms.increment,
+            counted=counted or 0,
+        )
+
+    def _refuse_join(
+        self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
+    ) -> FromController:
+        session.note(
+            self._at(), "refused", machine=join.machine, of="join", level=wanted.level, reason=reason, why=why
+        )
+        return Refused(
+            machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
+        )
+
+    # ------------------------------------------------------------------ contributions
+    def _contribution(self, session: Session, made: Contribution) -> FromController:
+        """Count a wager's share once, in its order."""
+        record, counted = session.level(made.level), session.counted(made.machine, made.level)
+        if record is None:
+            return self._refuse(session, made, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if counted is None:
+            return self._refuse(session, made, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if made.sequence > counted + 1:
+            return self._refuse(session, made, Reason.GAP, f"{counted + 1} is next", following=counted + 1)
+        if made.sequence == counted + 1:
+            owed = record.stake_cents * record.level.terms.increment
+            right = (record.stake_cents, owed)
+        else:
+            right = session.contribution(made.machine, made.level, made.sequence) or (0, Fraction(0))
+        if (made.wager_cents, made.amount) != right:
+            why = f"{made.amount} of a wager of {made.wager_cents}; {right[1]} of {right[0]} is right"
+            return self._refuse(session, made, Reason.WRONG_AMOUNT, why)
+        if made.sequence > counted:
+            session.add_contribution(made, hidden=made.wager_cents * record.level.terms.hidden)
+            session.put_counted(made.machine, made.level, made.sequence)
+            self._grow(session, record, made.wager_cents)
+        return Counted(machine=made.machine, level=made.level, sequence=max(counted, made.sequence))
+
+    def _grow(self, session: Session, record: LevelRecord, wager_cents: int) -> None:
+        """Add a wager; one that comes late to a level given up goes on to whoever has what it held."""
+        grown = record.level.contribute(wager_cents)
+        if not record.successor:
+            session.put_level(replace(record, level=grown))
+            return
+        amount, empty = grown.release()
+        session.put_level(replace(record, level=empty))
+        self._hand_over(session, record.successor, amount)
+
+    def _hand_over(self, session: Session, level: str, amount: Fraction) -> None:
+        """Give an amount to a level, or to the one that has succeeded it."""
+        heir = session.level(level)
+        while heir is not None and heir.successor:
+            heir = session.level(heir.successor)
+        if heir is None:
+            raise ControllerError(f"level {level}: there is none to take {amount} minor units over")
+        session.put_level(replace(heir, level=heir.level.receive(amount)))
+
+    # ------------------------------------------------------------------ hits
+    def _claim(self, session: Session, claim: Claim) -> FromController:
+        """Lock the amount of a hit: the first time the level pays it and is reset, ever after the same."""
+        known = session.claim(claim.claim)
+        if known is not None:
+            if (known.machine, known.level, known.after) != (claim.machine, claim.level, claim.after):
+                return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+            return _award(known)
+        record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
+        if record is None:
+            return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
+        if counted is None:
+            return self._refuse(session, claim, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if counted < claim.after:
+            why = f"contribution {claim.after} is not counted yet"
+            return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
+        amount_cents, after = self._lock(session, record)
+        session.put_level(after)
+        hit = ClaimRecord(
+            claim=claim.claim,
+            machine=claim.machine,
+            level=claim.level,
+            after=claim.after,
+            shown_cents=claim.shown_cents,
+            combination=claim.combination,
+            hit_at=claim.at_utc,
+            amount_cents=amount_cents,
+            place=session.hits(claim.level) + 1,
+            awarded_at=self._at(),
+        )
+        session.put_claim(hit)
+        return _award(hit)
+
+    def _lock(self, session: Session, record: LevelRecord) -> tuple[int, LevelRecord]:
+        """What a hit pays, and the level after it.
+
+        A hit that was made before its level was given up, and is heard of only now, is owed all the same:
+        the first gets what the level showed at its end, later ones its base, and the house puts it up.
+        """
+        if not record.successor:
+            amount_cents, reset = record.level.hit()
+            return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
+        amount_cents = record.closing_cents or record.level.terms.base_cents
+        session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
+        level = record.level
+        paid = replace(
+            level,
+            seeded=level.seeded + amount_cents,
+            paid=level.paid + amount_cents,
+            hits=level.hits + 1,
+        )
+        return amount_cents, replace(record, level=paid, closing_cents=0)
+
+    def _commit(self, session: Session, commit: Commit) -> FromController:
+        """Record how a hit was paid; a void game's award goes back to its level."""
+        known = session.claim(commit.claim)
+        if known is None or (known.machine, known.level) != (commit.machine, commit.level):
+            return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
+        if known.closed_at:
+            if (known.paid_cents, known.way) != (commit.amount_cents, commit.way):
+                session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
+            return Closed(machine=commit.machine, claim=commit.claim)
+        session.put_claim(
+            replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
+        )
+        if commit.way == "void":
+            self._give_back(session, known)
+        elif commit.amount_cents != known.amount_cents:
+            session.note(
+                self._at(),
+                "paid_otherwise",
+                claim=known.claim,
+                award_cents=known.amount_cents,
+                paid_cents=commit.amount_cents,
+            )
+        return Closed(machine=commit.machine, claim=commit.claim)
+
+    def _give_back(self, session: Session, hit: ClaimRecord) -> None:
+        record = session.level(hit.level)
+        if record is None:
+            raise ControllerError(f"level {hit.level}: it has a hit and no record")
+        session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
+        returned = record.level.give_back(hit.amount_cents)
+        if not record.successor:
+            session.put_level(replace(record, level=returned))
+            return
+        amount, empty = returned.release()
+        session.put_level(replace(record, level=empty))
+        self._hand_over(session, record.successor, amount)
+
+    # ------------------------------------------------------------------ refusals
+    def _refuse(
+        self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
+    ) -> FromController:
+        """Refuse and record it. A gap or an early claim is no fault: it is how order is kept."""
+        level = getattr(message, "level", "")
+        if reason not in {Reason.GAP, Reason.CLAIM_EARLY}:
+            session.note(
+                self._at(),
+                "refused",
+                machine=message.machine,
+                of=message.type,
+                level=level,
+                reason=reason,
+                why=why,
+            )
+        return Refused(
+            machine=message.machine,
+            reason=reason,
+            of=message.type,
+            level=level,
+            claim=getattr(message, "claim", ""),
+            nonce=getattr(message, "nonce", ""),
+            sequence=getattr(message, "sequence", 0),
+            next=following,
+            detail=why,
+        )
+
+    # ------------------------------------------------------------------ what it says by itself
+    def values(self) -> list[Value]:
+        """What every open level shows now; also the daily record's last line (I-16)."""
+        at = self._now()
+        with self._store.transaction() as session:
+            records = [record for record in session.levels() if not record.successor]
+            for record in records:
+                day = at.date().isoformat()
+                session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
+        return [self._value(record, at) for record in records]
+
+    def _value(self, record: LevelRecord, at: datetime) -> Value:
+        self._spoken += 1
+        return Value(
+            level=record.id,
+            sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
+            time_utc=at.isoformat(),
+            amount_cents=record.level.shown_cents,
+            falls=record.falls,
+            fell_by=record.fell_by,
+            names=dict(record.names),
+        )
+
+    # ------------------------------------------------------------------ what an operator does
+    def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
+        """Open what a level file names and is not there yet; return what was done, in words.
+
+        A level already open keeps what it holds. New terms of it take effect once the amount it shows is won
+        (I-06); its stake and chance can never change, for machines play for it by them.
+        """
+        done = []
+        with self._store.transaction() as session:
+            for definition in definitions:
+                record = session.level(definition.id)
+                if record is None:
+                    session.put_level(LevelRecord.open(definition))
+                    session.note(self._at(), "opened", level=definition.id, terms=definition.terms.to_json())
+                    done.append(f"{definition.id}: opened at {definition.terms.base_cents}")
+                    continue
+                done += self._changed(session, record, definition)
+        return done
+
+    def _changed(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
+        if record.successor:
+            raise ControllerError(f"level {record.id}: it was given up; {record.successor} has what it held")
+        chance = definition.chance
+        if (record.stake_cents, record.odds) != (chance.stake_cents, chance.odds):
+            raise ControllerError(
+                f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
+                f"{chance.stake_cents} and {chance.odds}: open another level"
+            )
+        pending = record.level.next_terms or record.level.terms
+        if pending == definition.terms and record.names == dict(definition.names):
+            return []
+        changed = replace(record, names=dict(definition.names), level=record.level.change(definition.terms))
+        session.put_level(changed)
+        session.note(self._at(), "changed", level=record.id, terms=definition.terms.to_json())
+        return [f"{record.id}: new terms after the next win"]
+
+    def admit(self, machine: str) -> None:
+        """Let a machine enrol."""
+        with self._store.transaction() as session:
+            session.add_machine(machine, self._at())
+            session.note(self._at(), "admitted", machine=machine)
+
+    def dismiss(self, machine: str) -> None:
+        """Let a machine enrol no more; what it gave stays in its levels (I-12)."""
+        with self._store.transaction() as session:
+            if not session.knows(machine):
+                raise ControllerError(f"machine {machine}: it is not in this link's list")
+            session.remove_machine(machine)
+            session.note(self._at(), "dismissed", machine=machine)
+
+    def give_up(self, level: str, successor: str) -> Fraction:
+        """Give a level up: everything it holds goes to another (I-12, I-13). Returns how much, exact."""
+        with self._store.transaction() as session:
+            record, heir = session.level(level), session.level(successor)
+            if record is None or record.successor:
+                raise ControllerError(f"level {level}: there is no open level of that id")
+            if heir is None or heir.successor or level == successor:
+                raise ControllerError(f"level {successor}: it cannot take over what {level} holds")
+            amount, empty = record.level.release()
+            session.put_level(
+                replace(
+                    record,
+                    level=empty,
+                    falls=record.falls + 1,
+                    fell_by="correction",
+                    successor=successor,
+                    closing_cents=record.level.shown_cents,
+                )
+            )
+            self._hand_over(session, successor, amount)
+            session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
+        return amount
+
+    def records(self) -> tuple[LevelRecord, ...]:
+        """Every level as it stands."""
+        with self._store.transaction() as session:
+            return session.levels()
+
+    def register(self) -> tuple[ClaimRecord, ...]:
+        """The win register."""
+        with self._store.transaction() as session:
+            return session.claims()
+
+    def daily(self) -> tuple[tuple[str, str, str, int], ...]:
+        """The daily record of displayed amounts: day, level, time, minor units."""
+        with self._store.transaction() as session:
+            return session.daily()
+
+    def check(self) -> None:
+        """Prove every level from the contribution ledger and the win register, to the fraction (I-08, I-14).
+
+        Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.
+        """
+        with self._store.transaction() as session:
+            for record in session.levels():
+                record.level.check()
+                _prove(session, record)
+
+    def _at(self) -> str:
+        return self._now().isoformat()
+
+
+def _award(hit: ClaimRecord) -> Award:
+    return Award(
+        machine=hit.machine,
+        level=hit.level,
+        claim=hit.claim,
+        amount_cents=hit.amount_cents,
+        order=hit.place,
+        at_utc=hit.awarded_at,
+    )
+
+
+def _prove(session: Session, record: LevelRecord) -> None:
+    """The level's sums are those of the ledger and the register."""
+    hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
+    level = record.level
+    paid = sum(hit.amount_cents for hit in hits)
+    if (level.paid, level.hits) != (paid, len(hits)):
+        raise ControllerError(
+            f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid}"
+        )
+    given = session.given(record.id)
+    if level.contributed != given:
+        raise ControllerError(
+            f"level {record.id}: contributed {level.contributed}, but the ledger has {given}"
+        )

@@ -1,0 +1,98 @@
+"""What a controller remembers: a level with its chance, a claim, and how each is kept as text."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from egm.progressive.definition import LevelDefinition
+from egm.progressive.level import Level
+
+Fall = Literal["", "win", "ceiling", "correction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRecord:
+    """One level: what it holds, what every machine that feeds it must ask and offer, and what it was.
+
+    ``falls`` counts whatever ever lowered the amount shown; ``fell_by`` is the last. A level that was given
+    up names its ``successor``, which has what it held, and ``closing_cents``, what it showed at its end.
+    """
+
+    id: str
+    names: Mapping[str, str]
+    stake_cents: int
+    odds: Fraction
+    level: Level
+    falls: int = 0
+    fell_by: Fall = ""
+    successor: str = ""
+    closing_cents: int = 0
+
+    @classmethod
+    def open(cls, definition: LevelDefinition) -> "LevelRecord":
+        """A new level: the house puts up its base."""
+        return cls(
+            id=definition.id,
+            names=dict(definition.names),
+            stake_cents=definition.chance.stake_cents,
+            odds=definition.chance.odds,
+            level=Level.open(definition.terms),
+        )
+
+    def to_text(self) -> str:
+        """The record as JSON."""
+        return json.dumps(
+            {
+                "names": dict(self.names),
+                "stake_cents": self.stake_cents,
+                "odds": str(self.odds),
+                "level": self.level.to_json(),
+                "falls": self.falls,
+                "fell_by": self.fell_by,
+                "successor": self.successor,
+                "closing_cents": self.closing_cents,
+            },
+            ensure_ascii=False,
+            sort_keys=True,
+        )
+
+    @classmethod
+    def from_text(cls, level_id: str, text: str) -> "LevelRecord":
+        """Read a record back and check its pools. Raises LevelDefectiveError, KeyError or ValueError."""
+        data: dict[str, Any] = json.loads(text)
+        return cls(
+            id=level_id,
+            names=data["names"],
+            stake_cents=int(data["stake_cents"]),
+            odds=Fraction(data["odds"]),
+            level=Level.from_json(data["level"]),
+            falls=int(data["falls"]),
+            fell_by=data["fell_by"],
+            successor=data["successor"],
+            closing_cents=int(data["closing_cents"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRecord:
+    """One hit: a line of the win register (I-17). Times are ISO 8601, UTC; the machine's is for the record.
+
+    ``paid_cents`` and ``way`` are None and "" until the machine has said how it was paid.
+    """
+
+    claim: str
+    machine: str
+    level: str
+    after: int
+    shown_cents: int
+    combination: str
+    hit_at: str
+    amount_cents: int
+    place: int
+    """The number of the hit among those of its level."""
+    awarded_at: str
+    paid_cents: int | None = None
+    way: str = ""
+    closed_at: str = ""
