@@ -83,6 +83,7 @@ class Event(StrEnum):
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps
+    MOVE_LEVEL = "move_level"
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
     LEVELS_MOVED = "levels_moved"

@@ -165,6 +165,13 @@ FORMS: Final[tuple[Form, ...]] = (
         )
     ),
     Form(
+        id="level_move",
+        event=Event.MOVE_LEVEL,
+        permission=Permission.CONFIGURE,
+        fields=(Field(name="source"), Field(name="target")),
+        needs=(machine_is_open, nothing_is_owed),
+    ),
+    Form(
         id="intervention",
         event=Event.INTERVENTION_OPENED,
         permission=Permission.OPEN_DOORS,

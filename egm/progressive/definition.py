@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from egm.errors import OperatorError
 from egm.progressive.exact import Rational
 from egm.progressive.level import Terms, TermsError
+from paytables import PaytableError, load_game
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """A level's id: a word of an account name and of a topic."""
@@ -65,13 +66,19 @@ class _Table(BaseModel):
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a level file. ``odds``: the mean hits of one wager of ``stake_cents``."""
+    """One ``[[level]]`` of a level file.
+
+    The exact mean hits of one wager of ``stake_cents`` are written as ``odds``, or are those of a ``game``
+    (library id or file) and its level ``game_level``.
+    """
 
     id: LevelId
     name: dict[str, str]
     kind: Kind = Kind.LINKED
     stake_cents: Annotated[int, Field(gt=0, strict=True)]
-    odds: Rational
+    odds: Rational | None = None
+    game: str | None = None
+    game_level: str | None = None
     base_cents: Annotated[int, Field(gt=0, strict=True)]
     increment: Rational
     hidden: Rational = Fraction(0)
@@ -110,7 +117,8 @@ def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]
             raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
         if {"en", "fr"} - entry.name.keys():
             raise LevelFileError(f"{where}: name: it needs a text in en and fr")
-        if entry.odds <= 0:
+        odds = _odds(entry, where)
+        if odds <= 0:
             raise LevelFileError(f"{where}: odds: nobody could win it")
         try:
             terms = Terms(
@@ -121,8 +129,30 @@ def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]
             )
         except TermsError as error:
             raise LevelFileError(f"{where}: {error}") from None
-        chance = Chance(stake_cents=entry.stake_cents, odds=entry.odds)
+        chance = Chance(stake_cents=entry.stake_cents, odds=odds)
         found[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )
     return tuple(found.values())
+
+
+def _odds(entry: _Entry, where: str) -> Fraction:
+    """The odds written, or those of the game's definition, whose share of wagers must be the level's too."""
+    if (entry.odds is None) == (entry.game is None) or (entry.game is None) != (entry.game_level is None):
+        raise LevelFileError(f"{where}: odds: write odds, or game and game_level")
+    if entry.odds is not None:
+        return entry.odds
+    try:
+        game = load_game(str(entry.game))
+    except PaytableError as error:
+        raise LevelFileError(f"{where}: game: {error}") from None
+    for cents in game.denominations_cents:
+        for credits_ in game.bet_options:
+            for play in game.levels(game.wager(credits_)):
+                if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
+                    if play.increment != entry.increment:
+                        raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
+                    return play.odds
+    raise LevelFileError(
+        f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
+    )

@@ -103,6 +103,11 @@ class Level:
         """The amount on the display, in whole minor units: what a hit now would pay."""
         return self.current.numerator // self.current.denominator
 
+    @property
+    def held(self) -> Fraction:
+        """Everything in its pools, minor units."""
+        return self.current + self.hidden + self.overflow
+
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
         """Return (favourable, bound): this wager hits when a number drawn below ``bound`` is less.
 
@@ -173,7 +178,7 @@ class Level:
 
     def release(self) -> tuple[Fraction, "Level"]:
         """Give the level up: return all it holds, and the level empty (I-12, I-13). Nothing is lost."""
-        amount = self.current + self.hidden + self.overflow
+        amount = self.held
         empty = replace(
             self,
             current=_ZERO,

@@ -12,6 +12,7 @@ from typing import Final
 from egm.progressive.level import Level, LevelDefectiveError
 from meters import Transfer
 
+_ZERO: Final = Fraction(0)
 _HELD: Final = ("current", "hidden", "overflow")
 
 
@@ -44,6 +45,21 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
         )
         if cents
     )
+
+
+def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[Transfer, ...]:
+    """The transfers that give one level up to another: (pool, level) and (pool, level before, level after).
+
+    Whole units move; the fractions that came with them and have now become whole come from ``contributed``.
+    """
+    giver, giving = source
+    taker, before, after = target
+    current = f"pool:{taker}:current"
+    flows = [(f"pool:{giver}:{name}", current, _grown(_ZERO, getattr(giving, name))) for name in _HELD]
+    above = _grown(before.overflow, after.overflow)
+    rest = _grown(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    flows += [(f"pool:{taker}:contributed", current, rest), (current, f"pool:{taker}:overflow", above)]
+    return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
 
 def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:

@@ -71,6 +71,8 @@ class LevelAudit:
             pool = str(told["pool"])
             self.levels[pool] = self.levels[pool].change(Terms.from_json(told["terms"]))
             self._check_state(entry, [pool])
+        elif entry.kind == "progressive.moved":
+            self._moved(entry, str(told["source"]), str(told["target"]))
         elif entry.kind in _ANSWERS:
             self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
         elif entry.kind == "progressive.ahead":
@@ -92,6 +94,13 @@ class LevelAudit:
         level = self.levels[pool] = Level.open(Terms.from_json(told["terms"]))
         self._same(entry, posting.opening(pool, level))
         self._check_state(entry, [pool])
+
+    def _moved(self, entry: StoredEntry, source: str, target: str) -> None:
+        giving, taking = self.levels[source], self.levels[target]
+        amount, self.levels[source] = giving.release()
+        self.levels[target] = taking.receive(amount)
+        self._same(entry, posting.moved((source, giving), (target, taking, self.levels[target])))
+        self._check_state(entry, (source, target))
 
     def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         game = self._games.find(told["game"]["id"], told["game"]["digest"])

@@ -13,6 +13,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
     "keno": ("keno", "the exact odds of any Keno ticket; what its slip must say"),
     "meters": ("meters", "every meter of a machine, while it plays"),
+    "levels": ("levels", "every progressive level of a machine: what it shows, holds and has paid"),
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
     "gat": ("gat", "an inspector's verifier: have a machine identify and sign its software over GAT"),

@@ -160,6 +160,7 @@ class Room:
         levels: tuple[LevelSlot, ...] = (),
         position: Position | None = None,
         beside: "Room | None" = None,
+        denominations_cents: tuple[int, ...] = (),
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
 
@@ -169,7 +170,7 @@ class Room:
         self.clock = StoppedClock() if beside is None else beside.clock
         self.hands = Hands()
         self.profile = load_profile(profile)
-        slots = tuple(GameSlot(game=game) for game in games)
+        slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         residents, self.refused = admit(slots, self.profile, levels)
         self.journal = Journal.open(folder, now=self.clock.now) if beside is None else beside.journal
         self.open = True

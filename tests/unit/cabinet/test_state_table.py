@@ -33,6 +33,7 @@ VALUES = {
     Event.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
     Event.MENU: {"key": "operator"},
     Event.MENU_CLOSED: {"why": "key"},
+    Event.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
     Event.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     Event.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
     Event.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},

@@ -6,6 +6,7 @@ import pytest
 
 from egm.progressive import messages as m
 from egm.progressive.definition import Kind, LevelFileError, levels_of
+from paytables import load_game
 
 FILE = {
     "level": [
@@ -67,6 +68,26 @@ def test_a_level_file_becomes_levels():
         Fraction(1, 200),
         Fraction(1, 1234),
     )
+
+
+@pytest.mark.requirement("I-03")
+def test_a_level_file_may_take_its_odds_from_the_game():
+    entry = {key: value for key, value in FILE["level"][0].items() if key != "odds"}
+    named = {"game": "lantern-harbour", "game_level": "harbour"}
+    (level,) = levels_of({"level": [entry | named]}, "levels.toml")
+    game = load_game("lantern-harbour")
+    assert level.chance.odds == game.levels(game.wager(10))[0].odds
+    for wrong, said in (
+        ({}, "odds"),
+        (named | {"odds": "1/3"}, "odds"),
+        ({"game": "lantern-harbour"}, "odds"),
+        (named | {"game": "nowhere"}, "game"),
+        (named | {"game_level": "bay"}, "game_level"),
+        (named | {"stake_cents": 51}, "game_level"),
+        (named | {"increment": "1/201"}, "increment"),
+    ):
+        with pytest.raises(LevelFileError, match=rf"level\.0 \(harbour\): {said}"):
+            levels_of({"level": [entry | wrong]}, "levels.toml")
 
 
 @pytest.mark.parametrize(
