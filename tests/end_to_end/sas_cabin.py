@@ -22,6 +22,7 @@ from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, dec
 from tools.host.host import Host
 from tools.host.line import HostLine, Wire
 from tools.host.store import Store
+from tools.host.trace import Recorder
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
@@ -218,11 +219,13 @@ class Cabin:
             line.close()
 
     @contextlib.contextmanager
-    def host(self, name="main", *, recorder=None, **options):
-        """Our host on a SAS line, its ledger kept from one use to the next; connected."""
+    def host(self, name="main", **options):
+        """Our host on a SAS line, recorded; its ledger is kept from one use to the next; connected."""
+        recording = self.root / f"line-{len(list(self.root.glob('line-*')))}-{name}.jsonl"
         with (
             Store.open(self.root / f"host-{name}.sqlite", lambda: datetime.now(UTC)) as store,
-            self.line(name, recorder=recorder) as line,
+            recording.open("w") as file,
+            self.line(name, recorder=Recorder(file, time.monotonic_ns)) as line,
         ):
             host = Host(line, store, now=lambda: datetime.now(UTC), **options)
             host.connect(PATIENCE)

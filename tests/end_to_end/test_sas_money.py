@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from sas_cabin import Cabin
 
+from egm.tickets.numbers import secure_enhanced
 from meters import open_view
 from tools.host.store import Amounts, Store, TicketState, TransferState
 from tools.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
@@ -161,3 +162,25 @@ def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, steps):
         until(host, lambda: host.conversation.idle)
     meters = agree(cabin)
     assert meters["ticket_out.cashable.value"] == meters["ticket_in.cashable.value"] == 2000
+
+
+@pytest.mark.requirement("H-09")
+def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
+    """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
+    with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
+        with cabin.host() as host:
+            until(host, lambda: "3F validation ID not configured" in [r.text for r in host.reports])
+            until(host, lambda: host.conversation.idle)
+            enrolled = host.answer_to(0x4C, {"validation_id": 0, "sequence": 0}).values
+            cabin.puts_in(1000)
+            cabin.player.wish("cash_out")
+            sees(cabin, host, credit_cents=0, state="idle")
+            until(host, lambda: [t.state for t in host.store.tickets()] == [TicketState.ISSUED])
+            (ticket,) = host.store.tickets()
+            assert cabin.tickets() == [ticket.number]
+            assert ticket.number == secure_enhanced(enrolled["validation_id"], enrolled["sequence"] + 1)
+            cabin.insists("bill", "insert_ticket", barcode=ticket.number)
+            sees(cabin, host, credit_cents=1000)
+            until(host, lambda: host.store.ticket(ticket.number).state is TicketState.REDEEMED)
+            until(host, lambda: host.conversation.idle)
+        agree(cabin)

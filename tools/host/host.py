@@ -90,6 +90,8 @@ class Host:
         self._now = now
         self._registers = registers
         self._was = Link.DOWN
+        self._early: list[int] = []
+        """Exceptions from a machine that has not said who it is."""
         self._reactions: dict[int, Callable[[], None]] = {
             0x3D: self.tickets.records_waiting,
             0x3E: self.tickets.records_waiting,
@@ -179,7 +181,13 @@ class Host:
             self.tell(f"ROM signature {answer.values.get('signature', 0):04X}")
             return
         self.tell(exception_name(answer.code))
-        if self.known.serial and (reaction := self._reactions.get(answer.code)):
+        if self.known.serial:
+            self._react(answer.code)
+        else:
+            self._early.append(answer.code)
+
+    def _react(self, code: int) -> None:
+        if (reaction := self._reactions.get(code)) is not None:
             reaction()
 
     def _handpay(self, answer: Answer) -> None:
@@ -201,6 +209,9 @@ class Host:
             return
         self.known.serial, self.known.version = answer.values["serial"], answer.values["version"]
         self.tickets.machine = self.transfers.machine = self.known.serial
+        for code in self._early:
+            self._react(code)
+        self._early.clear()
         self.ask(0x1F, {}, self._identified)
         self.ask(0xA0, {"game": 0}, self._featured)
 
