@@ -270,4 +270,6 @@ class SqliteStore(Store):
     def close(self) -> None:
         """See :meth:`Store.close`."""
         self._base.close()
-        os.close(self._lock)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1

@@ -1,0 +1,62 @@
+"""A controller on each store: SQLite, and PostgreSQL where it is installed."""
+
+import itertools
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from servers import postgres_or_skip
+
+from tools.progressive.controller import Controller
+from tools.progressive.store import SqliteStore
+
+
+class Clock:
+    """Time that moves a second with every look."""
+
+    def __init__(self) -> None:
+        self._at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self._at += timedelta(seconds=1)
+        return self._at
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = postgres_or_skip()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def open_store(request, tmp_path):
+    """Opens the same store each time; every store opened is closed in the end."""
+    opened = []
+    if request.param == "sqlite":
+
+        def make():
+            return SqliteStore(tmp_path / "levels.db")
+    else:
+        from tools.progressive.postgres import PostgresStore
+
+        server = request.getfixturevalue("postgres")
+        dsn = server.new_database(f"test_{next(_NAMES)}")
+
+        def make():
+            return PostgresStore(dsn)
+
+    def open_():
+        opened.append(make())
+        return opened[-1]
+
+    yield open_
+    for store in opened:
+        store.close()
+
+
+_NAMES = itertools.count(1)
+
+
+@pytest.fixture
+def controller(open_store):
+    return Controller(open_store(), Clock())

@@ -1,0 +1,299 @@
+"""The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
+
+from fractions import Fraction
+
+import pytest
+
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Closed,
+    Commit,
+    Contribution,
+    Counted,
+    Enrolment,
+    Join,
+    Joined,
+    Reason,
+    Refused,
+)
+from tools.progressive.controller import Controller, ControllerError, Heard
+from tools.progressive.store import DeposedError, StoreBusyError
+
+STAKE, ODDS = 25, Fraction(1, 50_000)
+SHARE = STAKE * Fraction(1, 300)
+
+
+def level(name="grand", **changes):
+    terms = {"base_cents": 1_000_00, "increment": Fraction(1, 300), "hidden": Fraction(1, 700), **changes}
+    return LevelDefinition(
+        id=name,
+        names={"en": name.title(), "fr": name.title()},
+        kind=Kind.LINKED,
+        terms=Terms(**terms),
+        chance=Chance(stake_cents=STAKE, odds=ODDS),
+    )
+
+
+class Floor:
+    """Machines that talk to a controller, one message at a time."""
+
+    def __init__(self, controller: Controller, *machines: str) -> None:
+        self.controller = controller
+        controller.open_levels([level()])
+        for machine in machines:
+            controller.admit(machine)
+            assert isinstance(self.join(machine), Joined)
+
+    def tell(self, machine, message):
+        (answer,) = self.controller.take([Heard(machine, message)])
+        return answer
+
+    def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
+        wanted = Enrolment(level=name, stake_cents=stake, odds=odds)
+        return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))
+
+    def give(self, machine, sequence, name="grand", wager=STAKE, amount=SHARE):
+        made = Contribution(machine=machine, level=name, sequence=sequence, wager_cents=wager, amount=amount)
+        return self.tell(machine, made)
+
+    def claim(self, machine, claim, after, name="grand"):
+        return self.tell(
+            machine, Claim(machine=machine, level=name, claim=claim, after=after, shown_cents=1_000_00)
+        )
+
+    def commit(self, machine, claim, cents, way="credit", name="grand"):
+        return self.tell(
+            machine, Commit(machine=machine, level=name, claim=claim, amount_cents=cents, way=way)
+        )
+
+    def record(self, name="grand"):
+        return next(record for record in self.controller.records() if record.id == name)
+
+
+@pytest.fixture
+def floor(controller):
+    return Floor(controller, "EGM-1", "EGM-2")
+
+
+@pytest.mark.requirement("I-03")
+def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
+    for answer, reason in (
+        (floor.join("EGM-1", stake=26), Reason.OTHER_STAKE),
+        (floor.join("EGM-1", odds=ODDS + Fraction(1, 10**12)), Reason.OTHER_ODDS),
+        (floor.join("EGM-1", name="petit"), Reason.UNKNOWN_LEVEL),
+        (floor.join("EGM-9"), Reason.UNKNOWN_MACHINE),
+    ):
+        assert isinstance(answer, Refused)
+        assert answer.reason is reason
+    joined = floor.join("EGM-1")
+    assert (joined.increment, joined.counted) == (Fraction(1, 300), 0)
+
+
+@pytest.mark.requirement("I-01", "I-14")
+def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
+    assert floor.give("EGM-1", 1).sequence == 1
+    assert floor.give("EGM-1", 1).sequence == 1
+    gap = floor.give("EGM-1", 3)
+    assert (gap.reason, gap.next) == (Reason.GAP, 2)
+    assert floor.give("EGM-1", 2).sequence == 2
+    assert floor.give("EGM-2", 1).sequence == 1
+    held = floor.record().level
+    assert held.current == 1_000_00 + 3 * SHARE
+    assert held.hidden == 3 * STAKE * Fraction(1, 700)
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-15")
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"wager": 50, "amount": 2 * SHARE}, Reason.WRONG_AMOUNT),
+        ({"amount": SHARE + Fraction(1, 10**9)}, Reason.WRONG_AMOUNT),
+        ({"name": "petit"}, Reason.UNKNOWN_LEVEL),
+    ],
+)
+def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
+    before = floor.record()
+    assert floor.give("EGM-1", 1, **changes).reason is reason
+    assert floor.record() == before
+    floor.give("EGM-1", 1)
+    assert floor.give("EGM-1", 1, wager=50, amount=2 * SHARE).reason is Reason.WRONG_AMOUNT  # another first
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-15")
+def test_nobody_speaks_for_another_machine(floor):
+    before = floor.record()
+    forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
+    assert floor.controller.take([Heard("EGM-2", forged)]) == []
+    assert floor.record() == before
+    assert floor.controller.register() == ()
+
+
+@pytest.mark.requirement("I-09", "I-10")
+def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(floor):
+    floor.give("EGM-1", 1)
+    floor.give("EGM-2", 1)
+    first, second = floor.controller.take(
+        Heard(name, Claim(machine=name, level="grand", claim=f"{name}.hit", after=1, shown_cents=1_000_00))
+        for name in ("EGM-2", "EGM-1")
+    )
+    assert isinstance(first, Award)
+    assert isinstance(second, Award)
+    assert (first.amount_cents, first.order, second.order) == (1_000_00, 1, 2)
+    assert second.amount_cents == 1_000_00  # the base, and no whole minor unit more yet
+    for award in (first, second):
+        again = floor.claim(award.machine, award.claim, 1)
+        assert again == award
+        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
+        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), Closed)
+    assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.register()] == [
+        ("EGM-2", 1, 1_000_00),
+        ("EGM-1", 2, 1_000_00),
+    ]
+    assert floor.record().falls == 2
+    floor.controller.check()
+
+
+def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
+    early = floor.claim("EGM-1", "c1", after=1)
+    assert (early.reason, early.next) == (Reason.CLAIM_EARLY, 1)
+    floor.give("EGM-1", 1)
+    floor.claim("EGM-1", "c1", after=1)
+    floor.give("EGM-2", 1)
+    assert floor.claim("EGM-2", "c1", after=1).reason is Reason.CLAIM_DIFFERS
+    assert floor.commit("EGM-2", "c1", 1_000_00).reason is Reason.UNKNOWN_CLAIM
+    assert floor.commit("EGM-1", "c2", 1_000_00).reason is Reason.UNKNOWN_CLAIM
+    assert len(floor.controller.register()) == 1
+
+
+def test_a_void_game_gives_its_award_back(floor):
+    floor.give("EGM-1", 1)
+    award = floor.claim("EGM-1", "c1", 1)
+    before = floor.record().level.current
+    floor.commit("EGM-1", "c1", 0, way="void")
+    assert floor.record().level.current == before + award.amount_cents
+    floor.controller.check()
+    floor.give("EGM-1", 2)
+    assert floor.claim("EGM-1", "c2", 2).order == 2  # no place is given twice
+
+
+@pytest.mark.requirement("I-06")
+def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
+    assert floor.controller.open_levels([level(base_cents=2_000_00)]) == [
+        "grand: new terms after the next win"
+    ]
+    assert floor.controller.open_levels([level(base_cents=2_000_00)]) == []
+    assert floor.record().level.shown_cents == 1_000_00
+    floor.give("EGM-1", 1)
+    assert floor.claim("EGM-1", "c1", 1).amount_cents == 1_000_00
+    assert floor.record().level.shown_cents == 2_000_00
+    other = level()
+    other = LevelDefinition(
+        id=other.id,
+        names=other.names,
+        kind=other.kind,
+        terms=other.terms,
+        chance=Chance(stake_cents=30, odds=ODDS),
+    )
+    with pytest.raises(ControllerError, match="open another level"):
+        floor.controller.open_levels([other])
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-12", "I-13")
+def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
+    floor.controller.open_levels([level("petit", base_cents=50_00)])
+    floor.give("EGM-1", 1)
+    held = floor.record().level
+    moved = floor.controller.give_up("grand", "petit")
+    assert moved == held.current + held.hidden
+    assert floor.record("petit").level.current == 50_00 + moved
+    assert isinstance(floor.give("EGM-1", 2), Counted)  # made before, heard of now
+    late = floor.claim("EGM-1", "c1", 2)
+    assert late.amount_cents == 1_000_00  # what it showed at its end
+    assert floor.claim("EGM-1", "c1", 2) == late
+    assert floor.join("EGM-1").reason is Reason.LEVEL_CLOSED
+    for wrong in (("grand", "petit"), ("petit", "grand"), ("petit", "petit"), ("none", "petit")):
+        with pytest.raises(ControllerError):
+            floor.controller.give_up(*wrong)
+    floor.controller.check()
+
+
+def test_a_machine_let_go_is_heard_no_more_and_what_it_gave_stays(floor):
+    floor.give("EGM-1", 1)
+    floor.controller.dismiss("EGM-1")
+    assert floor.give("EGM-1", 2).reason is Reason.UNKNOWN_MACHINE
+    assert floor.record().level.current == 1_000_00 + SHARE
+    with pytest.raises(ControllerError, match="EGM-1"):
+        floor.controller.dismiss("EGM-1")
+
+
+@pytest.mark.requirement("I-07")
+def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controller):
+    floor = Floor(controller, "EGM-1")
+    floor.give("EGM-1", 1)
+    award = floor.claim("EGM-1", "c1", 1)
+    before = floor.record()
+    controller._store.close()
+    again = Floor(Controller(open_store(), controller._now))
+    assert again.record() == before
+    assert again.claim("EGM-1", "c1", 1) == award
+    assert again.give("EGM-1", 2).sequence == 2
+    again.controller.check()
+
+
+@pytest.mark.requirement("I-11")
+def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
+    floor = Floor(controller, "EGM-1")
+    first = controller.values()[0]
+    assert (first.amount_cents, first.falls) == (1_000_00, 0)
+    assert controller.values()[0].sequence == first.sequence + 1
+    controller._store.close()
+    later = Controller(open_store(), controller._now)
+    assert later.values()[0].sequence > first.sequence + 1
+    assert floor.controller is controller
+
+
+def test_only_one_controller_works_on_a_store(open_store, controller):
+    assert controller.values() == []
+    with pytest.raises(StoreBusyError):
+        open_store()
+
+
+def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
+    floor = Floor(controller, "EGM-1")
+    store = controller._store
+    store.run("UPDATE office SET term = term + 1")  # somebody else has taken over meanwhile
+    with pytest.raises(DeposedError):
+        floor.give("EGM-1", 1)
+    with pytest.raises(DeposedError):
+        controller.values()
+    store.term += 1
+    assert floor.record().level.contributed == 0
+
+
+@pytest.mark.requirement("I-16", "I-17")
+def test_the_day_s_amount_and_every_win_are_on_record(floor):
+    floor.give("EGM-1", 1)
+    floor.claim("EGM-1", "c1", 1)
+    floor.commit("EGM-1", "c1", 1_000_00, way="hand")
+    floor.controller.values()
+    ((day, name, _, cents),) = floor.controller.daily()
+    assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00)
+    (hit,) = floor.controller.register()
+    assert (hit.machine, hit.amount_cents, hit.way, hit.paid_cents) == ("EGM-1", 1_000_00, "hand", 1_000_00)
+    assert hit.awarded_at
+    assert hit.closed_at
+
+
+@pytest.mark.requirement("I-08")
+def test_a_record_that_does_not_add_up_is_found(floor):
+    floor.give("EGM-1", 1)
+    store = floor.controller._store
+    store.run("UPDATE contribution SET amount = '1'")
+    with pytest.raises(ControllerError, match="the ledger has"):
+        floor.controller.check()
