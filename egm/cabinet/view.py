@@ -97,6 +97,8 @@ def _accepts(engine: Engine) -> tuple[str, ...]:
         (Event.LANGUAGE, cabinet.profile.languages),
     )
     lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
+    if engine.accepts(Event.LIMIT, value=1, options={"of": "minutes"}):
+        lit.append(Event.LIMIT.value)
     return tuple(lit)
 
 

@@ -12,7 +12,7 @@ from egm.link.messages import BenchCommand, Intent
 from egm.screen import marks
 from egm.screen.serving import worked
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, playing, times
+from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, playing, reminded, times
 
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that mean what they always mean while a service page is open.
@@ -37,8 +37,7 @@ def pressed(
     action = moved
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
         return _on_page(view, action)
-    waved = view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
-    if action.name == "play" and waved:
+    if action.name == "play" and reminded(view):
         action = Action("acknowledge")  # the player has seen it; the next PLAY plays
     own = _answered(view, action, theme)
     if own is not None:

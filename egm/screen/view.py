@@ -182,6 +182,11 @@ def choosing(view: View, theme: Theme) -> bool:
     return view.page is not Page.NONE or (view.decision is not None and asking(view, theme))
 
 
+def reminded(view: View) -> bool:
+    """Whether a reminder stands that the player may wave away."""
+    return view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
+
+
 def seconds_since(view: View, then_utc: str) -> float:
     """Seconds from a moment (ISO 8601, UTC) to the view's."""
     return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()

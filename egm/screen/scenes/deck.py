@@ -14,7 +14,7 @@ from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Scene, View, choosing, playing, times
+from egm.screen.view import Scene, View, choosing, playing, reminded, times
 
 _ROLL: Final = 0.45
 
@@ -117,6 +117,8 @@ def lit(stage: Stage, name: str) -> bool:
         answers = holding or view.focused or _asked(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (name != "play" or answers or (on_page and view.accepts("play")))
+    if name == "play" and reminded(view):
+        return True
     if name == "play" and playing(view, stage.theme):
         line = times(view, stage.theme)
         return line is not None and view.show is not None and view.now - view.show.began >= line.spun
@@ -136,6 +138,8 @@ def labels(stage: Stage, name: str) -> str:
         return say(f"key.choose_{name.removeprefix('bet_')}")
     if name == "play" and _takes(stage) and (stage.view.focused or _asked(stage.view)):
         return say("key.choose_max" if stage.view.focused else "service.confirm")
+    if name == "play" and reminded(stage.view):
+        return say("reminder.go_on")
     if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
         return say("key.skip")
     return say(f"key.{name}")

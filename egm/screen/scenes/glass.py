@@ -324,9 +324,19 @@ def draw_status(stage: Stage) -> None:
         place,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=318 if not layout.portrait else 700,
+        width=318 if not layout.portrait else 390,
     )
-    game = view.game
+    _told_always(stage)
+
+
+def _told_always(stage: Stage) -> None:
+    """The theoretical return and, where the place names one, where help is found: always in sight."""
+    p, layout, game = stage.painter, stage.layout, stage.view.game
+    line = help_line(stage)
+    if line:
+        place = (30, 104) if not layout.portrait else (430, 1318)
+        style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
+        p.text(line, place, style, align="left", width=318 if not layout.portrait else 430)
     if game is not None and not layout.portrait:
         p.text(
             stage.texts.say("panel.return", percent=percent(stage, game.return_percent)),
@@ -335,6 +345,13 @@ def draw_status(stage: Stage) -> None:
             align="left",
             width=318,
         )
+
+
+def help_line(stage: Stage) -> str:
+    """Where help is found, as the place wants it told; empty where it names none."""
+    snapshot = stage.view.snapshot
+    told = snapshot.protection.help_line if snapshot is not None else {}
+    return stage.texts.local(told) if told else ""
 
 
 def percent(stage: Stage, figure: str) -> str:

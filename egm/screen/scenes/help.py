@@ -12,7 +12,7 @@ from egm.screen.art.paths import box
 from egm.screen.layout import grown
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.glass import base_field, percent, prize_name
+from egm.screen.scenes.glass import base_field, help_line, percent, prize_name
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
@@ -55,13 +55,6 @@ def sheets(stage: Stage) -> list[Sheet]:
     if snapshot is not None and snapshot.protection.limits:
         pages.append(Sheet(say("help.limits_title"), draw_limits))
     return pages
-
-
-def help_line(stage: Stage) -> str:
-    """Where help is found, as the place wants it told; empty where it names none."""
-    snapshot = stage.view.snapshot
-    told = snapshot.protection.help_line if snapshot is not None else {}
-    return stage.texts.local(told) if told else ""
 
 
 def _most(stage: Stage, prize: Prize) -> int:

@@ -90,16 +90,32 @@ def duration(stage: Stage, minutes: int) -> str:
 
 # ---------------------------------------------------------------------- the player's own limits
 def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
-    """The limits a player may choose, below each other: time, then money."""
+    """The limits a player may choose, below each other: time, then money. None that would loosen one."""
     if not view.accepts("limit"):
         return []
+    now = _in_force(view)
+    return [
+        (place, Action("limit", (of, value)))
+        for of, value, place in _choices(rect)
+        if not now[of] or 0 < value <= now[of]
+    ]
+
+
+def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     x, y, w, h = rect
     wide = (w - 36) / 4
     return [
-        ((x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, 68), Action("limit", (of, value)))
+        (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, 68.0))
         for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
         for i, value in enumerate(values)
     ]
+
+
+def _in_force(view: View) -> dict[str, int]:
+    """The player's own limits, 0 for none."""
+    session = view.snapshot.session if view.snapshot is not None else None
+    minutes, cents = (session.limit_minutes, session.limit_cents) if session is not None else (0, 0)
+    return {"minutes": minutes, "cents": cents}
 
 
 def draw_limits(stage: Stage, rect: Rect) -> None:
@@ -115,20 +131,12 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
         amount=stage.money(abs(spent)),
     )
     p.paragraph(told, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
-    now = {
-        "minutes": session.limit_minutes if session is not None else 0,
-        "cents": session.limit_cents if session is not None else 0,
-    }
+    now = _in_force(stage.view)
     for row, of in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")
         p.text(say(f"limit.{of}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
-    for place, action in limit_keys(stage.view, rect):
-        of, value = action.value
-        words = (
-            say("limit.none")
-            if not value
-            else duration(stage, value)
-            if of == "minutes"
-            else stage.money(value)
-        )
-        draw_button(stage, place, words, lit=now[of] == value, size="body")
+    offered = {action.value for _, action in limit_keys(stage.view, rect)}
+    for of, value, place in _choices(rect):
+        how = duration(stage, value) if of == "minutes" else stage.money(value)
+        words = how if value else say("limit.none")
+        draw_button(stage, place, words, on=(of, value) in offered, lit=now[of] == value, size="body")

@@ -1,0 +1,82 @@
+"""Reminders and the player's own limits on the screen: never over a game, never loosened, always a way out."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.link.messages import Protection, Reminder, Session
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.scenes.reminder import reminds
+from egm.screen.scenes.stage import Stage
+from egm.screen.view import Action, times
+from tools.gallery import at_rest, shown
+
+
+def reminded_view(published, **changes):
+    reminder = Reminder.model_validate({"kind": "time", "minutes": 60, "spent_cents": 1200, **changes})
+    return at_rest(published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out"))
+
+
+def touch(picture, view, theme, action):
+    found = next(one for one in picture.touches(view) if one.action == action)
+    x, y, w, h = found.rect
+    assert picture.touched(view, x + w / 2, y + h / 2) == action
+    return pressed(view, action, theme)
+
+
+@pytest.mark.requirement("N-02")
+def test_a_reminder_is_waved_away_or_leads_to_cashing_out(published, theme):
+    picture = Picture(theme)
+    view = reminded_view(published)
+    _, (wish,) = touch(picture, view, theme, Action("acknowledge"))
+    assert wish.name == "acknowledge"
+    _, (wish,) = touch(picture, view, theme, Action("cash_out"))
+    assert wish.name == "cash_out"
+    _, (wish,) = pressed(view, Action("play"), theme)
+    assert wish.name == "acknowledge", "PLAY waves it away; it never plays over a reminder"
+
+
+@pytest.mark.requirement("N-03")
+def test_a_limit_that_is_reached_cannot_be_waved_away(published, theme):
+    picture = Picture(theme)
+    for kind in ("time_limit", "spend_limit"):
+        view = reminded_view(published, kind=kind)
+        names = {one.action.name for one in picture.touches(view)}
+        assert "acknowledge" not in names
+        assert "cash_out" in names
+
+
+@pytest.mark.requirement("N-02")
+def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, theme):
+    picture = Picture(theme)
+    view = reminded_view(published)
+    game = published[0]
+    spinning = shown(view, game, outcomes[game.id].little)
+    assert reminds(Stage(picture.painter, picture.texts(view), picture.layout, view)) is not None
+    assert reminds(Stage(picture.painter, picture.texts(view), picture.layout, spinning)) is None
+    assert times(spinning, theme) is not None
+
+
+@pytest.mark.requirement("N-03")
+def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
+    picture = Picture(theme)
+    session = Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
+    view = at_rest(
+        published,
+        published[0],
+        "en",
+        accepts=("limit",),
+        session=session,
+        protection=Protection(limits=True),
+    )
+    view, _ = pressed(view, Action("help"), theme)
+    view = replace(view, sheet=-1)
+    offered = [one.action.value for one in picture.touches(view) if one.action.name == "limit"]
+    assert ("minutes", 30) in offered
+    assert ("minutes", 60) in offered
+    assert not {("minutes", 0), ("minutes", 120)} & set(offered)
+    assert {value for of, value in offered if of == "cents"} >= {0, 2000}
+    _, (wish,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
+    assert (wish.name, wish.value, wish.options) == ("limit", 2000, {"of": "cents"})
+    assert pressed(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, "the page stays open"
