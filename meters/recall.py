@@ -43,9 +43,19 @@ _QUIET: Final = (
     "machine.genesis",
     "selection",
     "bill.mark",
+    "aft.told",
+    "voucher.told",
+    "voucher.read",
+    "voucher.numbered",
+    "voucher.authorised",
     PLAY_START,
     *PLAY_STEPS,
     *PLAY_ENDS,
+)
+
+#: What becomes of vouchers; what a host has heard of them is not told again.
+_VOUCHERS: Final = tuple(
+    f"voucher.{what}" for what in ("request", "out", "escrow", "in", "refused", "not_stacked")
 )
 
 LOGS: Final[Mapping[str, Log]] = {
@@ -53,8 +63,8 @@ LOGS: Final[Mapping[str, Log]] = {
     for log in (
         Log("events", ("*",), 100, "E-08, E-09; NY 5317.26"),
         Log("bills", ("bill.in", "bill.returned", "bill.rejected"), 35, "E-07; FL 75-14.043(3)"),
-        Log("vouchers", ("ticket.*", "voucher.*"), 35, "E-06; AGE 5.1.5"),
-        Log("transfers", ("aft.*", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
+        Log("vouchers", ("ticket.*", *_VOUCHERS), 35, "E-06; AGE 5.1.5"),
+        Log("transfers", ("aft.complete", "aft.failed", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
         Log("handpays", ("handpay.*",), 35, "D-10; NJ-C(a)4-5"),
         Log("complements", ("complement.*",), 100, "Q-05; MC 21.4"),
         Log("orphans", ("orphan.*", "handpay.unclaimed"), 100, "Q-06; MC 21.3"),

@@ -33,9 +33,10 @@ class Validation(StrEnum):
 
 #: Tickets the machine keeps for the host to read; with so many unread ones it issues no more.
 RING: Final = 31
-#: Prefix of the journal's keys of the ring; and how many tickets were ever put into it.
+#: Prefix of the journal's keys of the ring; how many tickets were ever put into it, and read from it in turn.
 RING_KEY: Final = "validation:"
 RING_COUNT: Final = "validations"
+RING_READ: Final = "validations_read"
 
 
 class Redeeming(StrEnum):
@@ -179,21 +180,24 @@ class HostMoney:
 
 def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, Any]:
     """The machine state to be set with a ticket's settlement: its place in the ring the host reads."""
-    count = ring_count(journal) + 1
-    place = (count - 1) % RING + 1
-    return {RING_COUNT: count, f"{RING_KEY}{place}": pay_out_id}
+    count = _count(journal, RING_COUNT)
+    return {RING_COUNT: count + 1, f"{RING_KEY}{count % RING + 1}": pay_out_id}
 
 
-def ring_count(journal: JournalView) -> int:
-    """How many tickets were ever put into the ring."""
-    count = journal.state(RING_COUNT)
+def _count(journal: JournalView, key: str) -> int:
+    count = journal.state(key)
     return count if isinstance(count, int) else 0
 
 
-def ring_place(journal: JournalView, pay_out_id: str) -> int:
-    """The place (1 to 31) of a ticket in the ring; 0 when it is not there."""
-    kept = journal.states(RING_KEY)
-    return next((int(key.removeprefix(RING_KEY)) for key, value in kept.items() if value == pay_out_id), 0)
+def unread_places(journal: JournalView) -> tuple[int, ...]:
+    """The places (1 to 31) of the tickets the host has not read, oldest first."""
+    read, count = _count(journal, RING_READ), _count(journal, RING_COUNT)
+    return tuple(number % RING + 1 for number in range(read, count))
+
+
+def one_read(journal: JournalView) -> Mapping[str, Any]:
+    """The machine state to be set when the host has read the oldest unread ticket."""
+    return {RING_READ: _count(journal, RING_READ) + 1}
 
 
 def in_ring(journal: JournalView, place: int) -> str | None:

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
-from egm.cabinet.host import Redeeming, Validation, in_ring, ring_place
+from egm.cabinet.host import Redeeming, Validation, in_ring, one_read, unread_places
 from egm.cabinet.host_tickets import DENIED, SILENT, awaited, note_told
 from egm.cabinet.states import Event
-from egm.tickets.model import Ticket, TicketState, mask
+from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
 from meters.recall import story
@@ -199,11 +199,8 @@ class HostTickets:
 
     def unread(self) -> Validated | None:
         """The oldest printed ticket the host has not acknowledged."""
-        for record in self._cabinet.the_desk.unreported():
-            if record.state is not TicketState.RESERVED:
-                place = ring_place(self._cabinet.journal, record.issue_id)
-                return Validated(place, record.ticket, self._pool(record.issue_id))
-        return None
+        places = unread_places(self._cabinet.journal)
+        return self.at(places[0]) if places else None
 
     def at(self, place: int) -> Validated | None:
         """The ticket at a place of the ring."""
@@ -217,8 +214,11 @@ class HostTickets:
         return 0 if entry is None else int(story(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
-        """The host has acknowledged a ticket. Durable; a repeat changes nothing."""
-        self._cabinet.the_desk.reported(number)
+        """The host has acknowledged the oldest unread ticket. Durable; of any other, nothing changes."""
+        oldest = self.unread()
+        if oldest is not None and oldest.ticket.number == number:
+            self._cabinet.record("voucher.read", state=one_read(self._cabinet.journal))
+            self._cabinet.the_desk.reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Take the host's identifier, and the sequence to go on from."""

@@ -7,12 +7,13 @@ a ticket nobody can redeem, and never one that two can.
 from collections.abc import Callable
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.host import RING, Redeeming, Validation
+from egm.cabinet.host import RING, Redeeming, Validation, in_ring, unread_places
 from egm.cabinet.host_tickets import note_number
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.profiles import Profile
 from egm.tickets.desk import Machine, TicketDesk, TicketRules, secure_enhanced_numbers, stand_alone_numbers
+from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_hosts, is_stand_alone
 from egm.tickets.store import TicketStore
 from rng import RandomService
@@ -77,7 +78,7 @@ def recover(cabinet: Cabinet) -> None:
     if desk is None:
         return
     unfinished = desk.unfinished()
-    pay_out, paper = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PAPER)
+    pay_out = cabinet.recall(Key.PAY_OUT)
     open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
         if cabinet.journal.get(f"{record.issue_id}.printed") is not None:
@@ -92,11 +93,18 @@ def recover(cabinet: Cabinet) -> None:
             desk.redeem_commit(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
-    asked = cabinet.recall(Key.HOST_TICKET)
-    if (
-        asked is not None
-        and asked["status"] == Redeeming.PENDING
-        and (paper is None or paper["id"] != asked["id"])
-    ):
+    _recover_what_the_host_knows(cabinet, desk)
+
+
+def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
+    """Bring up to date what a host is told: the tickets it has read, and the end of the one it redeemed."""
+    if cabinet.host.validation.by_host:
+        unread = {in_ring(cabinet.journal, place) for place in unread_places(cabinet.journal)}
+        for record in desk.unreported():  # read, and the ticket ledger had not heard of it yet
+            if record.state is not TicketState.RESERVED and record.issue_id not in unread:
+                desk.reported(record.ticket.number)
+    asked, paper = cabinet.recall(Key.HOST_TICKET), cabinet.recall(Key.PAPER)
+    stacking = paper is not None and asked is not None and paper["id"] == asked["id"]
+    if asked is not None and asked["status"] == Redeeming.PENDING and not stacking:
         ended = {**asked, "status": Redeeming.NOT_STACKED.value}
         cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, story=ended)
