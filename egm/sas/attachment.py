@@ -70,6 +70,7 @@ class SasChannel:
         self._noted = journal.sequence
         fresh = journal.sequence <= _GENESIS_SEQUENCE
         self._seen = 0 if fresh else self._cursor.read(default=journal.sequence)
+        self._selected_game = self._reader.readout().selected_game
         self._loop: asyncio.AbstractEventLoop | None = None
         at.sources.append(lambda: line_metrics(name, self.health))
 
@@ -105,7 +106,12 @@ class SasChannel:
             if entry.sequence > self._noted:
                 self._reader.note(entry)
         readout = self._reader.readout()
-        news = [what for entry in entries for what in happenings(entry, readout, self._answered)]
+        news = [
+            what
+            for entry in entries
+            for what in happenings(entry, readout, self._answered, self._selected_game)
+        ]
+        self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
         self._line.tell(readout, *news)
         if any(entry.kind == "bill.in" for entry in entries):

@@ -20,28 +20,36 @@ BILL_ACCEPTED: Final = 0x4F
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
 _HANDPAY_PENDING: Final = 0x51
 _GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
+_POWER_LOST, _POWER_APPLIED = 0x18, 0x17
+_STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
+_FIRST_POWER_UP: Final = "power-up-1"
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
 
-RAISED: Final = frozenset(
-    {event.sas for event in EVENTS if event.sas is not None}
-    | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE}
-)
+#: In the table of significant events, for kinds of entry that nothing records yet.
+_NOT_RECORDED: Final = frozenset({0x3E, 0x53})
+RAISED: Final = (
+    frozenset(event.sas for event in EVENTS if event.sas is not None)
+    | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE, _STACKER_COUNT_RESET}
+) - _NOT_RECORDED
 """The exceptions journal entries raise."""
 
 
-def happenings(entry: StoredEntry, readout: Readout, answered: frozenset[int]) -> Iterator[Happening]:
-    """What an entry has a host hear; ``answered``: the polls it may use.
+def happenings(
+    entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
+) -> Iterator[Happening]:
+    """What an entry has a host hear.
 
-    A priority exception that none of them serves is not raised: it could never be laid to rest.
+    ``answered``: the polls it may use; ``selected_before``: the number of the game played until now. A
+    priority exception that none of them serves is not raised: it could never be laid to rest.
     """
-    for code, data, event in _codes(entry, readout):
+    for code, data, event in _codes(entry, readout, selected_before):
         servants = SERVED_BY.get(code)
         if code in EXCEPTIONS and (servants is None or servants & answered):
             yield Happening(code, data, event, entry.sequence)
 
 
-def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, int]]:
+def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
     """Exception code, event data and event code (0: as the exception)."""
     if entry.kind != "handpay.pending" and isinstance(entry.state.get(Key.HANDPAY), Mapping):
         yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one
@@ -54,18 +62,30 @@ def _codes(entry: StoredEntry, readout: Readout) -> Iterator[tuple[int, bytes, i
             yield _GAME_ENDED, bcd(won, 4), 0
         case "selection":
             number = _selected(entry, readout)
-            if number is not None:
-                yield _GAME_SELECTED, bcd(number, 2), 0
+            if number not in {None, selected_before}:
+                yield _GAME_SELECTED, bcd(number or 0, 2), 0
+        case "power.up" if entry.id != _FIRST_POWER_UP:
+            yield _POWER_LOST, b"", 0  # nobody could tell of it then
+            yield _POWER_APPLIED, b"", 0
         case "service.disabled" if str(story.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            known = significance(entry)
-            if known is None or known.sas is None:
-                return
-            if entry.kind == "bill.in":
-                yield known.sas, _bill(int(story.get("amount_cents", 0)), readout), BILL_ACCEPTED
-            else:
-                yield known.sas, b"", 0
+            yield from _significant(entry, story, readout)
+
+
+def _significant(
+    entry: StoredEntry, story: Mapping[str, Any], readout: Readout
+) -> Iterator[tuple[int, bytes, int]]:
+    """What the journal's own table says of an entry."""
+    known = significance(entry)
+    if known is None or known.sas is None:
+        return
+    if entry.kind == "bill.in":
+        yield known.sas, _bill(int(story.get("amount_cents", 0)), readout), BILL_ACCEPTED
+    else:
+        yield known.sas, b"", 0
+    if known.sas == _STACKER_REMOVED:
+        yield _STACKER_COUNT_RESET, b"", 0
 
 
 def _started(entry: StoredEntry, readout: Readout) -> bytes:

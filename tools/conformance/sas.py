@@ -35,12 +35,31 @@ on its network (Montana, video gambling).
 
 #: Why a named poll is not built, where its own note does not say.
 _WHY_NO_POLL: Final = {
+    **dict.fromkeys((0x8A, 0x90, 0x9A), "it has no transaction id, so an answer lost could pay twice"),
+    **dict.fromkeys((0x8C, *range(0x95, 0x9A)), "this machine plays no tournaments"),
+    0xA4: "four digits of credits are too few for this machine's limits",
+    0xA8: "a hand-pay is paid by hand here, never to the credit meter",
     0x47: "this machine has no external coin acceptor",
     0x75: "no receipts are printed for transfers",
     0x76: "no tickets are printed for transfers",
     0x8B: "obsolete; layout not found",
     0x8E: "no game here shows cards it deals for SAS to tell",
     0xAA: "this machine has no auto rebet",
+}
+_WHY_NO_EXCEPTION: Final = {
+    **dict.fromkeys((0x32, 0x33), "a machine whose memory is lost stands still, and answers nobody"),
+    **dict.fromkeys((0x34, 0x35, 0x36, 0x38, 0x39, 0x3A), "there is no EPROM: see 8E"),
+    **dict.fromkeys(range(0x40, 0x47), "the reels are pictures"),
+    0x3E: "hand-pays are not validated",
+    0x53: "the level is shown as down; nothing is recorded",
+    0x55: "a cash-out asked for cannot be taken back",
+    **dict.fromkeys((0x6B, 0x6C, 0x6D, 0x6E), "wins stay here, and the host registers the machine"),
+    0x77: "the printer is thermal",
+    0x79: "the coin acceptor reports no such thing",
+    0x7C: "there are no legacy bonuses",
+    **dict.fromkeys((0x80, 0x81), "the hopper is counted, not weighed"),
+    **dict.fromkeys((0x87, 0x88, 0x89, 0x8B), "real-time only, and of games this machine does not have"),
+    0x8F: "poll 6E is not built",
 }
 _WHY_NO_METER: Final = "this machine has no such device or transfer"
 
@@ -59,7 +78,7 @@ def sas_page(evidence: Evidence) -> str:
     parts = [_INTRODUCTION]
     for title, head, rows in (
         ("Long polls", ("Poll", "Name", "Type", "Trust", "State", "Note", "Tests"), _polls(evidence)),
-        ("Exceptions", ("Code", "Name", "Waits", "Trust", "State", "Tests"), _exceptions(evidence)),
+        ("Exceptions", ("Code", "Name", "Waits", "Trust", "State", "Note", "Tests"), _exceptions(evidence)),
         ("Meters", ("Code", "Name", "Counts", "Bytes", "Trust", "State", "Tests"), _meters(evidence)),
     ):
         states = Counter(row[head.index("State")].partition(":")[0] for row in rows)
@@ -77,7 +96,7 @@ def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
     for code, poll in POLLS.items():
         built = BUILT.get(code)
         if built is None:
-            state, note = "not built", poll.note or _WHY_NO_POLL.get(code, "")
+            state, note = "not built", _WHY_NO_POLL.get(code, poll.note)
         else:
             state = "answered" if built.group in ON else f"switched off: `{built.group}`"
             note = poll.note
@@ -96,6 +115,7 @@ def _exceptions(evidence: Evidence) -> Sequence[Sequence[str]]:
             exception.urgency.replace("_", " "),
             exception.confidence,
             "sent" if code in _SENT else "not built",
+            "" if code in _SENT else _WHY_NO_EXCEPTION.get(code, ""),
             _row(evidence, "exceptions", code),
         ]
         for code, exception in EXCEPTIONS.items()

@@ -229,5 +229,5 @@ def test_what_a_host_has_not_heard_is_told_after_a_restart(tmp_path: Path) -> No
     room.close()
     room = Room(tmp_path)
     bench = Bench(tmp_path, room)
-    assert bench.exceptions() == [0x12, 0x48, 0x17]
+    assert bench.exceptions() == [0x12, 0x48, 0x18, 0x17]
     room.close()

@@ -34,7 +34,6 @@ FAULTS: Mapping[str, tuple[int, int]] = {
     "bill_acceptor.cheat": (0x2C, 0),
     "coin_acceptor.coin_cheat": (0x2D, 0),
     "bill_acceptor.stacker_near_full": (0x2E, 0),
-    "bill_acceptor.stacker_removed": (0x1B, 0x1C),
     "io_board.battery_low": (0x3B, 0),
     "ticket_printer.communication": (0x60, 0),
     "ticket_printer.paper_out": (0x61, 0),
@@ -72,7 +71,7 @@ def test_doors(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(
-    exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 1B 1C 3B 60 61 74 75 76 78",
+    exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 3B 60 61 74 75 76 78",
 )
 def test_faults(bench: Bench) -> None:
     for code, (raised, cleared) in FAULTS.items():
@@ -90,6 +89,24 @@ def test_bills(bench: Bench) -> None:
     assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
     assert bench.read(0x1E) == "00000001" * 6
     assert bench.read(0x48) == "370700000001"
+
+
+@pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
+def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
+    bench.room.insert(500)
+    bench.exceptions()
+    assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
+    assert told(bench, Event.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
+    assert (bench.read(0x49), bench.read(0x4A)) == ("00000000", "00000000")
+    assert told(bench, Event.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
+
+
+@pytest.mark.sas(exceptions="17 18")
+def test_power(tmp_path: Path) -> None:
+    for told_of in ([0x7A, 0x17], [0x18, 0x17]):
+        room = Room(tmp_path)
+        assert Bench(tmp_path, room).exceptions() == told_of
+        room.close()
 
 
 @pytest.mark.sas(exceptions="71 72 86 37")
@@ -115,6 +132,8 @@ def test_games(tmp_path: Path) -> None:
     bench.exceptions()
     assert told(bench, Event.GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
+    assert told(bench, Event.LANGUAGE, value="fr") == []
+    assert told(bench, Event.GAME, value="aurora-twenty") == []
     assert told(bench, Event.PLAY) == [0x7E]
     room.shown()
     assert bench.exceptions() == [0x7F]
