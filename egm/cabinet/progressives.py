@@ -76,9 +76,16 @@ def open_levels(cabinet: Cabinet) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
-    """The dealings of the game about to be played with the levels its wager plays for."""
+    """The dealings of the game about to be played with the levels its wager plays for.
+
+    Each level this machine keeps is first held against its accounts, as the journal is before each play
+    (A-03). Raises :class:`LevelDefectiveError`: the machine must then stop.
+    """
     selection = cabinet.selection
     played = cabinet.pools.played(rules, wager, selection.denomination_cents)
+    for pool in played:
+        if pool.own:
+            posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
     return _round(cabinet, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
 
 

@@ -86,10 +86,26 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
         )
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
+    _within_limit(pools, profile)
     kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not kept:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
     return Resident(game, kept, least, pools)
+
+
+def _within_limit(pools: Pools, profile: Profile) -> None:
+    """Where the place limits prizes, every level of the game must have a ceiling within it (Québec VLT)."""
+    cap_cents = profile.play.win_limit_cents
+    if cap_cents is None:
+        return
+    for pool in pools.by_id.values():
+        ceiling_cents = pool.definition.terms.ceiling_cents
+        if ceiling_cents is None or ceiling_cents > cap_cents:
+            shown = "has no ceiling" if ceiling_cents is None else f"may show {ceiling_cents} minor units"
+            raise OperatorError(
+                f"{pool.game}: its progressive level {pool.level} {shown}; "
+                f"the profile {profile.id} allows prizes of {cap_cents}"
+            )
 
 
 def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes) -> tuple[int, ...]:

@@ -27,8 +27,9 @@ class KenoRules:
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
         """What every form costs at every stake, in credits, ascending. A ticket may cost other sums."""
-        return tuple(sorted({self.form_ticket(f, stake).cost for f, stake in self._offers()}))
+        return tuple(sorted({self.form_ticket(f, stake).cost for f, stake in self._offers}))
 
+    @cached_property
     def _offers(self) -> list[tuple[Form, int]]:
         """Every form at every stake it may be bought at."""
         marks = self.definition.marks
@@ -63,7 +64,7 @@ class KenoRules:
     def _form_wager(self, credits_: int, asked: Mapping[str, Json]) -> Wager:
         if set(asked) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
-        for form, stake in self._offers():
+        for form, stake in self._offers:
             found = self.form_ticket(form, stake)
             if asked.get("form", form.id) == form.id and found.cost == credits_:
                 return Wager(credits_, found.to_json())
@@ -137,7 +138,7 @@ class KenoRules:
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
-        offers = [(form, self.form_ticket(form, stake)) for form, stake in self._offers()]
+        offers = [(form, self.form_ticket(form, stake)) for form, stake in self._offers]
         return figures.analyse(self.definition, self.tables, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -326,3 +326,20 @@ def test_real_chance_plays_the_levels_too(room):
             machine.insert(10000)
     machine.journal.self_audit()
     assert len(machine.records("game.start")) == 40
+
+
+@pytest.mark.requirement("C-04", "I-05")
+def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_path):
+    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
+    path = tmp_path / "place.toml"
+    path.write_text(text.replace("[pay_out]", "win_limit_cents = 100000\n[pay_out]"))
+    slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
+    capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
+    for levels, said in (
+        (OWN, "level top has no ceiling"),
+        ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
+        ((*capped, OWN[2]), None),
+    ):
+        admitted, refused = admit(slot, load_profile(path), levels)
+        assert (said is None) == bool(admitted), refused
+        assert said is None or said in refused[0].reason
