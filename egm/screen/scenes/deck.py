@@ -112,37 +112,49 @@ def lit(stage: Stage, name: str) -> bool:
         return view.snapshot is not None and not shut and not playing(view, stage.theme)
     if name == "language":
         return view.accepts("language") and view.snapshot is not None and len(view.snapshot.languages) > 1
-    if choosing(view, stage.theme) and name in {"bet_less", "bet_more", "bet_max", "play"}:
+    if name == "play":
+        return _lit_play(stage)
+    if name.startswith("bet_"):
+        choose = view.linked and choosing(view, stage.theme)
+        return choose or (view.accepts("bet") and not playing(view, stage.theme))
+    return view.accepts(name)
+
+
+def _lit_play(stage: Stage) -> bool:
+    """PLAY answers what is asked, waves a reminder away, skips a roll-up, or plays."""
+    view = stage.view
+    if choosing(view, stage.theme):
         holding = view.decision is not None and view.decision.kind == "hold"
         answers = holding or view.focused or _asked(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
-        return view.linked and (name != "play" or answers or (on_page and view.accepts("play")))
-    if name == "play" and reminded(view):
-        return True
-    if name == "play" and playing(view, stage.theme):
-        line = times(view, stage.theme)
-        return line is not None and view.show is not None and view.now - view.show.began >= line.spun
-    if name.startswith("bet_"):
-        return view.accepts("bet") and not playing(view, stage.theme)
-    return view.accepts(name)
+        return view.linked and (answers or (on_page and view.accepts("play")))
+    line = times(view, stage.theme)
+    if view.show is not None and line is not None and playing(view, stage.theme):
+        return view.now - view.show.began >= line.spun
+    return reminded(view) or (view.accepts("play") and view.decision is None)
 
 
 def labels(stage: Stage, name: str) -> str:
     """The words on a key."""
-    say = stage.texts.say
+    say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
-    if name == stage.view.page.value:
+    if name == view.page.value:
         return say("key.close")
-    if choosing(stage.view, stage.theme) and name in {"bet_less", "bet_more", "bet_max"}:
+    if name == "play":
+        return say(_play_label(stage))
+    if name in {"bet_less", "bet_more", "bet_max"} and choosing(view, stage.theme):
         return say(f"key.choose_{name.removeprefix('bet_')}")
-    if name == "play" and _takes(stage) and (stage.view.focused or _asked(stage.view)):
-        return say("key.choose_max" if stage.view.focused else "service.confirm")
-    if name == "play" and reminded(stage.view):
-        return say("reminder.go_on")
-    if name == "play" and playing(stage.view, stage.theme) and lit(stage, "play"):
-        return say("key.skip")
     return say(f"key.{name}")
+
+
+def _play_label(stage: Stage) -> str:
+    view = stage.view
+    if _takes(stage) and (view.focused or _asked(view)):
+        return "key.choose_max" if view.focused else "service.confirm"
+    if reminded(view):
+        return "reminder.go_on"
+    return "key.skip" if playing(view, stage.theme) and lit(stage, "play") else "key.play"
 
 
 def _asked(view: View) -> Prompt | None:
