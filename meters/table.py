@@ -69,6 +69,8 @@ def _pairs() -> tuple[Meter, ...]:
             ("aft_out." + name, f"{kind} AFT transfers out", (_CREDIT, f"out:aft_out:{kind}")),
         ]
     meters += [
+        ("bonus_in.cashable", "cashable bonus awards", ("house:bonus", "credit:*:cashable")),
+        ("bonus_in.promo_cashable", "nonrestricted bonus awards", ("house:bonus", "credit:*:nonrestricted")),
         ("bill_in", "bills stacked", ("world:bill", _CREDIT)),
         ("bill_dispensed", "bills dispensed", (_CREDIT, "out:bill")),
         ("eft_in", "legacy electronic transfers in", ("world:eft_in", _CREDIT)),

@@ -197,15 +197,12 @@ def _cumulative(host: Host, found: Result) -> bytes:
     """The meters of the kinds that moved; sizes of zero where nothing did."""
     if not found.status.moved:
         return bytes(3)
-    reading = host.cabinet.journal.meters()
+    values = host.cabinet.journal.meters().values
+    account = "bonus_in" if found.kind.is_bonus else f"aft_{found.kind.value}"
     parts = b""
     for kind in _KINDS:
-        if found.kind.is_bonus:
-            awarded = ("house:bonus", host.cabinet.credit(kind))
-            total = sum(c.amount_cents for c in reading.cells if (c.source, c.target) == awarded)
-        else:
-            total = reading.values[f"aft_{found.kind.value}.{_METERS[kind]}.value"]
-        parts += counted(bcd(total, _AMOUNT_BYTES))
+        # A bonus is never restricted, and has no meter of that kind.
+        parts += counted(bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
     return parts
 
 

@@ -332,3 +332,13 @@ def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, code):
     bench = make(line="other")
     data = {0x72: INTERROGATE, 0x73: "01ff", 0x74: "ff000000", 0x75: "00", 0x76: "00"}
     assert bench.long(code, data[code]) == ""
+
+
+@pytest.mark.sas(meters="AE AF B0 B1")
+def test_bonuses_have_meters_of_their_own_by_kind(make):
+    bench = make()
+    assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
+    assert transferred(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
+    asked = "0a0000ae00af00b000b100"
+    values = "ae00050000000550af000400000002b000050000000020b1000400000001"
+    assert bench.long(0x6F, asked) == f"{2 + len(values) // 2:02x}0000" + values
