@@ -1,7 +1,7 @@
 """Levels a host broadcasts on a SAS line: believed for five seconds, frozen at the hit, read off a queue."""
 
 import pytest
-from progressive_room import GAME, NO_LUCK, A, B, room_of
+from progressive_room import GAME, LUCK, NO_LUCK, A, B, room_of
 from sas_bench import Bench, surroundings
 
 from egm.cabinet.cabinet import Key
@@ -46,6 +46,7 @@ def view(bench):
     return snapshot(bench.room.engine, fingerprint="").progressives[0]
 
 
+@pytest.mark.sas(polls="80 86", exceptions="53")
 @pytest.mark.requirement("I-02", "I-07", "K-12")
 def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without(make):
     bench = make(B, NO_LUCK, MISS)
@@ -94,6 +95,7 @@ def test_a_broadcast_that_is_none_moves_nothing(make, code, data):
     assert view(bench).status == "down"
 
 
+@pytest.mark.sas(polls="83 84 85 87", exceptions="56")
 @pytest.mark.requirement("I-09", "I-10", "I-20")
 def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(make, tmp_path):
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
@@ -133,3 +135,20 @@ def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
 def test_a_sas_level_that_is_none_is_refused(name):
     with pytest.raises(ValueError, match=r"group\.level"):
         LevelSlot(game="g", level="l", kind=Kind.LINKED, carrier="sas", stakes={"50": name})
+
+
+@pytest.mark.sas(polls="83", exceptions="54")
+@pytest.mark.requirement("I-20")
+def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(make):
+    bench = make(B, LUCK, MISS)
+    bench.room.insert(2000)
+    bench.long(0x80, "02030000012345")
+    bench.exceptions()
+    bench.room.play()
+    bench.room.shown()
+    heard = bench.exceptions()
+    assert 0x54 in heard
+    assert 0x56 not in heard
+    assert bench.long(0x83, "0000") == "000000000500"
+    assert bench.long(0x83, "0009") == ""
+    assert bench.read(0x84) == "00" * 7
