@@ -11,6 +11,7 @@ from egm.cabinet.service_timeout import service_timeout
 from egm.cabinet.software import reverification
 from egm.gat.port import gat_port
 from egm.progressive.broadcast import broadcasts
+from egm.progressive.mqtt import progressive_link
 from egm.sas.attachment import sas_lines
 
 MAKERS: Final[Sequence[Make]] = (
@@ -22,6 +23,7 @@ MAKERS: Final[Sequence[Make]] = (
     sas_lines,
     gat_port,
     broadcasts,
+    progressive_link,
 )
 
 

@@ -30,6 +30,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "who opened the machine, why, what was done: the sheets",
     ),
     "ticket": ("ticket", "the cage: look up, pay, void and reprint tickets; draw a template"),
+    "progressive": ("progressive", "the controller of linked levels: serve, certificates, register"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and hold it against its exact figures"),
     "soak": ("soak", "a whole cabinet through players, faults and power cuts, held to the cent"),

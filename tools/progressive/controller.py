@@ -82,6 +82,11 @@ class Controller:
             case Commit():
                 return [self._commit(session, message)]
 
+    def misunderstood(self, sender: str, text: str) -> None:
+        """Record what came from a machine and is no message; nothing moves."""
+        with self._store.transaction() as session:
+            session.note(self._at(), "misunderstood", sender=sender, text=text)
+
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
         """Enrol a machine in a level, or say what differs: the same stake, the same chance (s.92)."""

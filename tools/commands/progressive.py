@@ -1,0 +1,282 @@
+"""``egm progressive``: the controller of linked levels, its certificates, its register, and its sign."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.clock import SystemClock
+from egm.config import default_state_dir
+from egm.errors import LocalError
+from egm.progressive.definition import LevelDefinition, read_levels
+from egm.progressive.slots import LinkSlot
+from tools.progressive.certificates import (
+    AUTHORITY,
+    BROKER,
+    CONTROLLER,
+    SIGN,
+    broker_configuration,
+    make_authority,
+    make_certificate,
+)
+from tools.progressive.controller import Controller
+from tools.progressive.serve import Service
+from tools.progressive.store import SqliteStore, Store, StoreBusyError
+
+_STAND_BY_SECONDS = 1.0
+
+STORE = click.option(
+    "--store",
+    default=None,
+    help="an SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder)",
+)
+FOLDER = click.option(
+    "--certificates",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="the folder `egm progressive certificates` wrote",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="for scripts")
+
+
+@click.group()
+def command() -> None:
+    """Levels that several machines feed (Québec by-law, ss. 91-92)."""
+
+
+def open_store(text: str | None) -> Store:
+    """The store a person named. Raises StoreBusyError while another controller works on it."""
+    if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
+        from tools.progressive.postgres import PostgresStore  # noqa: PLC0415 (an extra of its own)
+
+        return PostgresStore(text)
+    return SqliteStore(default_state_dir() / "controller.db" if text is None else Path(text))
+
+
+@contextmanager
+def _controller(store: str | None) -> Iterator[Controller]:
+    try:
+        opened = open_store(store)
+    except LocalError as error:
+        raise click.ClickException(str(error)) from error
+    try:
+        yield Controller(opened, SystemClock().now)
+    except LocalError as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        opened.close()
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("machines", nargs=-1)
+@click.option("--host", default="127.0.0.1", show_default=True, help="where the broker is reached")
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) -> None:
+    """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
+
+    A machine is named by its serial. Run again with more machines, only theirs are made.
+    """
+    now = datetime.now(UTC)
+    try:
+        if not (folder / f"{AUTHORITY}.crt").exists():
+            make_authority(folder, now)
+            make_certificate(folder, BROKER, now, (host,))
+            make_certificate(folder, CONTROLLER, now)
+            make_certificate(folder, SIGN, now)
+        for machine in machines:
+            make_certificate(folder, machine, now)
+        configuration = broker_configuration(folder.resolve(), port, host)
+    except (LocalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"mosquitto -c {configuration}")
+
+
+@command.command()
+@click.argument("levels", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@FOLDER
+@STORE
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
+@click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
+def serve(
+    *,
+    levels: Path,
+    folder: Path,
+    store: str | None,
+    host: str,
+    port: int,
+    admit: tuple[str, ...],
+    stand_by: bool,
+) -> None:
+    """Serve the levels of the file LEVELS until told to stop."""
+    slot = LinkSlot(
+        host=host,
+        port=port,
+        authority=folder / f"{AUTHORITY}.crt",
+        certificate=folder / f"{CONTROLLER}.crt",
+        key=folder / f"{CONTROLLER}.key",
+    )
+    try:
+        definitions = read_levels(levels)
+        asyncio.run(_serve(store, definitions, slot, admit, stand_by=stand_by))
+    except LocalError as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def _serve(
+    store: str | None,
+    definitions: tuple[LevelDefinition, ...],
+    slot: LinkSlot,
+    admit: tuple[str, ...],
+    *,
+    stand_by: bool,
+) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    opened = await _opened(store, ended, stand_by=stand_by)
+    if opened is None:
+        return
+    try:
+        controller = Controller(opened, SystemClock().now)
+        controller.check()
+        for line in controller.open_levels(definitions):
+            click.echo(line)
+        for machine in admit:
+            controller.admit(machine)
+        serving = asyncio.create_task(Service(controller, slot, click.echo).run())
+        stopping = asyncio.create_task(ended.wait())
+        done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        serving.cancel()
+        await asyncio.gather(serving, stopping, return_exceptions=True)
+        if serving in done:
+            serving.result()
+    finally:
+        opened.close()
+
+
+async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) -> Store | None:
+    told = False
+    while not ended.is_set():
+        try:
+            return open_store(store)
+        except StoreBusyError as error:
+            if not stand_by:
+                raise
+            if not told:
+                click.echo(f"standing by: {error}")
+            told = True
+            await asyncio.sleep(_STAND_BY_SECONDS)
+    return None
+
+
+@command.command()
+@STORE
+@JSON
+def show(*, store: str | None, as_json: bool) -> None:
+    """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
+    with _controller(store) as controller:
+        controller.check()
+        records = controller.records()
+    if as_json:
+        click.echo(json.dumps({record.id: json.loads(record.to_text()) for record in records}))
+        return
+    table = Table("level", "shows", "base", "hidden", "overflow", "contributed", "hits", "paid", "stake")
+    for record in records:
+        level = record.level
+        table.add_row(
+            record.id + (f" -> {record.successor}" if record.successor else ""),
+            str(level.shown_cents),
+            str(level.terms.base_cents),
+            f"{float(level.hidden):.3f}",
+            f"{float(level.overflow):.3f}",
+            f"{float(level.contributed):.3f}",
+            str(level.hits),
+            str(level.paid),
+            str(record.stake_cents),
+        )
+    Console().print(table)
+    click.echo("minor units; every level adds up to the fraction, and its ledger and register agree with it")
+
+
+@command.command()
+@STORE
+@JSON
+def register(*, store: str | None, as_json: bool) -> None:
+    """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
+    with _controller(store) as controller:
+        hits = controller.register()
+    if as_json:
+        click.echo(json.dumps([asdict(hit) for hit in hits]))
+        return
+    table = Table("level", "no.", "machine", "combination", "awarded", "amount", "paid", "way")
+    for hit in hits:
+        paid = "" if hit.paid_cents is None else str(hit.paid_cents)
+        table.add_row(
+            hit.level,
+            str(hit.place),
+            hit.machine,
+            hit.combination,
+            hit.awarded_at[:19],
+            str(hit.amount_cents),
+            paid,
+            hit.way,
+        )
+    Console().print(table)
+
+
+@command.command()
+@STORE
+@JSON
+def daily(*, store: str | None, as_json: bool) -> None:
+    """What each level showed at the end of each day (I-16)."""
+    with _controller(store) as controller:
+        lines = controller.daily()
+    if as_json:
+        click.echo(json.dumps(lines))
+        return
+    table = Table("day", "level", "last shown", "minor units")
+    for day, level, at, cents in lines:
+        table.add_row(day, level, at[11:19], str(cents))
+    Console().print(table)
+
+
+@command.command("admit")
+@click.argument("machine")
+@STORE
+def admit_(machine: str, store: str | None) -> None:
+    """Let MACHINE (its serial) enrol."""
+    with _controller(store) as controller:
+        controller.admit(machine)
+
+
+@command.command()
+@click.argument("machine")
+@STORE
+def dismiss(machine: str, store: str | None) -> None:
+    """Let MACHINE enrol no more; what it gave stays in its levels."""
+    with _controller(store) as controller:
+        controller.dismiss(machine)
+
+
+@command.command("give-up")
+@click.argument("level")
+@click.argument("successor")
+@STORE
+def give_up(level: str, successor: str, store: str | None) -> None:
+    """Give LEVEL up: everything it holds goes to SUCCESSOR, to the fraction."""
+    with _controller(store) as controller:
+        amount = controller.give_up(level, successor)
+    click.echo(f"{level}: {amount} minor units went to {successor}")

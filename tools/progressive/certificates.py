@@ -1,0 +1,167 @@
+"""Certificates for a link, and the broker's configuration that believes nothing else.
+
+One authority signs one certificate for the broker, the controller, each machine and each sign; the name in a
+certificate is the name the broker knows its bearer by. Keys are Ed25519 and never leave the folder they are
+made in but by the hand that carries them to their machine.
+"""
+
+import getpass
+import os
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from egm.errors import OperatorError
+from egm.progressive import topics
+
+CONTROLLER: Final = "controller"
+SIGN: Final = "sign"
+BROKER: Final = "broker"
+AUTHORITY: Final = "authority"
+_VALID_DAYS: Final = 825
+_SKEW: Final = timedelta(hours=1)
+
+
+def make_authority(folder: Path, now: datetime) -> None:
+    """Make the link's authority in ``folder``. Raises OperatorError where one is already."""
+    if (folder / f"{AUTHORITY}.crt").exists():
+        raise OperatorError(f"{folder}: there is an authority already")
+    folder.mkdir(parents=True, exist_ok=True)
+    key = Ed25519PrivateKey.generate()
+    name = _name("open-egm progressive link")
+    builder = _builder(name, name, key, now).add_extension(
+        x509.BasicConstraints(ca=True, path_length=0), critical=True
+    )
+    usage = x509.KeyUsage(
+        key_cert_sign=True,
+        crl_sign=True,
+        digital_signature=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    builder = builder.add_extension(usage, critical=True).add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+    )
+    _write(folder, AUTHORITY, key, builder.sign(key, None))
+
+
+def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
+    """Sign a certificate for ``name``; ``hosts``: where a broker is reached. Raises OperatorError."""
+    if (folder / f"{name}.crt").exists():
+        raise OperatorError(f"{folder}: there is a certificate for {name} already")
+    try:
+        authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
+        signer = serialization.load_pem_private_key((folder / f"{AUTHORITY}.key").read_bytes(), None)
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
+    if not isinstance(signer, Ed25519PrivateKey):
+        raise OperatorError(f"{folder}: the authority's key is no Ed25519 key")
+    key = Ed25519PrivateKey.generate()
+    hosts = tuple(hosts)
+    use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    builder = (
+        _builder(_name(name), authority.subject, key, now)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
+    )
+    if hosts:
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False
+        )
+    _write(folder, name, key, builder.sign(signer, None))
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: Ed25519PrivateKey, now: datetime
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _SKEW)
+        .not_valid_after(now + timedelta(days=_VALID_DAYS))
+    )
+
+
+def _name(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _write(folder: Path, name: str, key: Ed25519PrivateKey, certificate: x509.Certificate) -> None:
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    for suffix, data, mode in (
+        ("key", secret, 0o600),
+        ("crt", certificate.public_bytes(serialization.Encoding.PEM), 0o644),
+    ):
+        descriptor = os.open(folder / f"{name}.{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+
+
+def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
+    """Write Mosquitto's configuration and its list of who may do what; return the configuration's path.
+
+    The bearer of a certificate is known by its name and by nothing else; nobody is let in without one.
+    """
+    access = folder / "broker.acl"
+    access.write_text(
+        f"""# Written by `egm progressive certificates`: who may do what.
+pattern write {topics.up("%u")}
+pattern read {topics.down("%u")}
+pattern read {topics.ALL_VALUES}
+
+user {CONTROLLER}
+topic read {topics.ALL_UP}
+topic write {topics.PREFIX}/machine/+/down
+topic readwrite {topics.ALL_VALUES}
+
+user {SIGN}
+topic read {topics.ALL_VALUES}
+""",
+        encoding="ascii",
+    )
+    configuration = folder / "mosquitto.conf"
+    configuration.write_text(
+        f"""# Written by `egm progressive certificates`; run it with `mosquitto -c {configuration.name}`.
+user {getpass.getuser()}
+listener {port} {host}
+cafile {folder / f"{AUTHORITY}.crt"}
+certfile {folder / f"{BROKER}.crt"}
+keyfile {folder / f"{BROKER}.key"}
+tls_version tlsv1.3
+require_certificate true
+use_identity_as_username true
+allow_anonymous false
+acl_file {access}
+persistence false
+max_packet_size 70000
+max_queued_messages 10000
+""",
+        encoding="ascii",
+    )
+    return configuration
