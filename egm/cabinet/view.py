@@ -108,6 +108,8 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
         Notice(code=f"fault.{code}", severity="alarm" if entry["locks"] else "warning")
         for code, entry in cabinet.faults.items()
     ]
+    if cabinet.recall(Key.AWAITING) is not None:
+        notices.append(Notice(code="award_awaited", severity="warning"))
     if cabinet.recall(Key.SERVICE) is not None:
         notices.append(Notice(code="service_called"))
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)

@@ -10,6 +10,7 @@ from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting
 from egm.cabinet.cabinet import Key
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
+from egm.cabinet.view import snapshot
 from egm.config import GameSlot
 from egm.profiles import load_profile
 from egm.progressive.display import Shown, Status
@@ -188,8 +189,6 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
 
 @pytest.mark.requirement("I-02", "I-05")
 def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
-    from egm.cabinet.view import snapshot
-
     machine = room(*(B, NO_LUCK, MISS) * 2)
     shown = snapshot(machine.engine, fingerprint="").progressives
     assert [(v.level, v.amount_cents, v.status, v.mystery) for v in shown] == [
@@ -245,6 +244,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     machine.close()
     again = room_of(tmp_path, levels=LINKED).boot()
     assert again.state is State.AWAITING_AWARD
+    assert [n.code for n in snapshot(again.engine, fingerprint="").notices] == ["award_awaited"]
     again.engine.handle(Event.PLAY)
     assert again.notice == "refused.awaiting_award"
     before = again.credit_cents
