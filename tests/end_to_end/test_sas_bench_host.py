@@ -127,6 +127,22 @@ def test_what_this_machine_can_is_what_it_says_it_can(host):
     assert bool(features["features1"] & 1 << 7) is answers(0x70, {})
 
 
+@pytest.mark.requirement("K-11", "K-14")
+def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_played(cabin, host):
+    before = cabin.player.games
+    meters = obey(host, ["meters"])
+    named = {
+        "0B credits from bills accepted": 1000, "24 total drop": 1000, "15 total ticket in": 0,
+        "16 total ticket out": 0, "04 cancelled credits": 0, "03 hand-paid cancelled credits": 0,
+        "02 jackpot": 0, "23 total hand-paid": 0, "43 $10 bills accepted": 1,
+    }
+    assert {name: meters.get(name) for name in named} == named
+    assert host.answer_to(0x1C).values["door_opened"] == 0
+    cabin.player.plays()
+    assert cabin.player.games == before + 1
+
+
+@pytest.mark.requirement("K-03")
 def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
     assert obey(host, ["disable"]) == {"answer": "acknowledged"}
     cabin.player.sees(state="out_of_service")
@@ -272,3 +288,20 @@ def _relay(server):
                 if not data:
                     return
                 other[end].sendall(data)
+
+
+def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
+    def signed(seed):
+        before = len(host.reports)
+        assert host.answer_to(0x21, {"seed": seed}).outcome is Outcome.ACK
+        texts = []
+
+        def delivered():
+            texts[:] = [r.text for r in list(host.reports)[before:] if r.text.startswith("ROM signature")]
+            return texts
+
+        assert host.run_until(delivered, 60)
+        return texts[0]
+
+    assert signed(0x1234) != signed(0x4321)
+    cabin.player.plays()  # meanwhile nothing has stood still

@@ -12,8 +12,8 @@ from tools.host.poll import METER_NAMES
 
 _HEARD: Final = 14
 _ROWS: Final = 8
-#: What the live picture asks for, again and again: played, won, in, out, and what stands on the credit meter.
-METERS: Final = (0x0C, 0x1B, 0x00, 0x01, 0x05, 0x06, 0x0B, 0x15, 0x16, 0x17, 0x18, 0x22, 0x23)
+#: What the live picture asks for, again and again, in one poll: credits, play, bills, tickets, transfers.
+METERS: Final = (0x0C, 0x1B, 0x00, 0x01, 0x05, 0x06, 0x0B, 0x15, 0x16, 0x17, 0x18)
 
 
 def money(cents: int) -> str:

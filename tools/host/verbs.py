@@ -215,7 +215,7 @@ def obey(host: Host, words: Sequence[str]) -> Values:
 def refresh(host: Host) -> None:
     """Read the meters of the live picture, once the machine is known."""
     if host.known.serial:
-        rows = [{"code": code} for code in METERS[:_CODES_MAX]]
+        rows = [{"code": code} for code in METERS]
         host.ask(0x6F, {"game": 0, "codes": rows}, lambda answer: _shown(host, answer))
 
 

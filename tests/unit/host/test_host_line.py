@@ -1,0 +1,122 @@
+"""The host's end of the wire: what it sends on each kind of line, and when it takes an answer to be over."""
+
+import os
+import pty
+import threading
+import tty
+
+import pytest
+import serial
+
+from tools.host import line as line_module
+from tools.host.line import HostLine, HostLineError, Wire, marked, wire_for
+
+
+@pytest.fixture
+def ends():
+    """A pseudo-terminal: our descriptor, and the name of the other end."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    yield ours, os.ttyname(theirs)
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_what_a_marking_uart_would_hand_over():
+    assert marked(b"\x81") == b"\xff\x00\x81"
+    assert marked(b"\x01\x72\x02\xff\x00") == b"\xff\x00\x01\x72\x02\xff\xff\x00"
+
+
+@pytest.mark.parametrize(
+    ("wire", "sent"), [(Wire.PLAIN, b"\x01\x71\xff"), (Wire.MARKED, b"\xff\x00\x01\x71\xff\xff")]
+)
+def test_a_message_on_a_line_without_a_ninth_bit(ends, wire, sent):
+    ours, name = ends
+    line = HostLine(name, wire)
+    line.send(b"\x01\x71\xff")
+    assert os.read(ours, 100) == sent
+    line.close()
+
+
+class Uart:
+    """Stands for a real UART, which no test computer has: keeps what was done to it, in order."""
+
+    def __init__(self, *_args, parity, **_options):
+        self.done = [("parity", parity)]
+
+    def write(self, data):
+        self.done.append(("write", data))
+
+    def flush(self):
+        self.done.append(("drain", None))
+
+    def __setattr__(self, name, value):
+        if name == "parity":
+            self.done.append(("parity", value))
+        else:
+            super().__setattr__(name, value)
+
+
+def test_the_wakeup_bit_of_a_uart_is_mark_parity_on_the_first_byte_alone(monkeypatch):
+    monkeypatch.setattr(line_module.serial, "serial_for_url", Uart)
+    line = HostLine("/dev/nowhere", Wire.PARITY)
+    line.send(b"\x01\x1a")
+    assert line._serial.done == [
+        ("parity", serial.PARITY_SPACE),
+        ("parity", serial.PARITY_MARK),
+        ("write", b"\x01"),
+        ("drain", None),  # before the parity changes, or it changes under the byte
+        ("parity", serial.PARITY_SPACE),
+        ("write", b"\x1a"),
+        ("drain", None),
+    ]
+
+
+def test_an_answer_is_over_when_it_is_whole_or_when_silence_falls(ends):
+    ours, name = ends
+    line = HostLine(name, Wire.PLAIN, answer_seconds=5.0, gap_seconds=0.05)
+
+    def machine():
+        for answer in (b"\x01\x1a\x00", b"\x01"):
+            os.read(ours, 100)
+            os.write(ours, answer)
+
+    thread = threading.Thread(target=machine)
+    thread.start()
+    assert line.exchange(b"\x01\x1a", lambda got: len(got) == 3) == b"\x01\x1a\x00"
+    assert line.latency_seconds > 0
+    assert line.exchange(b"\x01\x01", lambda _got: False) == b"\x01"
+    thread.join()
+    line.close()
+
+
+def test_nothing_from_before_is_taken_for_an_answer(ends):
+    ours, name = ends
+    line = HostLine(name, Wire.PLAIN, answer_seconds=0.02)
+    os.write(ours, b"\x01\x01\x01")
+    assert line.exchange(b"\x81", lambda _got: True) == b""
+    line.close()
+
+
+def test_a_port_that_cannot_be_had_is_named(tmp_path):
+    with pytest.raises(HostLineError, match="nowhere"):
+        HostLine(str(tmp_path / "nowhere"), Wire.PLAIN)
+    with pytest.raises(HostLineError, match="nowhere"):
+        wire_for(str(tmp_path / "nowhere"))
+
+
+def test_the_wire_a_port_wants(ends):
+    assert wire_for(ends[1]) is Wire.MARKED
+    assert wire_for("socket://127.0.0.1:4000") is Wire.PLAIN
+    assert wire_for("/dev/null") is Wire.PARITY
+
+
+def test_a_line_that_hangs_up_is_told():
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    line = HostLine(os.ttyname(theirs), Wire.PLAIN, answer_seconds=1.0)
+    os.close(theirs)
+    os.close(ours)
+    with pytest.raises(HostLineError, match="cannot be"):
+        line.exchange(b"\x81", lambda _got: True)
+    line.close()
