@@ -31,6 +31,8 @@ from egm.sas.watch import LinkWatch
 from egm.sas.wire import LenientFraming, StrictFraming
 
 _GENESIS_SEQUENCE: Final = 1
+_LOOK_BACK_ENTRIES: Final = 1000
+"""How far back to look for what a host has not heard: far more than its queue holds."""
 
 
 class SasChannel:
@@ -69,7 +71,8 @@ class SasChannel:
         journal = at.engine.cabinet.journal
         self._noted = journal.sequence
         fresh = journal.sequence <= _GENESIS_SEQUENCE
-        self._seen = 0 if fresh else self._cursor.read(default=journal.sequence)
+        heard = 0 if fresh else self._cursor.read(default=journal.sequence)
+        self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
         self._loop: asyncio.AbstractEventLoop | None = None
         at.sources.append(lambda: line_metrics(name, self.health))

@@ -11,6 +11,7 @@ from sas_cabin import Cabin
 from egm.sas.crc import sealed
 
 GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
+BUSY = b"\x01\x00"
 HOST = '[host]\ntickets = "system"\ntransfers = true\nasset_number = 100\n'
 #: A good order: five dollars to the machine, in house, under the identifier 77777777. It would be obeyed.
 ORDER = sealed(
@@ -128,10 +129,11 @@ def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
     prober.ask(b"\x02\x54")  # a poll to somebody else: heard
     cabin.does("io", "door", name="main", open=False)
     cabin.player.sees(doors_open=())
-    rest = prober.drain()
+    rest = []
+    while 0x12 not in rest:  # the screen may know before the line does
+        rest += prober.drain()
     assert first == b"\x11"
     assert 0x11 not in rest
-    assert 0x12 in rest
 
 
 def test_a_long_poll_acknowledges_an_exception(cabin, prober):
@@ -219,5 +221,7 @@ def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cab
     assert cabin.player.snapshot.credit_cents == 500
     prober.ask(sealed(b"\x01\x02"))  # a good poll among the noise may have shut it down
     cabin.player.sees(state="idle", credit_cents=500)
-    assert prober.ask(ORDER)[:2] == ORDER[:2]  # unspoilt, it is obeyed
+    while (answer := prober.ask(ORDER)) == BUSY:  # a computer at its limit
+        pass
+    assert answer[:2] == ORDER[:2]  # unspoilt, it is obeyed
     cabin.player.sees(credit_cents=1000)
