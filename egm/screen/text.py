@@ -95,6 +95,10 @@ class Texts:
             self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=self.locale)
         return self._money[key]
 
+    def amount(self, amount_cents: int) -> str:
+        """An amount of minor units without its currency, where the place says which: ``20.00``, ``20,00``."""
+        return format_decimal(Decimal(amount_cents).scaleb(-2), format="#,##0.00", locale=self.locale)
+
     def number(self, value: int) -> str:
         """A whole number with this language's group separators."""
         return format_decimal(value, locale=self.locale)

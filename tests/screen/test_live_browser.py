@@ -14,11 +14,16 @@ from chromium import Browser, executable
 
 from egm.link.client import Client
 from egm.link.messages import Snapshot
+from egm.screen.hearing import heard
+from egm.screen.picture import Picture
+from egm.screen.theme import load_theme
+from egm.screen.view import Action, View
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
 
 # Places in the picture's units: the drawer's tab, its $20 bill and attendant key; keys of the deck.
 TAB, TAB_OUT, TWENTY, KEY = (1900, 400), (1516, 400), (1590, 212), (1610, 687)
+OPERATOR = (1720, 693)
 CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1000)
 
 
@@ -130,6 +135,48 @@ def test_a_visit_to_the_machine(cabinet, browser):
         browser.tap(*TAB)
         cabinet.after(lambda: browser.tap(*KEY), lambda s: s.state == "idle", "the attendant's key")
     assert cabinet.last.credit_cents == 0
+
+
+@pytest.mark.requirement("J-16")
+def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
+    """From the key in the drawer to the meters and back, by the keyboard of the page and by touch."""
+    enrol = [sys.executable, "-m", "tools.cli", "people", "add", "7", "Marie", "--role", "manager"]
+    where = ["--state", str(tmp_path / "state")]
+    subprocess.run([*enrol, *where], input="864209\n864209\n", text=True, check=True, capture_output=True)
+    cabinet = Cabinet(tmp_path)
+    try:
+        browser.open(Browser.wait_until(cabinet.address, "the address"))
+        browser.wait_until(lambda: browser.frames() > 3, "the first frames")
+        cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
+        browser.tap(*TAB)
+        cabinet.after(lambda: browser.tap(*OPERATOR), lambda s: s.page is not None, "the menu")
+        browser.tap(*TAB_OUT)
+        browser.key("Digit7", "7")
+        browser.key("Enter", "Enter")
+        cabinet.until(
+            lambda s: s.page.prompt is not None and s.page.prompt.kind == "pin", "the PIN asked for"
+        )
+        for digit in "864209":
+            browser.key(f"Digit{digit}", digit)
+        browser.key("Enter", "Enter")
+        cabinet.until(lambda s: s.page is not None and s.page.person is not None, "the main menu")
+
+        theme = load_theme()
+        picture = Picture(theme)
+
+        def touch(action):
+            view = heard(View(linked=True), cabinet.last)
+            found = next(t for t in picture.touches(view) if t.action == Action("answer", action))
+            browser.tap(found.rect[0] + found.rect[2] / 2, found.rect[1] + found.rect[3] / 2)
+
+        rows = [row.action for table in cabinet.last.page.tables for row in table.rows if row.action]
+        meters = next(action for action in rows if "meters" in action)
+        cabinet.after(lambda: touch(meters), lambda s: s.page.title.value != "service.menu.title", "meters")
+        assert any(cell.kind == "money" for row in cabinet.last.page.tables[0].rows for cell in row.cells)
+        cabinet.after(lambda: touch("back"), lambda s: s.page.title.value == "service.menu.title", "the menu")
+        cabinet.after(lambda: touch("leave"), lambda s: s.page is None and s.state == "idle", "the end")
+    finally:
+        cabinet.close()
 
 
 def test_the_screen_may_die_and_come_back(cabinet, browser):

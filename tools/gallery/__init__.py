@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from egm.cabinet.residents import Resident
 from egm.link.messages import (
+    BenchReply,
     Decision,
     GameView,
     Handpay,
@@ -23,7 +24,7 @@ from egm.link.messages import (
     Tilt,
 )
 from egm.progressive.pools import Pools
-from egm.screen.hearing import heard, lost
+from egm.screen.hearing import heard, heard_bench, lost
 from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
@@ -381,6 +382,17 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
         yield f"value-{code}", replace(moved, now=101.2)
     yield from _protected(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
+    bench: dict[str, dict[str, Any]] = {
+        "bill": {"inside_cents": 0, "powered": True, "status": "idle"},
+        "coins": {"coins_cents": [5, 10, 25, 100]},
+        "printer": {
+            "ticket_in_path": False,
+            "printed": [{"barcode": "001234567890123456", "barcode_complete": True}],
+        },
+        "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
+    }
+    out = replace(rest, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
+    yield "drawer", heard_bench(out, BenchReply(ok=True, text="2000 cents goes in"))
     yield (
         "refused",
         at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),

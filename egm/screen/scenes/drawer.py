@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.link.messages import BenchCommand
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.text import Texts
 from egm.screen.theme import mix
 from egm.screen.view import View, drawer_share
@@ -18,6 +18,8 @@ BILLS_CENTS: Final = (100, 500, 1000, 2000, 5000, 10000)
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
+#: What is written on a lit lamp, where white would not be read.
+_LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
 #: Headings and their heights from the drawer's top.
 _HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 651), ("faults", 735))
 
@@ -46,7 +48,6 @@ def _device(view: View, told_by: str) -> str | None:
 def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     """Every control of the drawer when it is fully out, for the devices the bench has."""
     left, width, top = rect[0] + 26, rect[2] - 52, rect[1]
-    currency = view.snapshot.currency if view.snapshot else "USD"
 
     def place(index: int, columns: int, y: float, height: float) -> Rect:
         one = (width - 10 * (columns - 1)) / columns
@@ -59,7 +60,7 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
 
     def money(device: str | None, cents: int, at: Rect) -> Control:
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
-        return Control(at, texts.money(cents, currency), (command,))
+        return Control(at, texts.amount(cents), (command,))
 
     acceptor, board = _device(view, "inside_cents"), _device(view, "doors_open")
     coins = _device(view, "coins_cents")
@@ -186,7 +187,7 @@ def _tower(stage: Stage, rect: Rect) -> None:
         stage.painter.text(
             name[:1].upper(),
             (x + (i + 0.5) * w / 4, y + h / 2),
-            Style("heavy", "caption", (255, 255, 255, 255) if on else (120, 116, 140, 255)),
+            Style("heavy", "caption", _LETTERS.get(colour, WHITE) if on else (206, 202, 224, 255)),
         )
 
 

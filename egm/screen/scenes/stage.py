@@ -191,7 +191,7 @@ def draw_button(
 ) -> None:
     """A flat button with words, as pages and the drawer have; ``lit`` where what it names is so."""
     p = stage.painter
-    fill = (150, 88, 20, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
+    fill = (122, 66, 8, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
     p.text(
