@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from machine_room import Room, ScriptedChance
+from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
 from egm.cabinet.credits import CreditKind, given_back, taken
@@ -14,6 +14,8 @@ from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.tickets.model import TicketKind, TicketState
 from meters import Transfer
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTRICTED, CreditKind.CASHABLE
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
@@ -154,6 +156,27 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
     assert strict.notice == "ticket_refused.wrong_kind"
     assert strict.store.get(number).state is TicketState.ISSUED
     assert strict.credit_cents == 0
+
+
+# ---------------------------------------------------------------------------------------------- the audit
+@pytest.mark.requirement("A-25")
+def test_the_audit_derives_promotional_money_again(make, generous):
+    room = gift(
+        make(generous, chance=ScriptedChance(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
+    ).insert(100)
+    for _ in range(2):
+        room.play()
+        room.shown()
+    room.cabinet.chance = generator()
+    for _ in range(2):
+        room.cash_out_ticket()
+    report = Auditor(Shelf()).run(room.journal.bodies(), head=(room.journal.sequence, room.journal.head_hash))
+    assert (report.wrong, report.games, report.credits_cents) == (0, 2, 0)
+    assert report.meters == room.journal.meters().values
+    assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
+        10,
+        290,
+    )
 
 
 # ---------------------------------------------------------------------------------------------- the rule

@@ -11,6 +11,7 @@ from egm.cabinet.host import HostMoney, Order, TransferKind, TransferStatus, Val
 from egm.cabinet.host_transfers import HISTORY
 from egm.cabinet.states import Event, State
 from egm.cabinet.transfer_port import HostTransfers
+from meters.recall import log, story
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
 IN, OUT, BONUS, JACKPOT = TransferKind.IN, TransferKind.OUT, TransferKind.BONUS, TransferKind.BONUS_JACKPOT
@@ -228,6 +229,21 @@ def test_the_last_transfers_can_be_read_back(make):
     assert room.port.history(HISTORY).cents[CASHABLE] == HISTORY
     assert room.port.history(0) is None
     assert make().port.history(2).identifier == "T-37"
+
+
+@pytest.mark.requirement("E-05", "D-12")
+def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
+    room = make()
+    room.port.lock(1, 500)
+    ask(room, cashable=1000, if_locked=True)
+    ask(room, "T-2", cashable=300_001)
+    ask(room, "T-3", OUT, cashable=400)
+    shown = [story(entry) for entry in log(room.journal, "transfers")]
+    assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
+        ("T-3", "full", 400),
+        ("T-2", "over_limit", 0),
+        ("T-1", "full", 1000),
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- the lock
