@@ -98,6 +98,11 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
                         f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
                         "does not configure"
                     )
+                if slot.kind is not Kind.STAND_ALONE and play.stake_credits != credits_:
+                    raise NoPoolError(
+                        f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
+                        "takes one stake only"
+                    )
                 pool = _pool(game, play, slot, cents)
                 if pool is not None:
                     found[play.level, pool.definition.chance.stake_cents] = pool

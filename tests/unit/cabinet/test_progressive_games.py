@@ -13,6 +13,7 @@ from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import GameSlot
 from egm.profiles import load_profile
+from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
@@ -221,6 +222,15 @@ def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stake
     twice = tuple(resident.pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
         Pools((*twice, replace(twice[0], game="other")))
+
+
+@pytest.mark.requirement("I-03")
+def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
+    slot = (GameSlot(game="archipelago-keno"),)
+    shared = LevelSlot(game="archipelago-keno", level="lighthouse", kind=Kind.LINKED, stakes={"5": "SEA"})
+    own = LevelSlot(game="archipelago-keno", level="buoy")
+    _, refused = admit(slot, load_profile("generic"), (shared, own))
+    assert "takes one stake only" in refused[0].reason
 
 
 # ---------------------------------------------------------------------------------------------- a controller's
