@@ -35,6 +35,8 @@ class Machine(_Table):
     address: str = ""
     licence_holder: str = ""
     time_zone: str = "UTC"
+    positions: Annotated[int, Field(ge=1, le=16, strict=True)] = 1
+    """Player positions; each device says which it serves."""
 
     @property
     def house(self) -> House:
@@ -79,6 +81,8 @@ class Device(_Table):
 
     protocol: str
     port: str = "bench"
+    position: Annotated[int, Field(ge=1, strict=True)] = 1
+    """The player position it serves. Doors, keys and the tower light are the first position's."""
     values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
 
 
@@ -150,6 +154,16 @@ class CabinetFile(_Table):
         return self.host.line or next(iter(self.sas))
 
     @model_validator(mode="after")
+    def _positions_are_there(self) -> "CabinetFile":
+        there = self.machine.positions
+        for name, device in self.devices.items():
+            if device.position > there:
+                raise ValueError(f"devices.{name}.position: {device.position}; the machine has {there}")
+        if there > 1 and self.host.is_used:
+            raise ValueError("machine.positions: money through a host goes to a machine of one position only")
+        return self
+
+    @model_validator(mode="after")
     def _money_has_a_line(self) -> "CabinetFile":
         if not self.host.is_used:
             return self
@@ -186,19 +200,32 @@ def default_state_dir() -> Path:
     return Path(base) / "open-egm"
 
 
+def _suffix(position: int) -> str:
+    """The first position, and so the only one of most machines, has the plain names."""
+    return "" if position == 1 else f"-{position}"
+
+
 class StateFolder:
     """The layout of a machine's state folder. ``run`` holds what is only true while it runs."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.run = root / "run"
-        self.screen_socket = self.run / "screen.sock"
-        self.screen_token = self.run / "screen.token"
+        self.screen_socket = self.screen_socket_of(1)
+        self.screen_token = self.screen_token_of(1)
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
         self.carry_over = root / "carry-over"
         self.staff = root / "people.json"
+
+    def screen_socket_of(self, position: int) -> Path:
+        """Where the screens of a player position connect."""
+        return self.run / f"screen{_suffix(position)}.sock"
+
+    def screen_token_of(self, position: int) -> Path:
+        """What proves a screen of a player position."""
+        return self.run / f"screen{_suffix(position)}.token"
 
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason."""

@@ -27,6 +27,15 @@ MAKERS: Final[Sequence[Make]] = (
 )
 
 
+#: What a further player position has of its own.
+OF_A_POSITION: Final[Sequence[Make]] = (reminders, service_timeout)
+
+
+def attach_to_position(surroundings: Surroundings) -> tuple[Attachment, ...]:
+    """The attachments of a player position beside the first."""
+    return tuple(attachment for make in OF_A_POSITION for attachment in make(surroundings))
+
+
 def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:
     """The attachments of one machine, as its cabinet file asks for them."""
     return tuple(attachment for make in MAKERS for attachment in make(surroundings))

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from egm.cabinet.credits import MONEY, CreditKind, taken
 from egm.cabinet.host import HostMoney
 from egm.cabinet.identities import IdentityRegister
-from egm.cabinet.positions import Position
+from egm.cabinet.positions import Position, is_own_fault
 from egm.cabinet.service_desk import ServiceDesk
 from egm.cabinet.states import Event, State, standing
 from egm.cabinet.ticket_terms import TicketTerms
@@ -273,9 +273,15 @@ class Cabinet:
 
     @property
     def faults(self) -> dict[str, Any]:
-        """Standing faults by code."""
-        prefix = self.position.key(Key.FAULT)
-        return {k.removeprefix(prefix): v for k, v in sorted(self.journal.states(prefix).items())}
+        """Standing faults by code: this position's own, and the machine's."""
+        standing = sorted(self.journal.states(Key.FAULT).items())
+        faults = {key.removeprefix(Key.FAULT): entry for key, entry in standing}
+        if self.position.number == 1:
+            return faults
+        shared = {code: entry for code, entry in faults.items() if not is_own_fault(code)}
+        prefix = f"{self.position.number}/{Key.FAULT}"
+        own = sorted(self.journal.states(prefix).items())
+        return shared | {key.removeprefix(prefix): entry for key, entry in own}
 
     @property
     def is_tilted(self) -> bool:

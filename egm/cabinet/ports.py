@@ -96,8 +96,9 @@ def build_ports(
     sink: EventSink,
     ledgers: Ledgers,
     opener: Opener = open_port,
+    position: int = 1,
 ) -> Ports:
-    """Make the drivers; ``opener`` opens their ports.
+    """Make the drivers of a position's devices; ``opener`` opens their ports.
 
     Raises OperatorError for an unknown protocol or a second device of a kind.
     """
@@ -105,6 +106,8 @@ def build_ports(
     places: dict[str, Any] = {}
     lines: dict[str, SerialLine] = {}
     for name, device in cabinet_file.devices.items():
+        if device.position != position:
+            continue
         entry = PROTOCOLS.get(device.protocol)
         if entry is None:
             known = ", ".join(sorted(PROTOCOLS))

@@ -8,7 +8,7 @@ has the plain names: a journal begun with one position is read the same with mor
 from dataclasses import dataclass
 from typing import Final
 
-#: State of the journal that belongs to a position: keys, and prefixes that end in a colon.
+#: State of the journal that belongs to a position.
 OF_THE_PLAYER: Final = frozenset(
     {
         "selection",
@@ -29,9 +29,17 @@ OF_THE_PLAYER: Final = frozenset(
         "limits",
         "service_call",
         "menu",
-        "fault:",
     }
 )
+#: Faults of what a position has for itself; every other fault is the whole machine's (O-06).
+OWN_FAULTS: Final = frozenset(
+    {"bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "game_defective"}
+)
+
+
+def is_own_fault(code: str) -> bool:
+    """Whether a fault stops its position only."""
+    return code.partition(".")[0] in OWN_FAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,8 @@ class Position:
 
     def key(self, key: str) -> str:
         """The name under which the journal keeps this position's ``key``."""
-        head, colon, _ = key.partition(":")
-        return f"{self.number}/{key}" if self.number > 1 and head + colon in OF_THE_PLAYER else key
+        own = is_own_fault(key.removeprefix("fault:")) if key.startswith("fault:") else key in OF_THE_PLAYER
+        return f"{self.number}/{key}" if self.number > 1 and own else key
 
     def account(self, kind: str) -> str:
         """The account of this position's credits of a kind."""

@@ -42,6 +42,7 @@ class Refusal(click.ClickException):
 @click.option(
     "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
 )
+@click.option("--position", type=click.IntRange(1), default=1, help="Which player position it is for.")
 @click.option("--display", type=click.IntRange(0), default=0, help="Which display a window opens on.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
@@ -54,6 +55,7 @@ def main(
     bench: bool,
     portrait: bool,
     top: bool,
+    position: int,
     display: int,
     reduced_motion: bool,
     silent: bool,
@@ -77,7 +79,8 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            address = state / "run" / ("top.url" if top else "screen.url")
+            name = "top" if top else "screen" if position == 1 else f"screen-{position}"
+            address = state / "run" / f"{name}.url"
             surface = Web(theme, port=port, portrait=portrait, address_file=address, make=make)
             click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
             sys.stdout.flush()
@@ -86,7 +89,7 @@ def main(
             surface = Window(theme, fullscreen=fullscreen, console=console, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
         raise Refusal(str(error)) from error
-    machine, drawer = clients(state, bench=bench and not top)
+    machine, drawer = clients(state, bench=bench and not top, position=position)
     app = App(
         theme=theme,
         surface=surface,

@@ -178,8 +178,9 @@ def attended(view: View) -> bool:
     return view.linked and page is not None and page.person is not None
 
 
-def clients(state: Path, *, bench: bool) -> tuple[Client, Client | None]:
-    """The links of a machine's state folder."""
+def clients(state: Path, *, bench: bool, position: int = 1) -> tuple[Client, Client | None]:
+    """The links of a machine's state folder, to one of its player positions."""
     run = state / "run"
-    machine = Client(run / "screen.sock", run / "screen.token")
+    name = "screen" if position == 1 else f"screen-{position}"
+    machine = Client(run / f"{name}.sock", run / f"{name}.token")
     return machine, Client(run / "bench.sock", run / "bench.token") if bench else None

@@ -64,8 +64,8 @@ class Visit:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def at(cls, folder: StateFolder):
-        screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+    async def at(cls, folder: StateFolder, position: int = 1):
+        screen, wishes = await connect(folder.screen_socket_of(position), folder.screen_token_of(position))
         bench, hands = await connect(folder.bench_socket, folder.bench_token)
         await bench.readline()
         try:

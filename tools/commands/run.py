@@ -67,6 +67,11 @@ def _children(
                 closes=True,
             )
         )
+    if screen in {"window", "web"}:  # a further player position has a screen of its own
+        for position in range(2, cabinet.machine.positions + 1):
+            beside = ("--mode", screen, "--position", str(position))
+            name = f"screen of position {position}"
+            children.append(_Child(name, ("-m", "egm.screen", *where, *beside), speaks=True))
     if top and screen in {"window", "web"}:
         shown = ("--mode", screen, "--top")
         children.append(_Child("top screen", ("-m", "egm.screen", *where, *shown), speaks=True))

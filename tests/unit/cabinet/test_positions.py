@@ -118,6 +118,12 @@ def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     second.engine.handle(Event.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
 
+    first.engine.handle(Event.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
+    second.engine.settle()
+    assert (first.state, second.state) == (State.TILT, State.TILT)
+    first.engine.handle(Event.FAULT_CLEARED, code="link.buffer_full")
+    second.engine.settle()
+
     first.engine.handle(Event.DOOR_OPENED, door="main")
     second.engine.settle()
     assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)

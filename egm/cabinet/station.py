@@ -1,0 +1,165 @@
+"""One player position at work: its engine, its devices and its screens.
+
+A machine of one position has one of these. What the positions share (journal, generator, games, desk, doors)
+is the machine's (:mod:`egm.cabinet.process`), and so is everything that works beside the devices.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.cabinet import play
+from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.engine import Engine
+from egm.cabinet.ports import Ports
+from egm.cabinet.residents import Resident
+from egm.cabinet.states import Event
+from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
+from egm.cabinet.view import game_view, snapshot
+from egm.cabinet.wiring import bell, lamps, occurrences, tested, tower, wish
+from egm.config import StateFolder
+from egm.devices.interface import DeviceEvent
+from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
+from egm.link.private import make_token
+from egm.link.server import ScreenServer
+
+#: A screen that never says it has shown the outcome is not waited for longer than this.
+_SHOW_SECONDS_MAX: Final = 60.0
+#: How long an interrupted game waits for the screen to come back.
+_RETURN_SECONDS_MAX: Final = 10.0
+
+
+class Unheard:
+    """Where a cabinet speaks until it has a station."""
+
+    def show(self, message: Play | Decision) -> None:
+        """Nobody hears it; whoever comes is greeted with it."""
+
+
+class Station:
+    """One position, open once it has its ports.
+
+    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change.
+    """
+
+    ports: Ports
+
+    def __init__(
+        self,
+        cabinet: Cabinet,
+        residents: Mapping[str, Resident],
+        folder: StateFolder,
+        handle: Callable[["Station", Occurrence], None],
+        told: Callable[[], None],
+    ) -> None:
+        self.cabinet = cabinet
+        self.engine = Engine(cabinet, self.changed)
+        self._residents = residents
+        self._handle = handle
+        self._told = told
+        self._show_timer: asyncio.TimerHandle | None = None
+        self._showing = ""
+        self._show_began_ns = 0
+        number = cabinet.position.number
+        self.server = ScreenServer(
+            folder.screen_socket_of(number),
+            make_token(folder.screen_token_of(number)),
+            greeting=self._greeting,
+            on_intent=self._on_intent,
+            on_peer_error=lambda text: cabinet.log("screen.refused", {"text": text}),
+        )
+        cabinet.outbox = self
+
+    def open(self, ports: Ports) -> None:
+        """Take up the devices."""
+        self.ports = ports
+        self.cabinet.acceptor = ports.acceptor
+        self.cabinet.printer = ports.printer
+        self.cabinet.hopper = ports.hopper
+        self.cabinet.service.bench.kinds = ports.kinds
+
+    # ------------------------------------------------------------------ devices and people
+    def on_device(self, event: DeviceEvent) -> None:
+        """A device of this position reports."""
+        self.cabinet.service.bench.hear(event)
+        for occurrence in occurrences(event, self.ports.kinds[event.device], self.cabinet.doors_open):
+            self._handle(self, occurrence)
+        if self.cabinet.service.is_open:  # its pages show what devices report
+            self.changed()
+
+    def _on_intent(self, intent: Intent) -> None:
+        occurrence = wish(intent)
+        if occurrence.event is Event.SHOWN:
+            self._shown_by_screen(occurrence.values.get("value"))
+        else:
+            self._handle(self, occurrence)
+
+    # ------------------------------------------------------------------ the screen
+    def show(self, message: Play | Decision) -> None:
+        """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
+        self.server.send(message)
+        if isinstance(message, Play):
+            self._showing, self._show_began_ns = message.play_id, self.cabinet.clock.monotonic_ns()
+            self._show_for(self._patience_seconds(message), message.play_id)
+
+    def _patience_seconds(self, message: Play) -> float:
+        """How long to wait for a screen to say that it has shown an outcome."""
+        if self.server.audience:
+            return _SHOW_SECONDS_MAX
+        # After a restart the screen is on its way back, and the player has yet to see how his game ended.
+        return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
+
+    def _shown_by_screen(self, play_id: Any) -> None:
+        if play_id != self._showing:  # late news of an earlier game: this one is still being shown
+            return
+        elapsed = (self.cabinet.clock.monotonic_ns() - self._show_began_ns) / 1e9
+        self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
+
+    def _show_for(self, seconds: float, play_id: Any) -> None:
+        if self._show_timer is not None:
+            self._show_timer.cancel()
+        self._show_timer = asyncio.get_running_loop().call_later(
+            seconds, lambda: self._handle(self, Occurrence(Event.SHOWN, {"value": play_id}))
+        )
+
+    def _game_seconds(self) -> float:
+        return self.cabinet.profile.play.game_time_ms / 1000
+
+    def _greeting(self) -> tuple[Message, ...]:
+        offered = self.cabinet.denominations_cents
+        games = tuple(
+            game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
+            for game_id in self.cabinet.games
+        )
+        open_game = play.message(self.cabinet, resumed=True)
+        return (Hello(games=games), self.snapshot(), *([] if open_game is None else [open_game]))
+
+    def snapshot(self) -> Snapshot:
+        """What a person may see here."""
+        return snapshot(self.engine, fingerprint=self.cabinet.journal.fingerprint)
+
+    def changed(self) -> None:
+        """Something has happened: make screen, deck and acceptors true again, and let the machine know."""
+        now = self.snapshot()
+        self.server.send(now)
+        self._settle_devices(now)
+        self._told()
+
+    def _settle_devices(self, now: Snapshot) -> None:
+        cabinet, state, ports = self.cabinet, self.engine.state, self.ports
+        if ports.acceptor is not None:
+            taking = cabinet.service.bench.taking
+            value_in = frozenset(cabinet.profile.value_in.bills_cents)
+            wanted = value_in if taking else bills_wanted(cabinet, state)
+            if wanted:
+                ports.acceptor.enable(wanted, barcodes=taking or tickets_wanted(cabinet, state))
+            else:
+                ports.acceptor.disable()
+        if ports.coin_acceptor is not None:
+            ports.coin_acceptor.enable(coins_wanted(cabinet, state))
+        if ports.io_board is not None:
+            lit = cabinet.service.bench.outputs  # a test's, while there is one
+            ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
+            ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
+            ports.io_board.bell(on="bell" in lit or bell(now))

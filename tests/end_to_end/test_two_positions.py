@@ -1,0 +1,95 @@
+"""Two players at one machine: ``egm run`` with two positions, played at once, killed in the middle of both games."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from run_rig import Visit, cabinet, until
+
+from egm.config import StateFolder
+from egm.link.messages import Play, Snapshot
+from meters import open_view
+
+SECOND = """
+[devices.bill2]
+protocol = "id003"
+position = 2
+[devices.printer2]
+protocol = "tcl"
+position = 2
+"""
+
+
+def the_machine(supervisor: int) -> int:
+    """The process that has the money, among those ``egm run`` keeps."""
+    for pid in Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split():
+        if b"egm.cabinet" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+            return int(pid)
+    raise AssertionError("egm run has no machine")
+
+
+def quiet(credit_cents: int):
+    return lambda m: (
+        isinstance(m, Snapshot) and m.state == "idle" and m.credit_cents == credit_cents and not m.notices
+    )
+
+
+@pytest.mark.requirement("O-01", "O-06", "A-08", "D-01")
+def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            running = await stack.enter_async_context(
+                cabinet(
+                    folder,
+                    more=SECOND,
+                    change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
+                )
+            )
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                await until(one.screen, quiet(0))
+                await until(two.screen, quiet(0))
+                await one.insistently("bill", "insert", amount_cents=500)
+                await two.insistently("bill2", "insert", amount_cents=1000)
+                await one.sees(state="idle", credit_cents=500)
+                await two.sees(state="idle", credit_cents=1000)
+                one.wish("play")
+                two.wish("play")
+                first = await until(one.screen, lambda m: isinstance(m, Play))
+                second = await until(two.screen, lambda m: isinstance(m, Play))
+                os.kill(the_machine(running.pid), signal.SIGKILL)
+                for socket in (folder.screen_socket_of(1), folder.screen_socket_of(2)):
+                    socket.unlink(missing_ok=True)
+            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+                for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
+                    again = await until(visit.screen, lambda m: isinstance(m, Play))
+                    assert (again.play_id, again.display, again.resumed) == (
+                        shown.play_id,
+                        shown.display,
+                        True,
+                    )
+                    visit.wish("shown", again.play_id)
+                    await visit.sees(state="idle", credit_cents=before_cents - 5 + shown.win_cents)
+                await one.hand("io", "door", name="main", open=True)
+                await one.sees(state="door_open")
+                await two.sees(state="door_open")
+                await one.hand("io", "door", name="main", open=False)
+                await two.sees(state="idle")
+                two.wish("cash_out")
+                await two.sees(state="idle", credit_cents=0)
+                printed = (await two.hand("printer2", "state")).state["printed"]
+                assert len(printed) == 1
+
+    asyncio.run(session())
+    with open_view(folder.root) as view:
+        view.self_audit()
+        reading = view.meters()
+        parts = [reading.where(position=number).values for number in (1, 2)]
+        assert [part["bill_in.value"] for part in parts] == [500, 1000]
+        assert [part["games_played"] for part in parts] == [1, 1]
+        for meter in ("coin_in", "coin_out", "credits", "money_in", "ticket_out.cashable.value"):
+            assert reading.values[meter] == sum(part[meter] for part in parts)
