@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, Make, Surroundings
+from egm.cabinet.hard_meters import hard_meters
 from egm.cabinet.monitoring import monitoring
 from egm.cabinet.patience import patience
 from egm.cabinet.reminders import reminders
@@ -15,6 +16,7 @@ from egm.progressive.mqtt import progressive_link
 from egm.sas.attachment import sas_lines
 
 MAKERS: Final[Sequence[Make]] = (
+    hard_meters,
     monitoring,
     patience,
     reminders,

@@ -73,6 +73,8 @@ class Key(StrEnum):
     """With what the machine is registered for transfers."""
     RESTRICTED = "restricted"
     """Until when the restricted credit on the meter is good, and the pool it belongs to."""
+    HARD_METERS = "hard_meters"
+    """The electronic meters, in pulses, less what the hard meters had been given when they were fitted."""
     SERVICE = "service_call"
     MENU = "menu"
     """The service menu is open: since when, and who is signed in."""

@@ -39,6 +39,7 @@ class FaultCode(StrEnum):
     CHASSIS_OPEN = "chassis_open"
     # input and output board
     BATTERY_LOW = "battery_low"
+    HARD_METER = "hard_meter"  # the counters cannot be brought to what the machine has metered
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,3 +321,16 @@ class IoBoard(Device, Protocol):
 
     def bell(self, *, on: bool) -> None:
         """The alarm that does not need the screen's loudspeaker."""
+        ...
+
+    @property
+    def hard_meters_counted(self) -> tuple[int, ...] | None:
+        """The pulses each hard meter was given since the board was fitted; None until the board has said."""
+        ...
+
+    def watch_hard_meters(self) -> None:
+        """This board drives hard meters: ask it where they are."""
+        ...
+
+    def hard_meters(self, totals: tuple[int, ...]) -> None:
+        """Bring the hard meters to these totals, never back, and each pulse once. Raises ValueError."""

@@ -23,6 +23,7 @@ from pydantic import (
 
 from egm.errors import OperatorError
 from egm.people import Permission
+from meters.table import BY_NAME, Unit
 from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
@@ -240,6 +241,21 @@ class Coins(_Table):
     """The most coins of one payout; a greater amount goes the next way."""
 
 
+class HardMeters(_Table):
+    """Electromechanical counters on the I/O board (FR68-11)."""
+
+    pulse_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """What one pulse stands for; none: there are no hard meters here."""
+    meters: Annotated[tuple[str, ...], Field(min_length=1, max_length=6)] = (
+        "coin_in",
+        "coin_drop",
+        "coin_out",
+        "hand_paid",
+        "bill_in.value",
+    )
+    """The electronic meter each counter follows: entries, cash box, exits, wins by hand, bills."""
+
+
 class Progressives(_Table):
     """What the place says of progressive levels."""
 
@@ -315,6 +331,7 @@ class Profile(_Table):
     coins: Coins = Coins()
     host: Host = Host()
     progressives: Progressives = Progressives()
+    hard_meters: HardMeters = HardMeters()
     staff: Staff = Staff()
     journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy), WithJsonSchema(_policy_schema())]
@@ -329,6 +346,15 @@ class Profile(_Table):
             raise ValueError(f"title: no text for {', '.join(missing)}")
         if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
+        unknown = [
+            name
+            for name in self.hard_meters.meters
+            if name not in BY_NAME or BY_NAME[name].is_level or BY_NAME[name].unit is not Unit.CENTS
+        ]
+        if unknown:
+            raise ValueError(
+                f"hard_meters.meters: no cumulative meter of money is called {', '.join(unknown)}"
+            )
         line = self.protection.help_line
         unsaid = [code for code in self.languages if line and code not in line]
         if unsaid:

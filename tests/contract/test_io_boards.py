@@ -19,7 +19,7 @@ from egm.devices.interface import (
     LineError,
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
-from egm.devices.ioboard.driver import IoBoardDriver
+from egm.devices.ioboard.driver import PULSES_OWED_MAX, IoBoardDriver
 from tools.soak.virtual import jump
 
 
@@ -295,3 +295,95 @@ class TestFaults:
             rig.close()
 
         jump(scene())
+
+
+@pytest.mark.requirement("D-20", "A-08")
+class TestHardMeters:
+    """Totals, not pulses: whatever is lost or told again, each pulse is given once."""
+
+    TOTALS = (5, 0, 3, 1, 2, 0)
+
+    @staticmethod
+    def counted(rig: BoardRig) -> tuple[int, ...]:
+        return tuple(rig.twin.describe()["hard_meters"])
+
+    def test_the_counters_come_to_what_they_should_and_stay(self, line):
+        async def scene() -> None:
+            rig = BoardRig(line, 3)
+            rig.driver.watch_hard_meters()
+            await rig.until(lambda: rig.driver.hard_meters_counted is not None)
+            rig.driver.hard_meters(self.TOTALS)
+            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            assert self.counted(rig) == self.TOTALS
+            rig.driver.hard_meters((6, 0, 3, 1, 2, 0))
+            await rig.until(lambda: self.counted(rig) == (6, 0, 3, 1, 2, 0))
+            rig.close()
+
+        asyncio.run(scene())
+
+    def test_a_driver_that_starts_again_doubles_nothing(self):
+        async def scene() -> None:
+            rig = BoardRig()
+            rig.driver.watch_hard_meters()
+            rig.driver.hard_meters(self.TOTALS)
+            await rig.until(lambda: sum(self.counted(rig)) >= 4)  # in the middle
+            await rig.stop()
+            rig.begin()
+            rig.driver.watch_hard_meters()
+            rig.driver.hard_meters(self.TOTALS)
+            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            assert self.counted(rig) == self.TOTALS
+            rig.close()
+
+        asyncio.run(scene())
+
+    def test_a_board_that_loses_its_power_goes_on_where_it_was(self):
+        async def scene() -> None:
+            rig = BoardRig()
+            rig.driver.watch_hard_meters()
+            rig.driver.hard_meters(self.TOTALS)
+            await rig.until(lambda: sum(self.counted(rig)) >= 4)
+            rig.hand("power_off")
+            before = self.counted(rig)
+            await rig.until(lambda: bool(rig.of(CommLost)))
+            rig.hand("power_on")
+            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            assert all(then <= now for then, now in zip(before, self.counted(rig), strict=True))
+            assert self.counted(rig) == self.TOTALS
+            rig.close()
+
+        asyncio.run(scene())
+
+    @pytest.mark.parametrize("shows", [9, -1])
+    def test_a_counter_that_stands_apart_is_a_fault_and_is_not_driven(self, shows):
+        """Ahead of the machine, or behind by more than a machine at work can owe."""
+
+        async def scene() -> None:
+            rig = BoardRig()
+            rig.driver.watch_hard_meters()
+            totals = (5, 0, 0, 0, 0, 0)
+            if shows < 0:
+                totals = (PULSES_OWED_MAX + 1, 0, 0, 0, 0, 0)
+            else:
+                rig.hand("turn", meter=0, pulses=shows)
+            rig.driver.hard_meters(totals)
+            await rig.until(lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(Fault)))
+            assert self.counted(rig)[0] == max(shows, 0)
+            rig.hand("turn", meter=0, pulses=totals[0])
+            await rig.until(
+                lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(Fault))
+            )
+            rig.close()
+
+        asyncio.run(scene())
+
+    def test_a_board_nobody_watches_is_asked_nothing(self):
+        async def scene() -> None:
+            rig = BoardRig()
+            await rig.known()
+            assert rig.driver.hard_meters_counted is None
+            with pytest.raises(ValueError, match="6 counts"):
+                rig.driver.hard_meters((1, 2))
+            rig.close()
+
+        asyncio.run(scene())

@@ -12,8 +12,10 @@ type  from             data
 ===== ================ =====================================================================================
 01    machine, HELLO   none; answered by 81
 02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
+03    machine, TOTALS  six totals u32; answered by 83
 81    board, IDENTITY  boot u16, text (ASCII: model and firmware)
 82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte an edge (at most 32)
+83    board, COUNTED   boot u16, six counts u32
 ===== ================ =====================================================================================
 
 *No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The
@@ -25,6 +27,13 @@ changes when the board has forgotten its edges.
 
 *The board answers when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered
 at once when an edge is there; a new poll replaces the held one.
+
+*Hard meters are told totals, not pulses.* The board drives six electromechanical counters and keeps, on its
+battery, how many pulses it has given each. TOTALS says what each should have been given since the board was
+fitted; the board pulses until it has, one at a time, and COUNTED says how far it is. So a total that is told
+again, after any loss of power or of frames, moves no counter twice, and one that was not heard is made up
+for. A total below the count is not obeyed: counters do not turn back. The board notes a pulse before it
+gives it; a board that loses power in the middle of one may have given one fewer than it noted, never more.
 
 *Outputs are states, not commands*: every poll says all of them. Without a poll for a second the board
 puts the lamps out and lights the tower's ``tilt``: a dead machine is seen.
@@ -41,6 +50,7 @@ PROTOCOL: Final = "ioboard"
 _SYNC: Final = 0xA5
 _FRAME_MIN: Final = 5
 EDGES_MAX: Final = 32
+HARD_METERS: Final = 6
 
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 KEYS: Final = ("attendant", "operator", "audit", "reset")
@@ -74,8 +84,10 @@ class Type(IntEnum):
 
     HELLO = 0x01
     POLL = 0x02
+    TOTALS = 0x03
     IDENTITY = 0x81
     STATUS = 0x82
+    COUNTED = 0x83
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,29 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """What each hard meter should have been given since the board was fitted, in pulses."""
+
+    pulses: tuple[int, ...]
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError unless there are six that fit."""
+        return _frame(Type.TOTALS, _counts(self.pulses))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many pulses the board has given each hard meter."""
+
+    boot: int
+    pulses: tuple[int, ...]
+
+    def encode(self) -> bytes:
+        """Its bytes on the line. Raises ValueError unless there are six that fit."""
+        return _frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _counts(self.pulses))
+
+
+@dataclass(frozen=True, slots=True)
 class Edge:
     """One change of one input."""
 
@@ -145,7 +180,7 @@ class Status:
         return _frame(Type.STATUS, data)
 
 
-Message = Hello | Poll | Identity | Status
+Message = Hello | Poll | Totals | Identity | Status | Counted
 
 
 def next_number(number: int) -> int:
@@ -156,6 +191,16 @@ def next_number(number: int) -> int:
 def edges_after(number: int, other: int) -> int:
     """How many edges ``other`` is ahead of ``number``, round the ring of 65535 numbers (0 to 65534)."""
     return (other - number) % 0xFFFF
+
+
+def _counts(pulses: tuple[int, ...]) -> bytes:
+    if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
+        raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
+    return b"".join(count.to_bytes(4, "little") for count in pulses)
+
+
+def _counted(data: bytes) -> tuple[int, ...]:
+    return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 
 def _bits(names: frozenset[str], table: tuple[str, ...]) -> int:
@@ -192,23 +237,29 @@ def cut(buffer: bytes) -> Cut[Message] | None:
 
 
 def _read(kind: int, data: bytes) -> Message | ProtocolError:
+    message: Message | ProtocolError
     match kind:
         case Type.HELLO if not data:
-            return Hello()
+            message = Hello()
         case Type.POLL if len(data) == 7:
-            return Poll(
+            message = Poll(
                 ack=int.from_bytes(data[:2], "little"),
                 wait=data[2],
                 lamps=_names(int.from_bytes(data[3:5], "little"), BUTTONS),
                 tower=_names(data[5], TOWER),
                 bell=bool(data[6]),
             )
+        case Type.TOTALS if len(data) == 4 * HARD_METERS:
+            message = Totals(_counted(data))
+        case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
+            message = Counted(int.from_bytes(data[:2], "little"), _counted(data[2:]))
         case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
-            return Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
+            message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
-            return _status(data)
+            message = _status(data)
         case _:
-            return ProtocolError(PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
+            message = ProtocolError(PROTOCOL, f"type {kind:02X} with {len(data)} data bytes", data)
+    return message
 
 
 def _status(data: bytes) -> Status | ProtocolError:

@@ -19,13 +19,15 @@ from egm.devices.interface import (
     KeyTurned,
 )
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, Status
+from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
 from egm.devices.line import LineSettings, SerialLine
 
 LINE = LineSettings(baud=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
 _WAIT = 8
+#: More pulses than this were never owed by a machine at work: a counter was turned, or another board fitted.
+PULSES_OWED_MAX = 10_000
 _SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
 
 
@@ -43,6 +45,10 @@ class IoBoardDriver(LineDriver[Message]):
         self._lamps: frozenset[str] = frozenset()
         self._tower: frozenset[str] = frozenset()
         self._bell = False
+        self._totals: tuple[int, ...] | None = None
+        self._counted: tuple[int, ...] | None = None
+        self._watched = False
+        self._bad_sensors: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
     def lamps(self, lit: frozenset[str]) -> None:
@@ -59,11 +65,29 @@ class IoBoardDriver(LineDriver[Message]):
         """The alarm that does not need the screen's loudspeaker."""
         self._bell = on
 
+    @property
+    def hard_meters_counted(self) -> tuple[int, ...] | None:
+        """The pulses each hard meter was given since the board was fitted; None until the board has said."""
+        return self._counted
+
+    def watch_hard_meters(self) -> None:
+        """This board drives hard meters: ask it where they are."""
+        self._watched = True
+
+    def hard_meters(self, totals: tuple[int, ...]) -> None:
+        """Bring the hard meters to these totals, never back, and each pulse once.
+
+        Raises ValueError unless there are six that the line can carry.
+        """
+        Totals(totals).encode()
+        self._totals = totals
+
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
         self._boot = None
         self._known = False
         self._ack = 0
+        self._counted = None
 
     async def _cycle(self) -> None:
         if self._boot is None:
@@ -72,15 +96,44 @@ class IoBoardDriver(LineDriver[Message]):
             wait = _WAIT if self._known else 0
             request = Poll(ack=self._ack, wait=wait, lamps=self._lamps, tower=self._tower, bell=self._bell)
         for message in await self._exchange(request.encode()):
-            match message:
-                case Identity():
-                    self._boot = message.boot
-                    self._emit(Identified(device=self.name, identity=message.text))
-                case Status():
-                    self._status(message)
-                case _:  # our own frames come back only on a line that is looped: nothing to learn
-                    pass
+            self._take(message)
+        if self._boot is not None and self._meters_are_behind:
+            totals = self._totals if self._totals and self._may_pulse else (0,) * codec.HARD_METERS
+            for message in await self._exchange(Totals(totals).encode()):
+                self._take(message)
         await self._pause()
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Identity():
+                self._boot = message.boot
+                self._emit(Identified(device=self.name, identity=message.text))
+            case Status():
+                self._status(message)
+            case Counted() if message.boot == self._boot:
+                self._counted = message.pulses
+                self._show_all_faults()
+            case _:  # our own frames come back only on a line that is looped: nothing to learn
+                pass
+
+    # ------------------------------------------------------------ the hard meters
+    @property
+    def _meters_are_behind(self) -> bool:
+        """Whether the board is to be asked where its counters are, or told where they should be."""
+        return self._watched and (self._counted is None or self._counted != (self._totals or self._counted))
+
+    @property
+    def _may_pulse(self) -> bool:
+        """Whether what is owed is what a machine at work may owe; totals of zero ask, and move nothing."""
+        if self._totals is None or self._counted is None:
+            return False
+        owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
+        return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
+
+    def _show_all_faults(self) -> None:
+        apart = self._totals is not None and self._counted is not None and not self._may_pulse
+        detail = f"counted {self._counted}, metered {self._totals}"
+        self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
     def _status(self, status: Status) -> None:
@@ -133,12 +186,12 @@ class IoBoardDriver(LineDriver[Message]):
 
     def _show_sensors(self) -> None:
         first = len(codec.INPUTS) - len(codec.SENSORS)
-        bad = {
+        self._bad_sensors = {
             _SENSOR_FAULTS[name]: name
             for place, name in enumerate(codec.SENSORS, first)
             if not self._levels >> place & 1
         }
-        self._show_faults(bad)
+        self._show_all_faults()
 
 
 def edges_ahead(seen: int, number: int) -> int:

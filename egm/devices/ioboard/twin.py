@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, Status
-from egm.devices.twin import ActionError, Port, Twin, Values, flag, word
+from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
+from egm.devices.twin import ActionError, Port, Twin, Values, flag, number, word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 _MEMORY_EDGES: Final = 256
 _ATTENDED_SECONDS: Final = 1.0
 _PRESS_SECONDS: Final = 0.08
+_PULSE_SECONDS: Final = 0.1
 
 
 class IoBoardTwin(Twin[Message]):
@@ -30,6 +31,9 @@ class IoBoardTwin(Twin[Message]):
         self._held: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
         self._outputs = Poll(ack=0, wait=0)
+        self._counted = [0] * codec.HARD_METERS
+        self._totals = [0] * codec.HARD_METERS
+        self._pulsing = False
 
     # ------------------------------------------------------------ the line
     def received(self, message: Message) -> None:
@@ -39,8 +43,27 @@ class IoBoardTwin(Twin[Message]):
                 self._send(Identity(self._boot, IDENTITY).encode())
             case Poll():
                 self._poll(message)
-            case Identity() | Status():
+            case Totals():
+                self._totals = list(message.pulses)
+                self._pulse()
+                self._send(Counted(self._boot, tuple(self._counted)).encode())
+            case Identity() | Status() | Counted():
                 pass
+
+    # ------------------------------------------------------------ the hard meters
+    def _pulse(self) -> None:
+        """Give one pulse to each meter that is behind, and go on while one is."""
+        behind = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
+        if self._pulsing or not behind:
+            return
+        for place in behind:
+            self._counted[place] += 1
+        self._pulsing = True
+        self._after(_PULSE_SECONDS, self._pulsed)
+
+    def _pulsed(self) -> None:
+        self._pulsing = False
+        self._pulse()
 
     def _poll(self, poll: Poll) -> None:
         self._polled_at = asyncio.get_running_loop().time()
@@ -97,6 +120,7 @@ class IoBoardTwin(Twin[Message]):
         """The battery keeps inputs and edges."""
         self._release()
         self._polled_at = None
+        self._totals, self._pulsing = [0] * codec.HARD_METERS, False
         for button in codec.BUTTONS:  # a finger is not there for ever
             self._set("button", button, level=False)
 
@@ -110,6 +134,7 @@ class IoBoardTwin(Twin[Message]):
             "levels": self._levels,
             "number": self._number,
             "lost": self._lost,
+            "counted": list(self._counted),
             "edges": [[edge.number, edge.input, edge.level, edge.unattended] for edge in self._edges],
         }
 
@@ -117,6 +142,7 @@ class IoBoardTwin(Twin[Message]):
         """See :meth:`memory`."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
+        self._counted = list(memory.get("counted", self._counted))
         self._edges = deque(
             Edge(number, place, level, unattended=unattended)
             for number, place, level, unattended in memory["edges"]
@@ -134,6 +160,7 @@ class IoBoardTwin(Twin[Message]):
             "mains": self._mains,
             "battery": self._battery,
             "forget": self._forget,
+            "turn": self._turn,
             "jam": self._jam,
             "lie": self._lie,
         }
@@ -178,6 +205,14 @@ class IoBoardTwin(Twin[Message]):
         self._levels ^= 1
         return "a door without an edge"
 
+    def _turn(self, values: Values) -> str:
+        """``meter`` (0 to 5), ``pulses`` it shows from now on: turned by hand, or another board."""
+        place, pulses = number(values, "meter"), number(values, "pulses")
+        if not 0 <= place < codec.HARD_METERS:
+            raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")
+        self._counted[place] = pulses
+        return f"hard meter {place} stands at {self._counted[place]}"
+
     def _forget(self, _: Values) -> str:
         """The battery has failed over a power loss: edges are gone and the boot number changes."""
         self._edges.clear()
@@ -195,6 +230,7 @@ class IoBoardTwin(Twin[Message]):
             "tower": sorted(self._outputs.tower) if attended else ["tilt"],
             "bell": self._outputs.bell if attended else False,
             "edges_waiting": len(self._edges),
+            "hard_meters": list(self._counted),
         }
 
     def _on(self, group: str) -> list[str]:
