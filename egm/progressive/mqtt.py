@@ -68,10 +68,11 @@ async def connection(
 class MqttCarrier:
     """A :class:`~egm.progressive.carrier.Carrier` to the broker a cabinet file names."""
 
-    def __init__(self, slot: LinkSlot, machine: str) -> None:
+    def __init__(self, slot: LinkSlot, machine: str, *, retry_seconds: float = _RETRY_SECONDS) -> None:
         """``machine``: its serial, as its certificate names it. Raises OperatorError for bad certificates."""
         self._slot = slot
         self._machine = machine
+        self._retry_seconds = retry_seconds
         self._context = tls(slot)
         self._outbox: asyncio.Queue[FromMachine] | None = None
 
@@ -97,7 +98,7 @@ class MqttCarrier:
                     ears.disconnected(str(error))
             finally:
                 self._outbox = None
-            await asyncio.sleep(_RETRY_SECONDS)
+            await asyncio.sleep(self._retry_seconds)
 
     async def _carry(self, client: aiomqtt.Client, ears: Ears) -> None:
         sending = asyncio.create_task(self._send_all(client), name="progressive sender")

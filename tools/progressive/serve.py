@@ -35,10 +35,21 @@ _RETRY_SECONDS: Final = 1.0
 class Service:
     """A controller, and its place on the broker. ``tell`` hears what is worth a line on a terminal."""
 
-    def __init__(self, controller: Controller, slot: LinkSlot, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        slot: LinkSlot,
+        tell: Callable[[str], None],
+        *,
+        values_seconds: float = _VALUES_SECONDS,
+        retry_seconds: float = _RETRY_SECONDS,
+    ) -> None:
+        """``values_seconds``: between two values of a level, at most a second (I-02)."""
         self._controller = controller
         self._slot = slot
         self._tell = tell
+        self._values_seconds = values_seconds
+        self._retry_seconds = retry_seconds
         self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
 
     async def run(self) -> None:
@@ -52,7 +63,7 @@ class Service:
                     await self._serve(client)
             except (aiomqtt.MqttError, OSError) as error:
                 self._tell(f"no broker: {error}")
-            await asyncio.sleep(_RETRY_SECONDS)
+            await asyncio.sleep(self._retry_seconds)
 
     async def _serve(self, client: aiomqtt.Client) -> None:
         tasks = [
@@ -97,7 +108,7 @@ class Service:
         while True:
             for value in self._controller.values():
                 await client.publish(topics.value(value.level), encode(value), 1, retain=True)
-            await asyncio.sleep(_VALUES_SECONDS)
+            await asyncio.sleep(self._values_seconds)
 
 
 def latest(answers: list[FromController]) -> list[FromController]:

@@ -1,0 +1,88 @@
+"""A Mosquitto of one's own, with the link's certificates, for simulations, campaigns and tests."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.progressive.slots import LinkSlot
+from tools.progressive.certificates import (
+    AUTHORITY,
+    BROKER,
+    CONTROLLER,
+    SIGN,
+    broker_configuration,
+    make_authority,
+    make_certificate,
+)
+
+_UP_SECONDS: Final = 20.0
+
+
+class BrokerMissingError(OperatorError):
+    """Mosquitto is not installed."""
+
+
+def mosquitto() -> str:
+    """The broker's program. Raises :class:`BrokerMissingError`."""
+    found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        raise BrokerMissingError("mosquitto is not installed (Debian: apt install mosquitto)")
+    return found
+
+
+class Broker:
+    """One broker on a free port of this computer; ``folder`` holds its certificates."""
+
+    def __init__(self, folder: Path, machines: Iterable[str]) -> None:
+        """Make the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
+        self._program = mosquitto()
+        self._folder = folder
+        now = datetime.now(UTC)
+        make_authority(folder, now)
+        make_certificate(folder, BROKER, now, ("127.0.0.1",))
+        for name in (CONTROLLER, SIGN, *machines):
+            make_certificate(folder, name, now)
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port: int = found.getsockname()[1]
+        self._configuration = broker_configuration(folder, self.port)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def slot(self, name: str) -> LinkSlot:
+        """How ``name`` connects."""
+        return LinkSlot(
+            port=self.port,
+            authority=self._folder / f"{AUTHORITY}.crt",
+            certificate=self._folder / f"{name}.crt",
+            key=self._folder / f"{name}.key",
+        )
+
+    async def start(self) -> None:
+        """Run it, and wait until it listens. Raises TimeoutError when it does not."""
+        self._process = subprocess.Popen(  # noqa: ASYNC220 (it is the start of a server, and quick)
+            [self._program, "-c", str(self._configuration)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        async with asyncio.timeout(_UP_SECONDS):
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                except OSError:
+                    await asyncio.sleep(0.01)
+                    continue
+                writer.close()
+                return
+
+    def kill(self) -> None:
+        """End it as a power cut would: everybody's connection is gone, and every message on its way."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

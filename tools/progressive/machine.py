@@ -1,0 +1,205 @@
+"""A simulated machine on a link: the real link client over the real carrier, and a memory that outlives it.
+
+It plays by dice instead of games. What a machine's journal would hold is in :class:`Memory`; everything else
+is gone with the object, as with a process that is killed. ``step`` is called after each thing that became
+durable and before what follows from it: whoever raises there has killed the machine at that point.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from egm.progressive.carrier import Carrier
+from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, News, Over
+from egm.progressive.messages import Claim, Commit, Contribution, FromController
+from egm.progressive.pools import Pool
+
+_TICK_SECONDS: Final = 0.005
+
+
+@dataclass(slots=True)
+class Hit:
+    """One hit as the machine's memory has it; amounts in minor units, None until known."""
+
+    after: int
+    shown_cents: int
+    locked_cents: int | None = None
+    paid_cents: int | None = None
+    closed: bool = False
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a machine must not forget."""
+
+    given: list[Contribution] = field(default_factory=list)
+    counted: int = 0
+    hits: dict[str, Hit] = field(default_factory=dict)
+    shown_cents: int = 0
+    falls: int = 0
+    boots: int = 0
+    complaints: list[str] = field(default_factory=list)
+
+
+class SimulatedMachine:
+    """One life of a machine that feeds one level."""
+
+    def __init__(
+        self,
+        serial: str,
+        pool: Pool,
+        memory: Memory,
+        carrier: Carrier,
+        *,
+        now_ns: Callable[[], int],
+        stale_ns: int,
+        step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._serial = serial
+        self._pool = pool
+        self.memory = memory
+        self._carrier = carrier
+        self._now_ns = now_ns
+        self._step = step
+        self.link = Link(serial, (pool,), stale_ns=stale_ns)
+        self._connections = 0
+        memory.boots += 1
+        self.link.remember(pool.id, memory.counted, memory.given[memory.counted :])
+        self.link.last_shown(pool.id, memory.shown_cents, memory.falls)
+        for name, hit in memory.hits.items():
+            if not hit.closed:
+                self._take_up(name, hit)
+
+    def _take_up(self, name: str, hit: Hit) -> None:
+        claim = self._claim(name, hit)
+        if hit.paid_cents is not None:
+            self.link.paid(self._commit(name, hit.paid_cents), claim, self._now_ns())
+            return
+        self.link.hit(claim, self._now_ns())
+        if hit.locked_cents is not None:
+            self.link.locked(name)
+            self._pay(name, hit)
+
+    # ------------------------------------------------------------------ playing
+    @property
+    def settled(self) -> bool:
+        """Everything given is counted, and every hit is paid and closed at the controller."""
+        feeder = self.link.feeders[self._pool.id]
+        memory = self.memory
+        return feeder.counted == len(memory.given) and all(hit.closed for hit in memory.hits.values())
+
+    @property
+    def shown_cents(self) -> int:
+        """What its screen shows, minor units."""
+        return self.link.shown(self._pool.id, self._now_ns()).amount_cents
+
+    def play(self, dice: random.Random, hit_chance: float) -> None:
+        """One wager; ``hit_chance`` of it wins the level."""
+        memory, terms = self.memory, self._pool.definition.terms
+        stake_cents = self._pool.definition.chance.stake_cents
+        made = Contribution(
+            machine=self._serial,
+            level=self._pool.id,
+            sequence=len(memory.given) + 1,
+            wager_cents=stake_cents,
+            amount=stake_cents * terms.increment,
+        )
+        memory.given.append(made)
+        won = dice.random() < hit_chance
+        name = f"{self._serial}.{self._pool.id}.{made.sequence}"
+        if won:  # in the wager's own transaction, as the machine does it
+            memory.hits[name] = Hit(after=made.sequence, shown_cents=self.shown_cents)
+        self._step("wager")
+        self.link.contributed(made, self._now_ns())
+        if won:
+            self._step("hit")
+            self.link.hit(self._claim(name, memory.hits[name]), self._now_ns())
+        self._send()
+
+    def _claim(self, name: str, hit: Hit) -> Claim:
+        return Claim(
+            machine=self._serial,
+            level=self._pool.id,
+            claim=name,
+            after=hit.after,
+            shown_cents=hit.shown_cents,
+        )
+
+    def _commit(self, name: str, cents: int) -> Commit:
+        return Commit(machine=self._serial, level=self._pool.id, claim=name, amount_cents=cents)
+
+    # ------------------------------------------------------------------ the link's ears
+    async def run(self) -> None:
+        """Live until cancelled or killed."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._carrier.run(self))
+            while True:
+                self.link.tick(self._now_ns())
+                self._learn_all()
+                self._send()
+                await asyncio.sleep(_TICK_SECONDS)
+
+    def connected(self) -> None:
+        """Enrol anew."""
+        self._connections += 1
+        nonce = f"{self._serial}.{self.memory.boots}.{self._connections}"
+        self.link.connected(nonce, self._now_ns())
+        self._send()
+
+    def disconnected(self, why: str) -> None:
+        """The level is down."""
+        del why
+        self.link.disconnected()
+
+    def received(self, message: FromController) -> None:
+        """Take what the controller says."""
+        self.link.receive(message, self._now_ns())
+        self._learn_all()
+        self._send()
+
+    def misunderstood(self, text: str) -> None:
+        """Keep it; nothing moves."""
+        self.memory.complaints.append(text)
+
+    def _send(self) -> None:
+        for message in self.link.take_messages():
+            self._carrier.send(message)
+
+    # ------------------------------------------------------------------ what it learns
+    def _learn_all(self) -> None:
+        for news in self.link.take_news():
+            self._learn(news)
+        feeder = self.link.feeders[self._pool.id]
+        self.memory.counted = max(self.memory.counted, feeder.counted)
+        self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.falls
+
+    def _learn(self, news: News) -> None:
+        match news:
+            case Locked():
+                hit = self.memory.hits[news.claim]
+                if hit.locked_cents is None:
+                    self._step("award heard")
+                    hit.locked_cents = news.amount_cents
+                    self._step("award kept")
+                elif hit.locked_cents != news.amount_cents:
+                    self.memory.complaints.append(f"{news.claim}: awarded {news.amount_cents} besides")
+                self.link.locked(news.claim)
+                self._pay(news.claim, hit)
+            case Over():
+                self._step("closed")
+                self.memory.hits[news.claim].closed = True
+                self.link.forget(news.claim)
+            case Behind():
+                self.memory.counted = news.sequence
+                self.link.remember(news.level, news.sequence, self.memory.given[news.sequence :])
+            case Ahead() | Complaint():
+                self.memory.complaints.append(str(news))
+
+    def _pay(self, name: str, hit: Hit) -> None:
+        if hit.paid_cents is None and hit.locked_cents is not None:
+            hit.paid_cents = hit.locked_cents
+            self._step("paid")
+        if hit.paid_cents is not None:
+            self.link.paid(self._commit(name, hit.paid_cents), self._claim(name, hit), self._now_ns())
