@@ -138,7 +138,7 @@ def _changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     before, after = told["before"] or {}, told["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:
-        if before.get(name) != after[name]:
+        if before.get(name, "") != after[name]:
             yield when, f"{name}: {before.get(name, '')} -> {after[name]}"
     old = {game["game"]: game for game in before.get("games", ())}
     for game in after["games"]:

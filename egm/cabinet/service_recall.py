@@ -181,7 +181,14 @@ def _numbered(play: Play) -> list[tuple[int, Any]]:
 
 
 def _compact(values: Mapping[str, Any]) -> str:
-    return "  ".join(f"{key}={value}" for key, value in values.items() if value not in (None, {}, []))
+    """Recorded values on one line, whatever is nested in them side by side with the rest."""
+    told = []
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            told.append(_compact(value))
+        elif value not in (None, []):
+            told.append(f"{key}={value}")
+    return "  ".join(text for text in told if text)
 
 
 def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
