@@ -1,0 +1,118 @@
+"""A position at work: how long an outcome is shown before the next game, and whom its screens hear."""
+
+import asyncio
+
+import pytest
+from machine_room import Room
+
+from egm.cabinet.ports import Ports
+from egm.cabinet.residents import admit
+from egm.cabinet.states import Event, State
+from egm.cabinet.station import Station
+from egm.config import GameSlot, StateFolder, load_cabinet
+from egm.errors import OperatorError
+from egm.profiles import profile as profiles
+
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+
+
+def a_station(tmp_path, game_time_ms: int) -> tuple[Room, Station]:
+    place = tmp_path / "place.toml"
+    place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
+    room = Room(tmp_path / "state", profile=place)
+    residents, _ = admit((GameSlot(game="maple-classic"),), room.profile)
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    heard: list = []
+
+    def handle(at: Station, occurrence) -> None:
+        heard.append(occurrence)
+        at.engine.handle(occurrence.event, **occurrence.values)
+
+    station = Station(room.cabinet, residents, folder, handle, lambda: None)
+    station.open(Ports(drivers=(), kinds={}))
+    return room, station
+
+
+def ends_after(station: Station, seconds: float, act) -> bool:
+    """Whether ``act`` lets the shown outcome end so long after it, however slow this computer is."""
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    act()
+    assert station._show_timer is not None
+    return before + seconds <= station._show_timer.when() <= loop.time() + seconds
+
+
+@pytest.mark.requirement("N-04", "C-24")
+def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 2500)
+        station.engine.handle(Event.MEMORY_READY)
+        station.engine.handle(Event.SELF_TEST_PASSED)
+        room.cabinet.acceptor = room.hands
+        room.engine = station.engine
+        room.ledgers.paper._handle = station.engine.handle
+        room.insert(500)
+        room.cabinet.acceptor = None
+        assert ends_after(station, 2.5, lambda: station.engine.handle(Event.PLAY))  # nobody looks
+        assert station.engine.state is State.PLAYING
+        station.engine.handle(Event.PLAY)
+        assert room.cabinet.notice.code == "refused.playing"
+
+        play_id = station._showing
+        room.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
+        assert ends_after(station, 2.1, lambda: station._shown_by_screen(play_id))
+        room.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
+        assert ends_after(station, 0.0, lambda: station._shown_by_screen(play_id))
+        station._show_timer.cancel()
+        room.close()
+
+    asyncio.run(scene())
+
+
+def test_late_news_of_an_earlier_game_ends_nothing(tmp_path):
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 0)
+        station._shown_by_screen("play-1")
+        assert station._show_timer is None
+        room.close()
+
+    asyncio.run(scene())
+
+
+CABINET = """
+[machine]
+serial = "EGM-1"
+operator_number = "1"
+site = "somewhere"
+profile = "generic"
+positions = 2
+[[games]]
+game = "maple-classic"
+[devices.bill2]
+protocol = "id003"
+position = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("position = 2", "position = 3", "devices.bill2.position: 3; the machine has 2"),
+        ("positions = 2", "positions = 0", "machine.positions"),
+        ("position = 2", "position = 0", "devices.bill2.position"),
+        (
+            "[devices.bill2]",
+            '[sas.one]\nport = "pty"\n[host]\ntickets = "system"\n[devices.bill2]',
+            "a machine of one position only",
+        ),
+    ],
+)
+def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
+    path = tmp_path / "cabinet.toml"
+    path.write_text(CABINET)
+    assert load_cabinet(path).machine.positions == 2
+    path.write_text(CABINET.replace(old, new))
+    with pytest.raises(OperatorError) as refusal:
+        load_cabinet(path)
+    assert said in str(refusal.value)
