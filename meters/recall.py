@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.chart import Role, account
+from meters.chart import Role, account, words_of
 from meters.entry import StoredEntry
 from meters.errors import JournalError
 from meters.transaction import Phase
@@ -125,8 +125,17 @@ class Play:
 
     @property
     def win_cents(self) -> int | None:
-        """What the play won, in minor units, however paid; None while it is open."""
-        return None if self.end is None else sum(t.amount_cents for t in self.end.transfers)
+        """What the play won, in minor units, levels included and however paid; None while it is open."""
+        if self.end is None:
+            return None
+        return sum(t.amount_cents for t in self.end.transfers if account(t.source).role is Role.WIN)
+
+    @property
+    def levels_won(self) -> tuple[tuple[str, int], ...]:
+        """The progressive levels it was paid, in order, and what each was worth, in minor units."""
+        paid = () if self.end is None else self.end.transfers
+        named = ((words_of(t.source).get("level"), t.amount_cents) for t in paid)
+        return tuple((level, cents) for level, cents in named if level is not None)
 
     @property
     def credit_before_cents(self) -> int | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.inventory import sheet
 from egm.cabinet.service_desk import Entry, Move, Stay, refuse
+from egm.cabinet.service_levels import level_tables
 from egm.cabinet.service_words import BACK, columns, moment, money, number, pairs, plain, say
 from egm.link.pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
@@ -243,6 +244,7 @@ def _story(entry: StoredEntry) -> dict[str, Any]:
 ENTRIES: Final = (
     Entry("meters", Permission.READ_METERS, Meters),
     *(Entry(f"log.{name}", Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
+    Entry("levels", Permission.READ_METERS, partial(Listing, "levels", level_tables)),
     Entry("software", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
     Entry("inventory", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
     Entry("memory", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),

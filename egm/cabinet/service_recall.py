@@ -165,6 +165,7 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
     choices = [
         (say("service.recall.choice", number=n), plain(story(step)["choice"])) for n, step in _numbered(play)
     ]
+    rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
     wins = play.outcome["wins"] if play.outcome is not None else ()
     lines = [(plain(_compact(win)), number(int(win.get("credits", 0)))) for win in wins]
     return (

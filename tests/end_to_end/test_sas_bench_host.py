@@ -132,9 +132,15 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
     before = cabin.player.games
     meters = obey(host, ["meters"])
     named = {
-        "0B credits from bills accepted": 1000, "24 total drop": 1000, "15 total ticket in": 0,
-        "16 total ticket out": 0, "04 cancelled credits": 0, "03 hand-paid cancelled credits": 0,
-        "02 jackpot": 0, "23 total hand-paid": 0, "43 $10 bills accepted": 1,
+        "0B credits from bills accepted": 1000,
+        "24 total drop": 1000,
+        "15 total ticket in": 0,
+        "16 total ticket out": 0,
+        "04 cancelled credits": 0,
+        "03 hand-paid cancelled credits": 0,
+        "02 jackpot": 0,
+        "23 total hand-paid": 0,
+        "43 $10 bills accepted": 1,
     }
     assert {name: meters.get(name) for name in named} == named
     assert host.answer_to(0x1C).values["door_opened"] == 0

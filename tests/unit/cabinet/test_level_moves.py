@@ -5,13 +5,15 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from progressive_room import GAME, NO_LUCK, B, room_of
-from staff_hands import Menu
+from progressive_room import GAME, NO_LUCK, A, B, room_of
+from small_controller import pool
+from staff_hands import Menu, said
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event
 from egm.people import Role
 from egm.progressive.level import Level
+from egm.progressive.pools import Pools
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -101,3 +103,30 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
     assert "30,042" in run.output
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path / "none")])
     assert run.exit_code == 1
+
+
+@pytest.mark.requirement("I-05", "D-16")
+def test_every_level_is_shown_at_the_machine(room):
+    room.cabinet.pools = Pools((*room.cabinet.pools.by_id.values(), pool("SHARED")))
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
+    tables = {said(table.title, "en"): table for table in menu.page.tables}
+    assert "Top (three-levels.top.50)" in tables
+    given_up = tables["three-levels.top.1000, no longer played for"]
+    lines = {said(row.cells[0], "en"): said(row.cells[1], "en") for row in given_up.rows}
+    assert lines["Shows"] == "US$300.42"
+    assert lines["Exact amount, minor units"] == "210300/7"
+    assert lines["Increment, of each wager"] == "1/70"
+    shared = tables["SHARED (SHARED)"]
+    assert said(shared.rows[1].cells[1], "en") == "Not connected"
+
+
+@pytest.mark.requirement("E-01", "D-19")
+def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
+    room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    room.play()
+    room.shown()
+    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    menu.touch(menu.page.tables[0].rows[0].action)
+    lines = menu.lines()
+    assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("US$16.00", "US$15.00")
+    room.close()
