@@ -1,11 +1,12 @@
 """The ticket ledger held against the machine's meters (H-15): two records of the same money, kept apart."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from egm.errors import OperatorError
-from egm.tickets.record import Action
+from egm.tickets.model import CAGE, ELSEWHERE
+from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
 from meters.chart import CREDIT_KINDS
 
@@ -24,6 +25,16 @@ class Comparison:
         return self.journal_cents == self.ledger_cents
 
 
+def _issuers(records: Iterable[Record]) -> set[str]:
+    return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
+
+
+def _redeemers(records: Iterable[Record]) -> set[str]:
+    """The machines of a ledger in which nothing was issued."""
+    moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
+    return {move.by for move in moves if not move.by.startswith(CAGE)}
+
+
 def compare(
     store: TicketStore, balance_cents: Callable[[str], int], machine_serial: str | None = None
 ) -> list[Comparison]:
@@ -33,7 +44,7 @@ def compare(
     out where all tickets are one machine's. Raises :class:`OperatorError` where it must not.
     """
     records = list(store.records())
-    serials = {record.ticket.machine_serial for record in records}
+    serials = _issuers(records) or _redeemers(records)
     if machine_serial is None:
         if len(serials) > 1:
             raise OperatorError(f"this ledger is shared: which machine of {', '.join(sorted(serials))}?")

@@ -12,7 +12,7 @@ from typing import Final
 from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
-from egm.tickets.model import Ticket, TicketKind, TicketState
+from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Move, Record
 from egm.tickets.redemption import Reason, Redemption, Refusal, end, expire, lock
 from egm.tickets.store import TicketStore
@@ -48,7 +48,7 @@ class Cage:
             raise OperatorError("the cage: who is it? Nothing is paid or changed without a person's name")
         self._store = store
         self._clock = clock
-        self._by = f"cage:{person.strip()}"
+        self._by = f"{CAGE}{person.strip()}"
 
     def pay(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
         """Redeem a ticket for cash: durable when it returns, and only then is money handed over.
@@ -81,7 +81,7 @@ class Cage:
         Dangerous where the paper lies in that machine's box, so it takes a second person, and both have
         looked. A machine that comes back and commits is told that it may not, and stops.
         """
-        if not witness.strip() or f"cage:{witness.strip()}" == self._by:
+        if not witness.strip() or f"{CAGE}{witness.strip()}" == self._by:
             raise OperatorError("the cage: releasing a locked ticket takes a second person")
         return self._act(number, Action.RELEASE, why, witness=witness.strip())
 
@@ -131,6 +131,8 @@ def expire_due(store: TicketStore, clock: Clock, by: str) -> int:
 
 
 def _not_for_cash(ticket: Ticket) -> Refusal | None:
+    if ticket.machine_serial == ELSEWHERE:
+        return Refusal(Reason.HOST_OWES)
     if ticket.kind is TicketKind.RESTRICTED:
         return Refusal(Reason.WRONG_KIND, ticket.kind.value)
     return None

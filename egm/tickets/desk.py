@@ -29,7 +29,7 @@ from typing import Final
 from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
-from egm.tickets.model import House, Ticket, TicketKind, TicketState
+from egm.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Enrolment, Record
 from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
 from egm.tickets.store import TicketStore
@@ -37,8 +37,6 @@ from egm.tickets.templates import load_template
 
 #: The vouchers a machine can show (AGE 5.1.5).
 HISTORY: Final = 35
-#: Who issued a ticket that this ledger learned of from a host.
-ELSEWHERE: Final = "host"
 #: Numbers tried before it is certain that their source is broken: one in 10^12 collides by chance.
 _TRIES: Final = 100
 

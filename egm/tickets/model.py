@@ -12,6 +12,10 @@ from egm.tickets.errors import InvalidTicket
 
 #: Digits of a validation number as printed: two of the system, sixteen of the ticket.
 DIGITS: Final = 18
+#: How the moves a cashier makes are signed.
+CAGE: Final = "cage:"
+#: Who issued a ticket that this ledger learned of from a host: it is the host who owes it.
+ELSEWHERE: Final = "host"
 #: What of an unredeemed ticket's number may be shown (E-06).
 _SHOWN: Final = 4
 

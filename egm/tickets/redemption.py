@@ -32,6 +32,7 @@ class Reason(StrEnum):
     AMOUNT = "amount"  # the host says another worth than the ticket was known by
     HOST_DOWN = "host_down"  # nobody there to say what it is worth
     HOST_REFUSED = "host_refused"
+    HOST_OWES = "host_owes"  # issued elsewhere: the host's cashier pays it
     NOT_NOW = "not_now"
 
 

@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 from egm.errors import OperatorError
 from egm.tickets.copies import FILE_NAME, Copies
 from egm.tickets.errors import TicketOrderError
-from egm.tickets.model import Ticket, TicketKind, TicketState, mask
+from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
 from egm.tickets.movelog import digest
 from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
 from meters.storage import DiskStorage, Storage
@@ -202,14 +202,16 @@ class TicketStore:
         return [self._read(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Count and value of the tickets by state and kind; see :attr:`Sum.owed` for the liability."""
+        """Count and value of tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
                FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
                WHERE m.step = (SELECT max(step) FROM moves WHERE number = m.number)
-               GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+                 AND json_extract(first.story, '$.ticket.machine_serial') <> ?
+               GROUP BY 1, 2, 3 ORDER BY 1, 2, 3""",
+            ELSEWHERE,
         ).fetchall()
         return [
             Sum(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)

@@ -34,6 +34,7 @@ _WORDS: Final = {
     Reason.REDEEMED: "the ticket has been redeemed already",
     Reason.VOID: "the ticket is void",
     Reason.EXPIRED: "the ticket has expired",
+    Reason.HOST_OWES: "the ticket was issued elsewhere: the host that validates it pays it",
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 _WRITERS: Final = {".png": png, ".pdf": pdf}

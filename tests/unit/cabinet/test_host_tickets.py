@@ -327,6 +327,28 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     assert third.port.redeeming.digits == FIRST
 
 
+@pytest.mark.requirement("E-06")
+def test_no_number_is_in_the_journal_whole(make):
+    room = make().insert(500)
+    room.engine.handle(Event.CASH_OUT)
+    room.port.give_number(SECOND)
+    printed(room)
+    for answer in ("rejected", "returned", "taken"):
+        room.offer_ticket(FIRST)
+        if answer == "rejected":
+            room.port.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
+            continue
+        room.port.authorise(FIRST, CASHABLE, 1234)
+        if answer == "returned":
+            room.ledger.not_stacked("jam")
+        else:
+            stacked(room)
+    bodies = b"".join(room.journal.bodies())
+    for number in (FIRST, SECOND):
+        assert number.encode() not in bodies
+        assert number[-4:].encode() in bodies
+
+
 def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room = make()
     room.offer_ticket(FIRST)

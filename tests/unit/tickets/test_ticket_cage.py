@@ -12,6 +12,7 @@ from ticket_office import RULES, Office, StandingClock
 from egm.errors import OperatorError
 from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
 from egm.tickets.cage import Cage, Payee, expire_due, register
+from egm.tickets.numbers import is_system
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 
@@ -202,6 +203,25 @@ def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
     Office(tmp_path, serial="EGM-2").issued("b", 300)
     assert "which machine of EGM-0000001, EGM-2?" in egm("report", status=1)
     assert "the meters say 900, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+
+
+@pytest.mark.requirement("H-15")
+def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(egm, tmp_path):
+    office = Office(tmp_path, reads=is_system)
+    taken, back = "070000000000000001", "070000000000000002"
+    for redemption_id, number, end in (("r1", taken, "commit"), ("r2", back, "abort")):
+        assert office.desk.admit(redemption_id, number, TicketKind.CASHABLE, 500).ticket.amount_cents == 500
+        if end == "commit":
+            office.desk.redeem_commit(redemption_id)
+        else:
+            office.desk.redeem_abort(redemption_id, "jam")
+    journal_of(tmp_path, out_cents=1, in_cents=500)
+    assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
+    office.issued("a", 1)
+    told = json.loads(egm("report", "--json"))
+    assert told["owed_cents"] == {"CAD": 1}
+    assert [line["tickets"] for line in told["sums"]] == [1]
+    assert "issued elsewhere" in egm("pay", back, "--person", "Luc", status=1)
 
 
 def test_register(office, egm):
