@@ -21,7 +21,7 @@ from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
 from egm.screen.scenes.stage import Stage, bulbs, draw_focus
-from egm.screen.scenes.value import draw_value
+from egm.screen.scenes.value import draw_value, value_plate
 from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -120,7 +120,11 @@ class Picture:
                     for c in controls(self.layout.drawer, view, self.texts(view))
                 ]
                 found.append(Touch(self.layout.drawer, Action("")))
-        found += self._places(self._stage(view))
+        stage = self._stage(view)
+        plate = value_plate(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
+        if plate is not None and reminds(stage) is None:
+            found.append(Touch(plate, Action("")))
+        found += self._places(stage)
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]

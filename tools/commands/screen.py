@@ -66,9 +66,10 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
 @command.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
-def address(state: Path | None) -> None:
+@click.option("--top", is_flag=True, help="The top screen's.")
+def address(state: Path | None, *, top: bool) -> None:
     """Print a fresh address of the browser screen, after the one printed at the start has been used."""
-    path = (state or default_state_dir()) / "run" / "screen.url"
+    path = (state or default_state_dir()) / "run" / ("top.url" if top else "screen.url")
     try:
         click.echo(path.read_text("utf-8").strip())
     except OSError as error:

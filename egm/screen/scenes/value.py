@@ -41,19 +41,27 @@ def moving(stage: Stage) -> Notice | None:
     return notice
 
 
+def value_plate(stage: Stage) -> Rect | None:
+    """Where the plate stands while something moves: what lies under it cannot be touched."""
+    if moving(stage) is None:
+        return None
+    x, y, w, h = stage.layout.field
+    wide, high = min(760.0, w - 40), 168.0
+    return (x + (w - wide) / 2, y + h - high - 18, wide, high)
+
+
 def draw_value(stage: Stage) -> None:
     """A plate over the lower field: what moves, and its sum."""
-    notice = moving(stage)
-    if notice is None:
+    notice, place = moving(stage), value_plate(stage)
+    if notice is None or place is None:
         return
     kind, leaving, seconds = _MOVES[notice.code]
     since = stage.view.now - stage.view.notices_at
     still = stage.view.reduced_motion
     arrive = 1.0 if still else ease_out(since / 0.3)
     leave = 1.0 if still else 1 - clamp((since - seconds + 0.3) / 0.3)
-    x, y, w, h = stage.layout.field
-    wide, high = min(760.0, w - 40), 168.0
-    plate: Rect = (x + (w - wide) / 2, y + h - high - 18 + 40 * (1 - min(arrive, leave)), wide, high)
+    x, y, wide, high = place
+    plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), wide, high)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
     rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
     stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
