@@ -13,6 +13,8 @@ from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.games import open_game
 from egm.link.messages import Notice
 
+#: What a player may still be owed besides credits.
+_OWED: Final = frozenset({Key.GAME.value, Key.HANDPAY.value, Key.PAY_OUT.value, Key.PAPER.value})
 #: Whoever configures has the machine open before him.
 _DOORS: Final = frozenset({"main", "logic"})
 
@@ -78,9 +80,9 @@ def machine_is_open(cabinet: Cabinet, _: Occurrence) -> bool:
 
 
 def nothing_is_owed(cabinet: Cabinet, _: Occurrence) -> bool:
-    """No credit, no game, no payment by hand and no payout: nothing of a player's is on the machine."""
-    owed = (Key.GAME, Key.HANDPAY, Key.PAY_OUT, Key.PAPER)
-    return cabinet.journal.credits_cents() == 0 and all(cabinet.recall(key) is None for key in owed)
+    """No credit, game, payment by hand or payout at any position: nothing of a player's is on the machine."""
+    kept = {key.rpartition("/")[2] for key in cabinet.journal.states()}  # a position's keys are "2/game"
+    return cabinet.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
 
 
 def option_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
