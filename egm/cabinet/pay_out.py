@@ -6,6 +6,7 @@ played nor paid a second time. A way that fails gives them back, and they are pa
 """
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from functools import cache
 from typing import Any, Final
 
@@ -159,9 +160,16 @@ def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cent
 
 
 def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
-    """What a ticket of this kind says of its house and its last day, as the host has it where it says so."""
+    """What a ticket of this kind says of its house and its last day, as the host has it where it says so.
+
+    Restricted credit that has a last day of its own takes it along.
+    """
     own, terms = cabinet.profile.tickets.valid_days, cabinet.terms
-    return Printed(terms.house(cabinet.identity.house), terms.valid_days(kind, own))
+    days = terms.valid_days(kind, own)
+    credit = cabinet.recall(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
+    if credit is not None and credit["expires"]:
+        days = max(0, (date.fromisoformat(credit["expires"]) - cabinet.local_date).days)
+    return Printed(terms.house(cabinet.identity.house), days)
 
 
 def print_ticket(cabinet: Cabinet) -> None:

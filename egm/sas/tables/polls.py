@@ -118,7 +118,9 @@ _ROWS: Final[tuple[PollName, ...]] = (
     PollName(0x85, "send SAS progressive win amount", _R, _K),
     PollName(0x86, "receive several progressive levels", _SG, _K, "whether a length is present is not known"),
     PollName(0x87, "send several SAS progressive win amounts", _R, _K, "the layout is uncertain"),
-    PollName(0x8A, "initiate a legacy bonus pay", _S, _K),
+    PollName(
+        0x8A, "initiate a legacy bonus pay", _S, _K, "it names no transfer: a lost answer could pay twice"
+    ),
     PollName(0x8B, "initiate multiplied jackpot mode", _S, _K, "obsolete; layout not found"),
     PollName(0x8C, "enter or exit tournament mode", _M, _K),
     PollName(0x8E, "send card information", _R, _K),

@@ -195,17 +195,17 @@ def test_tickets_not_yet_read_when_the_power_goes_are_told_of_afterwards(make):
     assert again.long(0x4D, "00")[2:4] == "01"
 
 
-def test_a_restricted_ticket_tells_its_kind_and_pool(make):
+def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_credit(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
-    terms = {Key.RESTRICTED: {"expires": "", "pool": 0x0102}}
+    terms = {Key.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
     bench.room.cabinet.record("test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(Event.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.long(0x58, NUMBER)
     printed(bench)
     record = bench.long(0x4D, "00")
-    assert (record[:2], record[-4:]) == ("01", "0201")
+    assert (record[:2], record[-12:-4], record[-4:]) == ("01", "02032026", "0201")
     assert bench.long(0x50, "01") == "01000000010000000300"
 
 
