@@ -61,6 +61,11 @@ Opener = Callable[[str, LineSettings], Handle]
 """Opens a port by its path. Raises :class:`LineLostError` where it cannot be had."""
 
 
+def is_pseudo_terminal(path: str) -> bool:
+    """Whether ``path`` is the slave of one, and has no parity. Raises OSError where nothing is there."""
+    return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
+
+
 def open_port(path: str, settings: LineSettings) -> Handle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
 
@@ -68,7 +73,7 @@ def open_port(path: str, settings: LineSettings) -> Handle:
     is in force by nothing else; it is asked for none.
     """
     try:
-        parity = "N" if os.major(Path(path).stat().st_rdev) in _PTY_MAJORS else settings.parity
+        parity = "N" if is_pseudo_terminal(path) else settings.parity
         return serial.Serial(
             path,
             baudrate=settings.baud,

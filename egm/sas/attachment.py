@@ -28,7 +28,7 @@ from egm.sas.ports import open_port
 from egm.sas.reader import Reader
 from egm.sas.settings import SasLine
 from egm.sas.watch import LinkWatch
-from egm.sas.wire import LenientFraming, StrictFraming
+from egm.sas.wire import LenientFraming, LongPoll, StrictFraming
 
 _GENESIS_SEQUENCE: Final = 1
 _LOOK_BACK_ENTRIES: Final = 1000
@@ -74,6 +74,7 @@ class SasChannel:
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
         self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
+        self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         at.sources.append(lambda: line_metrics(name, self.health))
 
@@ -149,8 +150,9 @@ class SasChannel:
             future.set_result(ask.poll.effect(self.host, ask.request))
         except MalformedPollError:
             future.set_result(None)
-        except Exception:
+        except Exception as error:
             future.set_result(None)
+            self._failed(ask.request, repr(error))
             raise
 
     def _heard(self, news: Confirmed | Told | LinkChanged | Refused) -> None:
@@ -163,8 +165,17 @@ class SasChannel:
             case LinkChanged(up=up):
                 self._money.link(up=up)
                 self._watch.changed(up=up)
+            case Refused(request=request, why=why, failed=True):
+                self._failed(request, why)
             case Refused():
                 return
+
+    def _failed(self, request: LongPoll, why: str) -> None:
+        """Record, once a poll, that this machine could not answer it: the host sees only silence."""
+        if request.code not in self._failures:
+            self._failures.add(request.code)
+            story = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
+            self.host.cabinet.log("host.poll_failed", story)
 
 
 class _Cursor:

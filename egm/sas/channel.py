@@ -66,10 +66,11 @@ class LinkChanged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A poll was met with silence, for this reason."""
+    """A poll was met with silence, for this reason; ``failed``: it was the machine's own fault."""
 
     request: LongPoll
     why: str
+    failed: bool = False
 
 
 Action: TypeAlias = Send | Ask | Confirmed | Told | LinkChanged | Refused
@@ -217,6 +218,9 @@ class Channel:
                 reply = poll.answer(request, self.readout)
             except MalformedPollError as error:
                 yield Refused(request, str(error))
+                return
+            except Exception as error:  # noqa: BLE001 (one answer that fails must not silence the line)
+                yield Refused(request, repr(error), failed=True)
                 return
             yield from self.replied(poll, request, reply)
 

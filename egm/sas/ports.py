@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import serial
 
-from egm.devices.line import LineLostError
+from egm.devices.line import LineLostError, is_pseudo_terminal
 
 BAUD: Final = 19_200
 _READ_BYTES: Final = 4096
@@ -131,23 +131,26 @@ class PseudoTerminal(_Descriptor):
 
 
 class SerialPort(_Descriptor):
-    """A real port: space parity out, and the UART's marks on parity errors in, where framing is strict."""
+    """A real port: space parity out, and the UART's marks on parity errors in, where framing is strict.
+
+    The slave of somebody's pseudo-terminal has no parity; the other side then writes the marks itself.
+    """
 
     def __init__(self, path: str, *, strict: bool) -> None:
         try:
+            self._ninth_bit = strict and not is_pseudo_terminal(path)
             self._serial = serial.Serial(
                 path,
                 baudrate=BAUD,
-                parity=serial.PARITY_SPACE if strict else serial.PARITY_NONE,
+                parity=serial.PARITY_SPACE if self._ninth_bit else serial.PARITY_NONE,
                 timeout=0,
                 write_timeout=0,
                 exclusive=True,
             )
         except (serial.SerialException, OSError, termios.error) as error:
             raise LineLostError(path, f"cannot be opened: {error}") from error
-        self._strict = strict
         super().__init__(path, self._serial.fileno())
-        if strict:
+        if self._ninth_bit:
             self._mark_parity()
 
     def _mark_parity(self) -> None:
@@ -165,7 +168,7 @@ class SerialPort(_Descriptor):
 
     def _set_parity(self, *, mark: bool) -> None:
         """Mark or space parity, once everything sent before has left."""
-        if not self._strict:
+        if not self._ninth_bit:
             return
         settings = termios.tcgetattr(self._fileno)
         settings[_CFLAG] |= termios.PARENB | _CMSPAR

@@ -28,6 +28,13 @@ class Wire:
         self._strict = strict
         self.address = address
 
+    @classmethod
+    def on(cls, fileno: int, *, strict: bool, address: int = 1) -> Self:
+        """The host's end of a line that is open already."""
+        wire = cls.__new__(cls)
+        wire._fd, wire._strict, wire.address = fileno, strict, address
+        return wire
+
     def write(self, message: bytes) -> None:
         """Send one message, its first byte with the wakeup bit where the line has one."""
         os.write(self._fd, marked(message) if self._strict else message)
@@ -72,20 +79,27 @@ class Wire:
 
     def read_poll(self, code: int, size: int) -> bytes:
         """A poll of type R, and its answer's data."""
-        self.write(bytes((self.address, code)))
-        return self._data(code, size)
+        return self._ask(bytes((self.address, code)), size)
 
     def long(self, code: int, data: bytes, size: int) -> bytes:
         """A poll with a CRC, and its answer's data; for a one-byte answer, that byte."""
-        self.write(sealed(bytes((self.address, code)) + data))
-        return self._data(code, size)
+        return self._ask(sealed(bytes((self.address, code)) + data), size)
 
-    def _data(self, code: int, size: int) -> bytes:
-        answer = self.read(size)
-        assert len(answer) == size, f"poll {code:02X}: {answer.hex(' ') or 'silence'}, {size} bytes wanted"
+    def _ask(self, poll: bytes, size: int) -> bytes:
+        """Ask until the answer is not "busy", which on a loaded computer it may be."""
+        busy = bytes((self.address, 0))
+        while True:
+            self.write(poll)
+            answer = self.read(min(size, 2))
+            if size == 1 and not self.silent(0):  # both bytes of "busy" come at once
+                answer += self.read(1)
+            if answer != busy:
+                break
         if size == 1:
             return answer
-        assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
+        answer += self.read(size - len(answer))
+        assert len(answer) == size, f"{poll.hex(' ')}: {answer.hex(' ') or 'silence'}, {size} bytes wanted"
+        assert answer[:2] == poll[:2], answer.hex(" ")
         assert is_intact(answer), answer.hex(" ")
         return answer[2:-2]
 

@@ -1,8 +1,10 @@
 """A whole machine on a SAS line: real bytes over a pseudo-terminal, the thread, the loop, the journal."""
 
 import asyncio
+import os
 import random
 import socket
+import tty
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,35 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
         wire.close()
 
     with_machine(tmp_path, scenario, {"main": {"chirp": False}})
+
+
+@pytest.mark.parametrize("framing", ["strict", "lenient"])
+def test_a_port_by_name_is_opened_lost_and_opened_again(tmp_path: Path, framing: str) -> None:
+    link = tmp_path / "port"
+
+    def plug_in() -> tuple[int, int]:
+        host, slave = os.openpty()
+        tty.setraw(slave)
+        link.unlink(missing_ok=True)
+        link.symlink_to(os.ttyname(slave))
+        return host, slave
+
+    first = plug_in()
+
+    async def scenario(rig: Rig) -> None:
+        wire = Wire.on(first[0], strict=framing == "strict")
+        assert await asyncio.to_thread(wire.read_poll, 0x1A, 8) == bytes(4)
+        second = plug_in()
+        for fileno in first:
+            os.close(fileno)
+        wire = Wire.on(second[0], strict=framing == "strict")
+        answer = b""
+        while not answer:  # the machine tries the port once a second
+            wire.write(b"\x01\x1a")
+            answer = await asyncio.to_thread(wire.read, 8, 0.2)
+        assert answer == sealed(bytes.fromhex("01 1A 00000000"))
+        assert rig.lines[0].health.last_error != ""
+        os.close(second[0])
+        os.close(second[1])
+
+    with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": framing, "port": str(link)}})

@@ -1,5 +1,6 @@
 """Implied acknowledgement, the exception queue, busy, synchronisation, chirps and real-time reports."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,19 @@ def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Be
     ask = bench.waiting[-1]
     assert list(bench.channel.replied(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
     assert bench.send(sealed(b"\x01\x01")) == b"\x01"
+
+
+def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: Bench) -> None:
+    def fails(*_: object) -> Reply:
+        raise ZeroDivisionError("planted")
+
+    polls = bench.channel._polls
+    polls[0x1A] = replace(polls[0x1A], answer=fails)
+    assert bench.read(0x1A) == ""
+    assert bench.read(0x1A) == ""
+    assert bench.read(0x11) == "00000000"
+    failures = bench.room.records("host.poll_failed")
+    assert [(story["poll"], story["why"]) for story in failures] == [("1A", "ZeroDivisionError('planted')")]
 
 
 # ---------------------------------------------------------------------------------------------- the link
