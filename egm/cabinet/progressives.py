@@ -266,10 +266,13 @@ def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str,
 def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
     for number, award in enumerate(awards(cabinet, game), start=1):
+        entry_id = f"{game['play_id']}.hit-{number}"
+        if cabinet.journal.get(entry_id) is not None:  # a cut came between this and the game's end
+            continue
         broadcast = award.claim is None and not _is_kept(cabinet, award.pool)
         cabinet.record(
             "progressive.hit_broadcast" if broadcast else "progressive.hit",
-            transaction_id=f"{game['play_id']}.hit-{number}",
+            transaction_id=entry_id,
             counts={"progressive.hits_paid": 1},
             story={
                 "machine": cabinet.identity.serial,

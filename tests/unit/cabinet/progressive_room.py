@@ -4,6 +4,7 @@ from pathlib import Path
 
 from machine_room import Room, ScriptedChance, generator
 
+import egm.profiles
 from egm.cabinet.states import State
 from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status
@@ -18,6 +19,15 @@ LINKED = (
 )
 A, B, C = 0, 1, 3  # the stops of the reel
 NO_LUCK, LUCK = 5, 0
+
+
+def place(folder: Path, old: str, new: str) -> Path:
+    """The generic profile with ``old`` replaced, in a file of its own."""
+    text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    assert old in text
+    path = folder / "place.toml"
+    path.write_text(text.replace(old, new))
+    return path
 
 
 class FixedFace:

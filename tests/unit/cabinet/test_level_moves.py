@@ -91,7 +91,7 @@ def test_what_must_not_move_does_not(room, source, target):
     assert room.records("progressive.moved") == []
 
 
-@pytest.mark.requirement("I-05")
+@pytest.mark.requirement("I-05", "D-18")
 def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
     room.close()
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
@@ -105,7 +105,7 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
     assert run.exit_code == 1
 
 
-@pytest.mark.requirement("I-05", "D-16")
+@pytest.mark.requirement("I-05", "D-16", "D-18")
 def test_every_level_is_shown_at_the_machine(room):
     room.cabinet.pools = Pools((*room.cabinet.pools.by_id.values(), pool("SHARED")))
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from machine_room import generator
-from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
+from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.residents import admit
@@ -141,9 +141,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
 
 @pytest.mark.requirement("F-05", "D-10")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
-    path = tmp_path / "place.toml"
-    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
-    path.write_text(text.replace("[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]"))
+    path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     before = machine.credit_cents
     one_game(machine)
@@ -303,9 +301,7 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
 
 
 def test_a_place_may_make_everybody_wait_for_the_controller(tmp_path):
-    path = tmp_path / "place.toml"
-    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
-    path.write_text(text.replace("[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]'))
+    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
     awaiting(tmp_path / "state").close()
     machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
     machine.engine.handle(Event.KEY_TURNED, key="attendant")
@@ -340,9 +336,7 @@ def test_real_chance_plays_the_levels_too(room):
 
 @pytest.mark.requirement("C-04", "I-05")
 def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_path):
-    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
-    path = tmp_path / "place.toml"
-    path.write_text(text.replace("[pay_out]", "win_limit_cents = 100000\n[pay_out]"))
+    path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
     slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
     capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
     for levels, said in (
@@ -353,3 +347,13 @@ def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_p
         admitted, refused = admit(slot, load_profile(path), levels)
         assert (said is None) == bool(admitted), refused
         assert said is None or said in refused[0].reason
+
+
+@pytest.mark.requirement("C-09", "C-05")
+@pytest.mark.parametrize(("counted", "admits"), [("nothing", False), ("reset", True), ("all", True)])
+def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, admits):
+    counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
+    path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
+    admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile(path), OWN)
+    assert bool(admitted) is admits, refused
+    assert admits or "returns 80.0000%" in refused[0].reason

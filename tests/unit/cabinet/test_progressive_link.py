@@ -8,7 +8,7 @@ import asyncio
 from fractions import Fraction
 
 import pytest
-from progressive_room import NO_LUCK, A, B, room_of
+from progressive_room import NO_LUCK, A, B, place, room_of
 from small_controller import SmallController
 
 from egm.cabinet.attachments import Surroundings
@@ -16,10 +16,9 @@ from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.clock import SystemClock
-from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Kind
-from egm.progressive.level import Terms
+from egm.progressive.level import Level, Terms
 from egm.progressive.slots import LevelSlot
 
 LEVELS = (
@@ -223,9 +222,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
 
 @pytest.mark.requirement("I-07")
 def test_a_place_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
-    path = tmp_path / "place.toml"
-    text = (load_profile.__globals__["_FOLDER"] / "generic.toml").read_text()
-    path.write_text(text.replace("[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]'))
+    path = place(tmp_path, "[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]')
 
     async def life():
         async with Rig(tmp_path / "state", controller, profile=path) as rig:
@@ -246,5 +243,44 @@ def test_a_controller_with_other_odds_is_recorded_and_the_level_stays_down(tmp_p
             await rig.until(lambda: rig.room.records("progressive.refused"))
             assert rig.room.records("progressive.refused")[0]["code"] == "refused.other_odds"
             assert rig.view().status == "down"
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-14")
+def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 4) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for n in range(1, 4):
+                await rig.one_game()
+                await rig.until(lambda made=n: controller.counted["TEST-1", "TOP"] == made)
+            rig.wire.up = False
+            await rig.until(lambda: rig.view().status == "down")
+            controller.counted["TEST-1", "TOP"] = 1
+            controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).contribute(50)
+            rig.wire.up = True
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 3)
+            assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
+            controller.falls["TOP"] += 1  # its operator corrects what it shows
+            await rig.up()
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+
+    run(life())
+    assert controller.levels["TOP"].contributed == 200 * (Fraction(1, 70) + Fraction(1, 1000))
+
+
+def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):
+    controller.counted["TEST-1", "TOP"] = 7
+
+    async def life():
+        async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
+            await rig.until(lambda: rig.room.records("progressive.ahead"))
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
 
     run(life())

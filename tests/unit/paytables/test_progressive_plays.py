@@ -61,7 +61,7 @@ def test_the_odds_are_those_of_play(seeded_draw):
     assert abs(hits - games * direct) < 5 * (games * direct * (1 - direct)) ** 0.5
 
 
-@pytest.mark.requirement("R-09", "C-05")
+@pytest.mark.requirement("R-09", "C-05", "C-09")
 def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_place_counts_it():
     (bet,) = analyse(load_game("lantern-harbour"), Depth.RETURN).bets
     harbour, grand = bet.progressives
