@@ -172,7 +172,10 @@ def remind(cabinet: Cabinet, _: Occurrence) -> None:
         until = over.isoformat(timespec="seconds")
     passed = sum(1 for _ in takewhile(lambda at: at <= minutes, _times(cabinet)))
     step_cents = rules.remind_spend_cents
-    reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until}
+    own = cabinet.recall(Key.LIMITS) or {}
+    mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
+    is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
+    reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until, "own": is_own}
     cabinet.record(
         "protection.reminder",
         counts={f"reminders.{kind}": 1},
@@ -240,6 +243,7 @@ def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
         minutes=reminder["minutes"],
         spent_cents=reminder["spent_cents"],
         until_utc=reminder["until"],
+        own=reminder["own"],
     )
 
 

@@ -113,6 +113,8 @@ class Reminder(_Message):
     spent_cents: int
     """Wagers less wins since then; below zero the player is ahead."""
     until_utc: str = ""
+    own: bool = True
+    """A limit is the player's own; else it is the place's."""
 
 
 class Session(_Message):

@@ -102,7 +102,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     minutes(room, 30)
     room.engine.handle(Event.REMINDER_DUE)
     seen = snapshot(room.engine, fingerprint="").reminder
-    assert (seen.kind, seen.until_utc[11:16]) == ("time_limit", "00:35")
+    assert (seen.kind, seen.until_utc[11:16], seen.own) == ("time_limit", "00:35", False)
     room.engine.handle(Event.ACKNOWLEDGE)
     assert room.notice == "refused.reminder_may_go"
     assert room.engine.accepts(Event.CASH_OUT)
@@ -145,6 +145,8 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
     minutes(room, 10)
     assert due(room.cabinet) == "time_limit"
+    room.engine.handle(Event.REMINDER_DUE)
+    assert snapshot(room.engine, fingerprint="").reminder.own
     room.cash_out_ticket()
     room.engine.handle(Event.SESSION_OVER)
     room.insert(2000)
