@@ -88,12 +88,13 @@ class HostTransfers:
         """Why an order is not even begun, the first that holds."""
         cabinet, restricted = self._cabinet, CreditKind.RESTRICTED
         host, identifier = cabinet.host, order.identifier
+        wrong_key = self._key_status(key)
         promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         late = promised and order.expires is not None and order.expires < cabinet.local_date
         checks = (
             (not self._offers(order.kind), TransferStatus.UNSUPPORTED),
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
-            (self._key_status(key), self._key_status(key)),
+            (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
             (cabinet.journal.get(entry_id(identifier)) is not None, TransferStatus.NOT_UNIQUE),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),

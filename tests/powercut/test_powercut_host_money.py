@@ -15,7 +15,7 @@ from host_world import Fault, Strike, World
 CABLE = (Strike.REQUEST, Strike.ANSWER, Strike.HOST, Strike.CUT)
 JOURNAL = (Strike.BEFORE_ENTRY, Strike.AFTER_ENTRY)
 #: Of the bytes of a session, the fast tier takes one in so many; the slow tier takes all.
-STEP = {Strike.REQUEST: 4, Strike.ANSWER: 4, Strike.HOST: 5, Strike.CUT: 9}
+STEP = {Strike.REQUEST: 6, Strike.ANSWER: 6, Strike.HOST: 8, Strike.CUT: 13}
 
 
 @pytest.fixture
