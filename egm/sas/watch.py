@@ -8,6 +8,7 @@ from egm.cabinet.states import Event
 from egm.sas.host import Host
 
 _KEY: Final = "host_silent:"
+_KNOWN_KEY: Final = "host_known:"
 
 
 class LinkWatch:
@@ -23,11 +24,20 @@ class LinkWatch:
 
     def begin(self) -> None:
         """The machine has come up and nobody polls yet."""
+        self._wait_for_start_up()
         if self._host.cabinet.profile.host.silence_seconds is None:
             return
         if self._since() is None:
             self._record("host.awaited", silent=True)
         self._count_down()
+
+    def _wait_for_start_up(self) -> None:
+        """Where the place says so, a machine whose host has never started it waits for poll 02."""
+        cabinet = self._host.cabinet
+        key = f"{_KNOWN_KEY}{self._host.name}"
+        if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
+            cabinet.record("host.start_awaited", state={key: True}, story={"host": self._host.name})
+            self._host.handle(Event.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
         """The host has begun to poll, or has stopped."""

@@ -10,20 +10,20 @@ from sas_bench import Bench
 from egm.cabinet.states import State
 
 
-def profile(folder: Path, seconds: int) -> Path:
-    """The generic profile with a limit to a host's silence."""
+def profile(folder: Path, rule: str) -> Path:
+    """The generic profile with one more rule about hosts."""
     from egm.profiles import profile as profiles
 
     text = (Path(profiles.__file__).parent / "generic.toml").read_text(encoding="utf-8")
     path = folder / "generic.toml"
-    path.write_text(f"{text}\n[host]\nsilence_seconds = {seconds}\n", encoding="utf-8")
+    path.write_text(f"{text}\n[host]\n{rule}\n", encoding="utf-8")
     return path
 
 
 @pytest.mark.requirement("K-04")
 def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = Room(tmp_path, profile=profile(tmp_path, 0))
+        room = Room(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
         bench = Bench(tmp_path, room)
         bench.line._watch.begin()
         assert room.state is State.OUT_OF_SERVICE
@@ -43,7 +43,7 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
 @pytest.mark.requirement("K-04")
 def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
-        rules = profile(tmp_path, 3600)
+        rules = profile(tmp_path, "silence_seconds = 3600")
         room = Room(tmp_path, profile=rules)
         bench = Bench(tmp_path, room)
         bench.line._watch.begin()
@@ -60,6 +60,28 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
         later.close()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.requirement("K-02")
+def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time(tmp_path: Path) -> None:
+    rules = profile(tmp_path, "starts_machine = true")
+    room = Room(tmp_path, profile=rules)
+    bench = Bench(tmp_path, room)
+    bench.line._watch.begin()
+    assert room.state is State.OUT_OF_SERVICE
+    room.close()
+    room = Room(tmp_path, profile=rules)
+    bench = Bench(tmp_path, room)
+    bench.line._watch.begin()
+    assert room.state is State.OUT_OF_SERVICE, "still held over the power cut"
+    assert bench.long(0x02) == "01"
+    assert room.state is State.IDLE
+    room.close()
+    room = Room(tmp_path, profile=rules)
+    bench = Bench(tmp_path, room)
+    bench.line._watch.begin()
+    assert room.state is State.IDLE
+    room.close()
 
 
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
