@@ -113,6 +113,8 @@ class Channel:
         self._delayed: deque[bytes] = deque()
         self._said: _Said | None = None
         self._serves: tuple[Happening, ...] = ()
+        self._begun: tuple[bytes, tuple[Happening, ...]] | None = None
+        """The poll whose effect was running at the last look, and what stood when it was first asked."""
         self._require_sync = require_sync
         self._synchronised = not require_sync
         self._chirp = chirp
@@ -154,6 +156,7 @@ class Channel:
                 yield from self._elsewhere(now_ns)
                 poll = self._polls.get(heard.code)
                 if poll is not None and poll.broadcast:
+                    self._begun = None
                     yield Ask(poll, heard)
             case GeneralPoll() | Elsewhere():
                 yield from self._elsewhere(now_ns)
@@ -205,13 +208,15 @@ class Channel:
         poll = self._polls.get(request.code)
         if poll is None:
             return
-        if not (again and said is not None and said.busy):  # what the answer is about stood when it was asked
-            self._serves = self._queue.open_to(request.code)
+        # What the answer is about stood when it was first asked for, whatever else was asked since.
+        begun = self._begun if self._begun is not None and self._begun[0] == request.frame else None
+        self._serves = self._queue.open_to(request.code) if begun is None else begun[1]
         happening = self._queue.next(now_ns) if self.real_time else None
         if happening is not None:
             self._said = _Said(request.frame, self._event(happening), happening=happening)
             yield Send(self._said.out)
         elif poll.answer is None:
+            self._begun = begun  # the line, too, waits for one effect only
             yield Ask(poll, request)
         elif self.readout is not None:
             try:
@@ -228,6 +233,8 @@ class Channel:
         """Answer ``request`` with ``reply``; None is silence. A broadcast is never answered."""
         if request.address == BROADCAST:
             return
+        if self._begun is not None and self._begun[0] == request.frame:
+            self._begun = None
         if reply is None:
             self._said = None
             yield Refused(request, "not had here")
@@ -238,6 +245,7 @@ class Channel:
 
     def busy(self, request: LongPoll) -> Iterator[Action]:
         """What ``request`` asks for is not done yet: the host is to ask again."""
+        self._begun = (request.frame, self._serves)
         out = BUSY.frame(self.address, request.code)
         self._said = _Said(request.frame, out, busy=True)
         yield Send(out)

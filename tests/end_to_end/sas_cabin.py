@@ -107,7 +107,7 @@ class Player(threading.Thread):
         """Wait for a picture in which all of this holds."""
         return wait_for(
             lambda: (now := self.snapshot) and all(getattr(now, k) == v for k, v in facts.items()) and now,
-            f"never saw {facts}",
+            lambda: f"never saw {facts}: {self.snapshot}",
         )
 
     def plays(self, games=1) -> None:
@@ -139,23 +139,25 @@ class Cabin:
         self.player = Player(self.folder)
 
     def __enter__(self):
-        self._bench = subprocess.Popen(
-            (sys.executable, "-m", "egm.devices.bench", *self._where, "--speed", "20"), stderr=self._log
-        )
-        wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
-        self._hand = Hand(self.folder.run)
-        self.start()
-        self.player.start()
-        self.player.sees(state="idle")
+        with contextlib.ExitStack() as ending:
+            ending.callback(self._log.close)
+            bench = (sys.executable, "-m", "egm.devices.bench", *self._where, "--speed", "20")
+            self._bench = subprocess.Popen(bench, stderr=self._log)
+            ending.callback(self._bench.wait)
+            ending.callback(self._bench.terminate)
+            wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
+            self._hand = Hand(self.folder.run)
+            ending.callback(self._hand.close)
+            ending.callback(self.stop)
+            self.start()
+            ending.callback(self.player.end)
+            self.player.start()
+            self.player.sees(state="idle")
+            self._ending = ending.pop_all()
         return self
 
     def __exit__(self, *_):
-        self.player.end()
-        self.stop()
-        self._hand.close()
-        self._bench.terminate()
-        self._bench.wait()
-        self._log.close()
+        self._ending.close()
 
     # ------------------------------------------------------------------ its power
     def start(self) -> None:

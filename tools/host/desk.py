@@ -173,5 +173,9 @@ class TicketDesk:
         self.number_wanted()
         self.ticket_inserted()
         self.records_waiting()
+        self.ask_about_held()
+
+    def ask_about_held(self) -> None:
+        """Ask what became of a ticket the machine has not answered for."""
         if self._store.redeeming(self.machine):
             self.redemption_ended()

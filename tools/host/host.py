@@ -34,6 +34,8 @@ LIMIT_SECONDS: Final = 0.02
 #: A pause after what nobody answers, so that the next message is not taken for its continuation.
 _PAUSE_SECONDS: Final = 0.006
 _HISTORY: Final = 200
+#: How often a machine is asked about what it has not answered for: its word may have been lost.
+_LOOK_SECONDS: Final = 5.0
 _AFT: Final = 1 << 6
 _TICKETS: Final = 0b1110_0000
 _FAST: Final = 1 << 0
@@ -90,6 +92,7 @@ class Host:
         self._now = now
         self._registers = registers
         self._was = Link.DOWN
+        self._next_look = time.monotonic() + _LOOK_SECONDS
         self._early: list[int] = []
         """Exceptions from a machine that has not said who it is."""
         self._reactions: dict[int, Callable[[], None]] = {
@@ -126,6 +129,10 @@ class Host:
             answer = Answer(Outcome.SILENCE)
         self.conversation.answered(answer, time.monotonic())
         self._link()
+        if now >= self._next_look and self.known.serial and self.conversation.link is Link.UP:
+            self._next_look = now + _LOOK_SECONDS
+            self.tickets.ask_about_held()
+            self.transfers.ask_about_open()
 
     def run_until(self, done: Callable[[], bool], seconds: float) -> bool:
         """Step until ``done`` or the time is up; whether it was done."""

@@ -161,7 +161,10 @@ class TransferDesk:
         if answer.outcome is not Outcome.DATA:
             return  # asked again when the link is up again, or 69 comes
         about = self._is_about(transfer, answer)
-        if about and (answer.values["status"] == _PENDING or self._close(transfer, answer)):
+        if about and answer.values["status"] == _PENDING:
+            return
+        if about and self._close(transfer, answer):
+            self.transfer_ended()  # it is known here; the machine is to know that
             return
         known = known or about
         if index < self.lock.get("buffer_index_max", 0):

@@ -298,6 +298,7 @@ def test_an_order_whose_answer_was_lost_is_looked_for_and_found_in_the_history(s
     wire.answers(0x72, moved("99999998", "00", position=1))
     looked = wire.answers(0x72, moved(order.id, "00", position=2))
     assert (looked["transfer_code"], looked["index"]) == (0xFE, 2)
+    assert wire.answers(0x72, moved(order.id))["transfer_code"] == 0xFF  # so that the machine knows we know
     assert store.transfers()[0].state is TransferState.DONE
 
 

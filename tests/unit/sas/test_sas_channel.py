@@ -8,9 +8,12 @@ from machine_room import Room
 from sas_bench import Bench, attach
 
 from egm.cabinet.states import Event
-from egm.sas.channel import LinkChanged, Send
+from egm.sas.channel import Channel, LinkChanged, Send
 from egm.sas.codec import ACK, Reply
 from egm.sas.crc import sealed
+from egm.sas.exception_queue import Happening
+from egm.sas.poll import VARIABLE, Poll
+from egm.sas.wire import Elsewhere, GeneralPoll, LongPoll
 
 
 @pytest.fixture
@@ -145,6 +148,36 @@ def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: B
     assert bench.read(0x11) == "00000000"
     failures = bench.room.records("host.poll_failed")
     assert [(story["poll"], story["why"]) for story in failures] == [("1A", "ZeroDivisionError('planted')")]
+
+
+def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
+    """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
+    order = Poll(code=0x72, response=VARIABLE, effect=lambda _host, _poll: None)
+    channel = Channel(1, {0x72: order}, now_ns=0)
+    frame = sealed(bytes.fromhex("017202FF00"))
+
+    def heard(message: GeneralPoll | LongPoll | Elsewhere) -> bytes:
+        actions = list(channel.hear(message, 0))
+        return next((action.data for action in actions if isinstance(action, Send)), b"")
+
+    assert heard(LongPoll(frame)) == b""
+    assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
+    channel.post(Happening(0x69), 0)  # the transfer is done
+    heard(Elsewhere(0))
+    assert heard(GeneralPoll(1)) == b"\x69"
+    heard(Elsewhere(0))
+    assert heard(LongPoll(frame)) == b""
+    list(
+        channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
+    )  # "pending": said too late
+    heard(Elsewhere(0))
+    actions = list(channel.hear(GeneralPoll(1), 15_000_000_000))
+    assert actions == [Send(b"\x69")]  # the host is told again that it is done
+    heard(Elsewhere(0))
+    heard(LongPoll(frame))
+    list(channel.replied(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
+    heard(Elsewhere(0))
+    assert list(channel.hear(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
 
 
 # ---------------------------------------------------------------------------------------------- the link
