@@ -18,6 +18,8 @@ from egm.progressive.round import LinkMark
 
 #: How often the link looks at the time, and the screen at the link.
 _TICK_SECONDS: Final = 0.1
+#: Complaints recorded of one connection; a peer that goes on talking nonsense must not fill the journal.
+_COMPLAINTS_MAX: Final = 50
 #: Who takes the machine out of service where the profile wants that without a controller.
 _SOURCE: Final = "progressive"
 
@@ -41,6 +43,7 @@ class ProgressiveLink:
         self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
         self._told: dict[str, Shown] = {}
         self._seen = 0
+        self._complaints = 0
         self._attending = False
         for level in self._link.feeders:
             mark = self._mark(level)
@@ -89,6 +92,7 @@ class ProgressiveLink:
     def connected(self) -> None:
         """Enrol anew."""
         self._connections += 1
+        self._complaints = 0
         sequence = self._cabinet.journal.sequence
         self._link.connected(f"{self._machine}.{sequence}.{self._connections}", self._now_ns())
         self._soon()
@@ -106,7 +110,7 @@ class ProgressiveLink:
 
     def misunderstood(self, text: str) -> None:
         """Record what is no message; nothing moves."""
-        self._cabinet.log("progressive.refused", {"code": "message", "text": text})
+        self._complain("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
@@ -217,7 +221,14 @@ class ProgressiveLink:
                 self._link.remember(news.level, news.sequence, found)
                 self._cabinet.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
             case Complaint():
-                self._cabinet.log("progressive.refused", {"code": news.code, "text": news.text})
+                self._complain(news.code, news.text)
+
+    def _complain(self, code: str, text: str) -> None:
+        """Record what was refused or not understood, as far as one connection may."""
+        self._complaints += 1
+        if self._complaints <= _COMPLAINTS_MAX:
+            more = {"last": True} if self._complaints == _COMPLAINTS_MAX else {}
+            self._cabinet.log("progressive.refused", {"code": code, "text": text, **more})
 
     def _show(self) -> None:
         """Let the screen, and where the profile says so the machine, know what has become of the levels."""

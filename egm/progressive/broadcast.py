@@ -34,11 +34,6 @@ class Broadcasts:
         self._told: dict[str, Shown] = {}
         self._cabinet.broadcasts = self
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The broadcast levels the machine's games play for."""
-        return tuple(self._levels)
-
     async def run(self) -> None:
         """Notice levels that are not heard any more, until cancelled."""
         while True:
@@ -85,5 +80,6 @@ class Broadcasts:
 
 def broadcasts(surroundings: Surroundings) -> Iterable[Broadcasts]:
     """The broadcast levels, where the machine's games play for any."""
-    made = Broadcasts(surroundings)
-    return (made,) if made.levels else ()
+    pools = surroundings.engine.cabinet.pools.by_id.values()
+    wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
+    return (Broadcasts(surroundings),) if wanted else ()

@@ -284,3 +284,19 @@ def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controlle
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
 
     run(life())
+
+
+@pytest.mark.requirement("I-15")
+def test_nonsense_moves_nothing_and_does_not_fill_the_journal(tmp_path, controller):
+    async def life():
+        async with Rig(tmp_path, controller) as rig:
+            await rig.up()
+            shown = rig.view().amount_cents
+            for n in range(500):
+                rig.wire.ears.misunderstood(f"nonsense {n}")
+            assert rig.view().amount_cents == shown
+            refused = rig.room.records("progressive.refused")
+            assert len(refused) == 50
+            assert refused[-1]["last"]
+
+    run(life())

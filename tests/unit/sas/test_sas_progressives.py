@@ -152,3 +152,11 @@ def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(m
     assert bench.long(0x83, "0000") == "000000000500"
     assert bench.long(0x83, "0009") == ""
     assert bench.read(0x84) == "00" * 7
+
+
+def test_a_machine_that_plays_for_no_broadcast_level_does_not_answer_one(tmp_path):
+    room = room_of(tmp_path)
+    bench = Bench(tmp_path, room, enable=["progressives"])
+    assert bench.long(0x80, "02030000012345") == ""
+    assert bench.read(0x85) == "00" * 7
+    room.close()
