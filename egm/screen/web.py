@@ -30,6 +30,8 @@ from egm.screen.view import Action
 BAND: Final = 24
 _INPUTS_MAX: Final = 64
 _NOTHING_SHOWN: Final = b""
+#: A browser tab that sleeps, or whose computer does, answers no goodbye: the machine does not wait for it.
+_GOODBYE_SECONDS: Final = 0.5
 
 
 def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
@@ -166,7 +168,13 @@ class Web:
     async def _listen(self, port: int, address_file: Path | None) -> tuple[Server, Door]:
         door = Door(address_file)
         server = await serve(
-            self._serve, HOST, port, process_request=door.request, max_size=4096, compression=None
+            self._serve,
+            HOST,
+            port,
+            process_request=door.request,
+            max_size=4096,
+            compression=None,
+            close_timeout=_GOODBYE_SECONDS,
         )
         door.port = int(next(iter(server.sockets)).getsockname()[1])
         return server, door

@@ -230,3 +230,17 @@ def test_a_sound_is_told_to_the_browser_that_looks(web):
         assert isinstance(link.recv(timeout=10), bytes)
         web.play("win_1", 0.25)
         assert json.loads(link.recv(timeout=10)) == {"sound": "win_1", "level": 0.25}
+
+
+def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):
+    web = Web(theme, scale=0.2, address_file=tmp_path / "screen.url")
+    port = web._door.port
+    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    upgrade += f"Cookie: {enter(web)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as quiet:
+        quiet.sendall(upgrade.encode())
+        assert quiet.recv(65536).startswith(b"HTTP/1.1 101")
+        draw(web, View(now=0.0, active_at=0.0))
+        web.close()  # a close that is never answered: TimeoutError where it is waited for
+    assert not web._thread.is_alive()
