@@ -1,0 +1,79 @@
+"""Promotional credit, bonuses and locks between our bench host and a whole machine in its own process."""
+
+import signal
+
+import pytest
+from sas_cabin import Cabin
+
+from meters import open_view
+from tools.host.store import Amounts, TransferState
+from tools.host.transfers import BONUS_TO_MACHINE, IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
+
+MONEY = '[host]\ntickets = "system"\ntransfers = true\nbonuses = true\nasset_number = 100\n'
+AGES = 60.0
+
+
+@pytest.fixture
+def cabin(tmp_path):
+    with Cabin(tmp_path, {"main": {}}, MONEY) as cabin:
+        yield cabin
+
+
+def until(host, what):
+    assert host.run_until(what, AGES), [report.text for report in host.reports]
+
+
+def transferred(host, type_, **cents):
+    """Order a transfer and follow it to its end; what it moved."""
+    order = host.transfers.order(type_, Amounts(**{f"{kind}_cents": part for kind, part in cents.items()}))
+    until(host, lambda: order.id not in {t.id for t in host.store.open_transfers("SAS-1")})
+    until(host, lambda: host.conversation.idle)
+    (ended,) = [t for t in host.store.transfers() if t.id == order.id]
+    assert ended.state is TransferState.DONE
+    return ended.amounts
+
+
+def credits_(cabin):
+    now = cabin.player.sees(state="idle")
+    return now.restricted_cents, now.nonrestricted_cents, now.credit_cents
+
+
+@pytest.mark.requirement("D-12", "F-03", "K-09")
+def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
+    with cabin.host() as host:
+        until(host, lambda: host.transfers.registration.registered)
+        transferred(host, IN_HOUSE_TO_MACHINE, cashable=100, restricted=40, nonrestricted=20)
+        assert credits_(cabin) == (40, 20, 160)
+        cabin.player.plays(1)
+        assert credits_(cabin)[0] == 35
+        cabin.stop(signal.SIGKILL)
+        cabin.start()
+    with cabin.host() as host:
+        until(host, lambda: host.conversation.idle and host.transfers.registration.registered)
+        assert credits_(cabin)[0] == 35
+        cabin.player.wish("cash_out")
+        until(host, lambda: (now := cabin.player.snapshot) and now.credit_cents == 35 and now.state == "idle")
+        until(host, lambda: host.conversation.idle)
+        transferred(host, IN_HOUSE_TO_HOST, restricted=35)
+        assert credits_(cabin) == (0, 0, 0)
+        transferred(host, BONUS_TO_MACHINE, cashable=250)
+        assert credits_(cabin) == (0, 0, 250)
+    with open_view(cabin.folder.root) as view:
+        meters = view.meters().values
+        view.self_audit()
+    assert (meters["coin_in.restricted"], meters["coin_in"]) == (5, 5)
+    assert meters["aft_in.promo_restricted.value"] == meters["aft_out.promo_restricted.value"] + 5
+    assert meters["ticket_out.cashable.value"] == 120 + meters["coin_out"]
+    assert (meters["bonus_in.cashable.value"], meters["credits"]) == (250, 250)
+
+
+def test_a_host_that_holds_the_machine_lets_go_in_time(cabin):
+    with cabin.host() as host:
+        until(host, lambda: host.transfers.registration.registered)
+        cabin.puts_in(500)
+        host.transfers.read_lock(0x00, 1, 100)
+        seen = cabin.player.sequences
+        until(host, lambda: any(shown.state == "locked" for shown in list(seen.values())))
+        assert not any("play" in shown.accepts for shown in list(seen.values()) if shown.state == "locked")
+        until(host, lambda: (now := cabin.player.snapshot) and now.state == "idle")
+        cabin.player.plays(1)
