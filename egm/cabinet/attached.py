@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, Make, Surroundings
+from egm.cabinet.clock_watch import clock_watch
 from egm.cabinet.hard_meters import hard_meters
 from egm.cabinet.monitoring import monitoring
 from egm.cabinet.patience import patience
@@ -26,6 +27,7 @@ MAKERS: Final[Sequence[Make]] = (
     gat_port,
     broadcasts,
     progressive_link,
+    clock_watch,
 )
 
 
