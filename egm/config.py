@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from egm.cabinet.host import Validation
 from egm.errors import OperatorError
+from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot
 from egm.sas.settings import SasLine
 from egm.tickets.model import House
@@ -161,6 +162,8 @@ class CabinetFile(_Table):
                 raise ValueError(f"devices.{name}.position: {device.position}; the machine has {there}")
         if there > 1 and self.host.is_used:
             raise ValueError("machine.positions: money through a host goes to a machine of one position only")
+        if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
+            raise ValueError("machine.positions: a shared progressive level wants a machine of one position")
         return self
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from machine_room import generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.positions import Position
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
@@ -18,6 +19,9 @@ from egm.progressive.display import Shown, Status
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
 from egm.progressive.slots import LevelSlot
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 TOP, LUCKY, MYSTERY = "three-levels.top.50", "three-levels.luck.50", "three-levels.mystery.50"
 MISS = 49
@@ -357,3 +361,29 @@ def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, ad
     admitted, refused = admit((GameSlot(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
     assert admits or "returns 80.0000%" in refused[0].reason
+
+
+@pytest.mark.requirement("O-01", "I-14")
+def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
+    first = room_of(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
+    second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), beside=first).boot()
+    for room in (first, second):
+        room.insert(2000)
+    first.play()
+    second.play()
+    assert level(first, TOP).hits == 1
+    first.shown()
+    second.shown()
+    first.play()
+    first.shown()
+    won = 1500 + 100 // 70
+    assert second.credit_cents == 2000 - 50 + 100 + won
+    assert first.credit_cents == 2000 - 2 * (50 - 15)
+    assert level(first, TOP).contributed == Fraction(150, 70)
+    reading = first.journal.meters()
+    assert reading.where(position=2).value("mach_progressive") == won
+    assert reading.where(position=1).value("mach_progressive") == 0
+    second.close()
+    first.close()
+    with open_view(tmp_path) as view:
+        assert Auditor(Shelf([GAME.parent])).run(view.bodies()).findings == []

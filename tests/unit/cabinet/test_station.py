@@ -106,6 +106,11 @@ position = 2
             '[sas.one]\nport = "pty"\n[host]\ntickets = "system"\n[devices.bill2]',
             "a machine of one position only",
         ),
+        (
+            "[devices.bill2]",
+            '[[progressives]]\ngame = "g"\nlevel = "l"\nkind = "linked"\nstakes = { 50 = "L" }\n[devices.bill2]',
+            "a machine of one position",
+        ),
     ],
 )
 def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
