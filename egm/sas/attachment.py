@@ -20,7 +20,7 @@ from egm.sas.codec import MalformedPollError, Reply
 from egm.sas.happenings import happenings
 from egm.sas.health import line_metrics
 from egm.sas.host import Host
-from egm.sas.line import Line, LineHealth
+from egm.sas.line import LOOP_PRIORITY, Line, LineHealth, hurry, relax
 from egm.sas.money import MoneyNews
 from egm.sas.polls import polls_for
 from egm.sas.polls.control import after_bill
@@ -93,12 +93,14 @@ class SasChannel:
         self._loop = asyncio.get_running_loop()
         self._publish()
         self._watch.begin()
+        hurry(LOOP_PRIORITY)
         self._line.start()
         try:
             await asyncio.to_thread(self._line.join)
             raise LocalError(f"{self.name}: the line's thread has ended")
         finally:
             self._line.end()
+            relax()
 
     def changed(self, now: Snapshot) -> None:
         """Tell the line how the machine is now, and the host what has happened since."""

@@ -23,6 +23,7 @@ from egm.sas.readout import Readout
 from egm.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
 
 _REOPEN_SECONDS: Final = 1.0
+LOOP_PRIORITY, LINE_PRIORITY = 1, 2
 _SWITCH_SECONDS: Final = 0.0005
 _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
@@ -74,15 +75,22 @@ class RealTime:
 Message = Happening | Withdrawn | Delivered | RealTime | Readout
 
 
-def hurry() -> None:
-    """Have this thread run when its poll has come.
+def hurry(priority: int) -> None:
+    """Have this thread go before all ordinary ones of the computer, where the account may.
 
-    The interpreter lets a computing thread go on for five milliseconds while another waits; a tenth of that
-    costs the machine nothing that shows. Where the account may, the thread goes before all ordinary ones.
+    A line's thread goes first; the machine's loop comes next, for while it holds the interpreter and is kept
+    from running, the line waits for it. What they start does not inherit it. The interpreter, for its part,
+    lets a computing thread go on for five milliseconds while another waits; a tenth of that does not show.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     with suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+
+
+def relax() -> None:
+    """Be an ordinary thread again."""
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 class Line(threading.Thread):
@@ -151,7 +159,7 @@ class Line(threading.Thread):
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
         """Open the line and serve it, again and again, until told to end."""
-        hurry()
+        hurry(LINE_PRIORITY)
         while not self._ending.is_set():
             try:
                 port = self._opened()

@@ -23,7 +23,7 @@ from egm.clock import SystemClock
 from egm.config import StateFolder
 from egm.link.messages import Hello, Intent, Play, Snapshot, decode, encode
 from egm.sas.crc import sealed
-from egm.sas.line import hurry
+from egm.sas.line import LINE_PRIORITY, hurry
 from egm.sas.wire import marked
 from meters import Journal, Transaction, Transfer
 from tools.bench import Figure
@@ -58,8 +58,8 @@ _CYCLE: Final[Sequence[bytes]] = (
 )
 _ECHO: Final = """
 import os, sys
-from egm.sas.line import hurry
-hurry()
+from egm.sas.line import LINE_PRIORITY, hurry
+hurry(LINE_PRIORITY)
 fd = int(sys.argv[1])
 while data := os.read(fd, 4096):
     os.write(fd, data)
@@ -199,7 +199,7 @@ class _Hand(threading.Thread):
 
 def figures() -> Iterator[Figure]:
     """Answer times, idle and at play; the baseline is a bare echo of equal priority."""
-    hurry()  # the host must not be late itself
+    hurry(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):
         with tempfile.TemporaryDirectory() as folder, _machine(Path(folder), playing=playing) as line:
