@@ -194,10 +194,11 @@ def test_the_command_speaks_to_a_machine_and_records(cabin, tmp_path):
         return done.output
 
     meters = json.loads(run("--json", "meters"))
-    assert meters["00 coin-in"] == 15
+    games = cabin.player.games
+    assert meters["00 coin-in"] == 5 * games
     assert "Maple Classic" not in run("--record", str(recording), "send", "1F")
     sent = json.loads(run("--json", "send", "6F", "game=0", "codes=00,05"))
-    assert [row["value"] for row in sent["values"]["meters"]] == [15, 3]
+    assert [row["value"] for row in sent["values"]["meters"]] == [5 * games, games]
     explained = CliRunner().invoke(command, ["trace", "--poll", "1F", str(recording)])
     assert "paytable_id" in explained.output
     assert "CRC: right" in explained.output

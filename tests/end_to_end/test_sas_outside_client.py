@@ -6,7 +6,7 @@ wakeup bit (it sends 80 before each poll), so it needs a lenient line.
 
 import pytest
 import sas_comm_py
-from sas_cabin import Cabin
+from sas_cabin import Cabin, wait_for
 
 
 class OutsideHost(sas_comm_py.SlotMachine):
@@ -59,12 +59,13 @@ def test_it_shuts_the_machine_down_and_starts_it_up(cabin, host):
 
 def test_it_reads_meters_and_hears_exceptions(cabin, host):
     cabin.puts_in(1000)
-    assert number(host.write_type_R(0x1A, length_to_read=4)) == 1000  # one credit is one cent here
+    # One credit is one cent here. The screen may have been told a moment before the line.
+    wait_for(lambda: number(host.write_type_R(0x1A, length_to_read=4)) == 1000, "the credits never came")
     assert number(host.write_type_R(0x20, length_to_read=4)) == 10
     assert number(host.write_type_R(0x46, length_to_read=4)) == 1000
     coin_in = number(host.write_type_R(0x11, length_to_read=4))
     cabin.player.plays()
-    assert number(host.write_type_R(0x11, length_to_read=4)) > coin_in
+    wait_for(lambda: number(host.write_type_R(0x11, length_to_read=4)) > coin_in, "coin-in never rose")
     six = host.write_type_R(0x0F, length_to_read=24)
     assert len(six.data) == 24
     selected = host.write_type_M(0x2F, [0x00, 0x05], add_length_binary=True)
