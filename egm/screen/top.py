@@ -162,7 +162,7 @@ def _prizes(stage: Stage, rect: Rect) -> None:
     for i, row in enumerate(rows):
         middle = y + 110 + (i + 0.5) * step
         p.shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
-        side = min(step - 14, 150.0, w * 0.56 / max(1, len(row.icons)))
+        side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
             place: Rect = (x + 60 + n * side, middle - side / 2, side, side)
             p.art(("symbol", symbol), place, partial(draw_symbol, symbol, ""))

@@ -129,3 +129,74 @@ def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno
     let_go = heard(view, view.snapshot.model_copy(update={"bet_wager": {}}))
     assert not let_go.slip.marked
     assert [w.name for w in pressed(let_go, Action("play"), theme)[1]] == ["play"]
+
+
+def laid(view, theme, source, name, value=None):
+    """One touch, and the machine's answer: the real game takes the wish or refuses it by raising."""
+    view, wishes = pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)
+    for wish in wishes:
+        wager = source.wager(wish.value, **(wish.options or {}))
+        assert wager.credits == wish.value
+        told = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
+        view = heard(view, view.snapshot.model_copy(update=told))
+    return view
+
+
+@pytest.mark.requirement("M-03", "M-05")
+def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, keno, source, theme):
+    """Three cards, the last of three pairs: its pairs and threes of pairs that the game pays are its ways."""
+    view = at_rest(published, keno, "en", bet_credits=1)
+    for number in (7, 18, 33):
+        view = laid(view, theme, source, "mark", number)
+    view = laid(view, theme, source, "new_card")
+    for number in (1, 2, 3, 4):
+        view = laid(view, theme, source, "mark", number)
+    view = laid(view, theme, source, "new_card")
+    for pair in ((10, 20), (30, 40), (50, 60)):
+        for number in pair:
+            view = laid(view, theme, source, "mark", number)
+        view = laid(view, theme, source, "new_group")
+    assert len(view.slip.cards) == 3
+    view = laid(view, theme, source, "mark", 60)  # the last group loses a number, and is empty then refilled
+    view = laid(view, theme, source, "mark", 60)
+    assert marks.cost(keno, view.slip, 1) >= 5
+    view = laid(view, theme, source, "card", 0)
+    assert view.slip.numbers == {7, 18, 33}
+    view = laid(view, theme, source, "bet_more")
+    assert marks.stake_of(view.snapshot, keno) == marks.stakes(keno)[1]
+
+
+def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_most(
+    published, keno, source, theme
+):
+    view = laid(at_rest(published, keno, "en"), theme, source, "mark", 1)
+    assert laid(view, theme, source, "new_card").slip == view.slip
+    for _ in range(30):
+        for number in (1, 2, 3):
+            view = laid(view, theme, source, "mark", number) if number not in view.slip.numbers else view
+        view = laid(view, theme, source, "new_card")
+    assert len(view.slip.cards) == marks.most(keno, "selections")
+
+
+@pytest.mark.requirement("P-07")
+def test_stakes_on_a_wheel_go_up_area_by_area_within_what_a_spin_may_cost(published, games, theme):
+    wheel = next(game for game in published if game.id == "river-wheel")
+    source = next(game for game in games if game.id == "river-wheel")
+    view = at_rest(published, wheel, "en", bet_credits=6)
+    assert marks.stakes_on(wheel, view.snapshot) == dict.fromkeys(
+        ("otter", "heron", "trout", "loon", "bear", "star"), 1
+    )
+    view = laid(view, theme, source, "area", "bear")
+    assert marks.stakes_on(wheel, view.snapshot)["bear"] == 2
+    for _ in range(4):
+        view = laid(view, theme, source, "area", "bear")
+    assert "bear" not in marks.stakes_on(wheel, view.snapshot), "after the highest stake comes none"
+    for area in ("otter", "heron", "trout", "loon", "bear", "star"):
+        for _ in range(9):
+            view = laid(view, theme, source, "area", area)
+            assert 0 < sum(marks.stakes_on(wheel, view.snapshot).values()) <= 150
+    picture = Picture(theme)
+    areas = [touch.action.value for touch in picture.touches(view) if touch.action.name == "area"]
+    assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
+    busy = replace(view, snapshot=snapshot(wheel, "en", accepts=()))
+    assert not [touch for touch in picture.touches(busy) if touch.action.name == "area"]

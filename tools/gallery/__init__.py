@@ -25,6 +25,7 @@ from egm.link.messages import (
 )
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard, heard_bench, lost
+from egm.screen.marks import is_keno, spots
 from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
@@ -258,6 +259,8 @@ def game_scenes(
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
     yield from _level_scenes(rest, game, found, theme)
+    if is_keno(game):
+        yield "marking", _marked(rest, game, theme)
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
@@ -265,6 +268,19 @@ def game_scenes(
     for sheet in range(6):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+
+
+def _marked(rest: View, game: GameView, theme: Theme) -> View:
+    """Two cards being marked, the second in pairs."""
+    view = rest
+    sizes = spots(game)
+    touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
+    touches.append(("new_card", None))
+    for pair in ((10, 20), (30, 40), (50, 60)):
+        touches += [("mark", number) for number in pair] + [("new_group", None)]
+    for name, value in touches[:-1]:
+        view, _ = pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)
+    return view
 
 
 def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
@@ -346,7 +362,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "self-test", stopped(state="self_test")
     yield "link-lost", lost(rest)
     yield "games", pressed(rest, Action("games"), theme)[0]
-    for kind in ("cancelled_credit", "jackpot"):
+    for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
