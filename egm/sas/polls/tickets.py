@@ -59,9 +59,16 @@ def tickets_of(host: Host) -> HostTickets | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
-    """4C: the identifier and sequence numbers are made from; identifier 0 only reads them."""
+    """4C: the identifier and sequence numbers are made from; identifier 0 only reads them.
+
+    Besides secure enhanced validation, a place that lets machines number tickets while their host is silent
+    wants it too (H-09).
+    """
     tickets = tickets_of(host)
-    if tickets is None or host.cabinet.host.validation is not Validation.SECURE_ENHANCED:
+    alone_at_times = host.cabinet.profile.host.offline_tickets > 0
+    if tickets is None:
+        return None
+    if host.cabinet.host.validation is not Validation.SECURE_ENHANCED and not alone_at_times:
         return None
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:

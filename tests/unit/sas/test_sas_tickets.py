@@ -25,14 +25,17 @@ NOW = "01012026000000"
 def make(tmp_path):
     opened = []
 
-    def bench(validation=Validation.SYSTEM, *, promotional=False, line="main", **settings) -> Bench:
+    def bench(
+        validation=Validation.SYSTEM, *, promotional=False, offline=0, line="main", **settings
+    ) -> Bench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
         place = tmp_path / "place.toml"
         switched = str(promotional).lower()
         tickets = f"[tickets]\npromotional = {switched}\nrestricted_out = {switched}"
-        place.write_text(SOLD.read_text().replace("[tickets]", tickets))
+        host = f"\n[host]\noffline_tickets = {offline}\n"
+        place.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
         host = HostMoney(validation=validation, asset_number=ASSET, line=line)
         room = Room(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(Bench(tmp_path, room, **settings))
@@ -161,6 +164,19 @@ def test_secure_enhanced_validation(make):
 
 
 @pytest.mark.sas(exceptions="3F")
+@pytest.mark.requirement("H-09")
+def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_identifier(make):
+    assert make().long(0x4C, "010000000000") == "", "nobody numbers but the system"
+    bench = make(offline=1)
+    assert bench.long(0x4C, "393000a50200") == "393000a50200"
+    cash_out(bench)
+    pay_out = bench.room.cabinet.recall(Key.PAY_OUT)
+    bench.room.engine.handle(Event.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
+    assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
+    printed(bench)
+    assert bench.long(0x4D, "00")[18:34] == "4724978028378429"
+
+
 def test_a_machine_without_an_identifier_asks_for_one(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
