@@ -1,5 +1,7 @@
 """Several player positions on one machine: each its own credits, game, payouts and meters; one journal."""
 
+import random
+
 import pytest
 from machine_room import FailingChance, Room
 
@@ -160,3 +162,58 @@ def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
     assert room.journal.meters().dimension("position") == ["1"]
     assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
     room.close()
+
+
+@pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, seed):
+    """Random play at both, with doors, jams, cash-outs by hand and restarts: what each put in is his alone."""
+    dice = random.Random(seed)
+    rooms = machine()
+    put_in, taken_out = [0, 0], [0, 0]
+
+    def bill(at: int) -> None:
+        if rooms[at].state is State.IDLE and rooms[at].credit_cents < 100_000:
+            amount = dice.choice((100, 500, 2000))
+            rooms[at].insert(amount)
+            put_in[at] += amount
+
+    def game(at: int) -> None:
+        rooms[at].play()
+
+    def shown(at: int) -> None:
+        rooms[at].shown()
+
+    def cash_out(at: int) -> None:
+        rooms[at].engine.handle(Event.CASH_OUT)
+        if rooms[at].state is State.PAYING:
+            rooms[at].engine.handle(Event.TICKET_FAILED, why="no paper")
+        if rooms[at].state is State.HANDPAY:
+            taken_out[at] += rooms[at].cabinet.recall(Key.HANDPAY)["amount_cents"]
+            rooms[at].engine.handle(Event.KEY_TURNED, key="attendant")
+
+    def door(at: int) -> None:
+        change = Event.DOOR_CLOSED if rooms[at].cabinet.doors_open else Event.DOOR_OPENED
+        rooms[at].engine.handle(change, door="main")
+
+    def cheat(at: int) -> None:
+        rooms[at].engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+        rooms[at].engine.handle(Event.KEY_TURNED, key="attendant")
+
+    for _ in range(150):
+        if dice.random() < 0.03:
+            rooms = machine()
+        at = dice.randrange(2)
+        dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(at)
+        rooms[1 - at].engine.settle()
+        rooms[0].journal.self_audit()
+
+    reading = rooms[0].journal.meters()
+    parts = [reading.where(position=number).values for number in (1, 2)]
+    for at, part in enumerate(parts):
+        assert part["bill_in.value"] == put_in[at]
+        lost_cents = part["coin_in"] - part["coin_out"]
+        assert rooms[at].credit_cents == put_in[at] - lost_cents - part["att_cancel_credit"]
+        assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[at]
+    for meter in ("coin_in", "coin_out", "bill_in.value", "games_played", "att_cancel_credit", "money_out"):
+        assert reading.values[meter] == sum(part[meter] for part in parts), meter
