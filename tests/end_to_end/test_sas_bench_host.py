@@ -67,7 +67,13 @@ def values(code):
     return {"game": 1} if POLLS[code].type == "M" else {}
 
 
-@pytest.mark.parametrize("code", sorted(set(LENGTHS) - SILENT - ELSEWHERE))
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(code, marks=pytest.mark.sas(polls=code))
+        for code in sorted(set(LENGTHS) - SILENT - ELSEWHERE)
+    ],
+)
 def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code):
     answer = host.answer_to(int(code, 16), values(int(code, 16)))
     assert answer.outcome is Outcome.DATA
@@ -83,6 +89,7 @@ def test_what_it_does_not_have_it_is_silent_about(host, code):
     assert host.line.exchange(request, lambda got: True) == b""
 
 
+@pytest.mark.sas(polls="54 B2 B4 B5")
 def test_answers_that_carry_their_own_length(host):
     version = host.answer_to(0x54).values
     assert version == {"version": "602", "serial": "SAS-1"}
@@ -96,6 +103,7 @@ def test_answers_that_carry_their_own_length(host):
     assert denominations == {"count": 1, "denominations": [{"denomination": 2}]}
 
 
+@pytest.mark.sas(polls="2F 6F AF B0", meters="00")
 def test_meters_asked_one_by_one_together_and_by_denomination_are_the_same(host):
     one = host.answer_to(0x11).values["value"]
     codes = {"game": 0, "codes": [{"code": 0}]}
@@ -149,6 +157,7 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
 
 
 @pytest.mark.requirement("K-03")
+@pytest.mark.sas(polls="01 02")
 def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
     assert obey(host, ["disable"]) == {"answer": "acknowledged"}
     cabin.player.sees(state="out_of_service")
@@ -160,6 +169,7 @@ def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(ca
     cabin.player.sees(state="idle")
 
 
+@pytest.mark.sas(exceptions="11 12")
 def test_every_host_hears_everything_once(cabin, host):
     with cabin.host("script") as second:
         for each in (host, second):
@@ -223,6 +233,7 @@ def test_a_frame_of_our_own_is_taken(cabin, host):
     ] == bytes.fromhex("01 6F 09 00 00 00 00 04 00".replace(" ", ""))
 
 
+@pytest.mark.sas(polls="1B 94", exceptions="51 52", meters="03 04")
 def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["handpay_reset"]}}) as cabin, cabin.host() as host:
         cabin.puts_in(2000)
@@ -242,6 +253,7 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
         assert [row["value"] for row in host.answer_to(0x6F, cancelled).values["meters"]] == [2000, 2000]
 
 
+@pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
 def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
         assert host.run_until(lambda: host.conversation.idle, 60)
@@ -297,6 +309,7 @@ def _relay(server):
                 other[end].sendall(data)
 
 
+@pytest.mark.sas(polls="21")
 def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
     def signed(seed):
         before = len(host.reports)

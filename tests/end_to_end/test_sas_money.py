@@ -59,6 +59,7 @@ def dies(cabin):
 
 
 @pytest.mark.requirement("K-09")
+@pytest.mark.sas(polls="4D 57 58 70 71", exceptions="3D 57 67 68")
 def test_a_ticket_goes_out_and_comes_back(cabin):
     cabin.puts_in(1000)
     with cabin.host() as host:
@@ -80,6 +81,7 @@ def test_a_ticket_goes_out_and_comes_back(cabin):
 
 
 @pytest.mark.requirement("K-09")
+@pytest.mark.sas(polls="72 73 74", exceptions="69")
 def test_money_is_transferred_in_played_and_transferred_out(cabin):
     with cabin.host() as host:
         until(host, lambda: host.transfers.registration.registered)
@@ -165,6 +167,7 @@ def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, steps):
 
 
 @pytest.mark.requirement("H-09")
+@pytest.mark.sas(polls="4C 4D", exceptions="3F")
 def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
     """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:

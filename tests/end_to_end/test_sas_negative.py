@@ -149,7 +149,8 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
     prober.drain()
 
 
-def test_the_oldest_waiting_exception_gives_way_when_too_many_wait_and_the_host_is_told(cabin, prober):
+@pytest.mark.sas(exceptions="70")
+def test_a_host_is_told_when_more_waits_than_the_queue_holds(cabin, prober):
     for _ in range(15):
         cabin.does("io", "door", name="main", open=True)
         cabin.player.sees(doors_open=("main",))
