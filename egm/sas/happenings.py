@@ -26,8 +26,8 @@ _FIRST_POWER_UP: Final = "power-up-1"
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
 
-#: In the table of significant events, for kinds of entry that nothing records yet.
-_NOT_RECORDED: Final = frozenset({0x3E, 0x53})
+#: In the table of significant events, for a kind of entry that nothing records: hand-pays are not validated.
+_NOT_RECORDED: Final = frozenset({0x3E})
 RAISED: Final = (
     frozenset(event.sas for event in EVENTS if event.sas is not None)
     | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE, _STACKER_COUNT_RESET}

@@ -97,3 +97,30 @@ def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
         "host.link_lost",
     ]
     room.close()
+
+
+@pytest.mark.sas(polls="2E")
+def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        room = Room(tmp_path)
+        bench = Bench(tmp_path, room, enable=["delay"])
+        assert bench.long(0x2E, "9999") == "01"
+        assert room.state is State.OUT_OF_SERVICE
+        assert bench.long(0x2E, "0000") == "01"
+        assert room.state is State.IDLE
+        released, changed = asyncio.Event(), room.engine._changed
+
+        def watch() -> None:
+            changed()
+            if not room.cabinet.disabled:
+                released.set()
+
+        room.engine._changed = watch
+        assert bench.long(0x2E, "0001") == "01"
+        assert room.state is State.OUT_OF_SERVICE
+        async with asyncio.timeout(60):
+            await released.wait()
+        assert room.state is State.IDLE
+        room.close()
+
+    asyncio.run(scenario())

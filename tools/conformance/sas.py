@@ -51,7 +51,6 @@ _WHY_NO_EXCEPTION: Final = {
     **dict.fromkeys((0x34, 0x35, 0x36, 0x38, 0x39, 0x3A), "there is no EPROM: see 8E"),
     **dict.fromkeys(range(0x40, 0x47), "the reels are pictures"),
     0x3E: "hand-pays are not validated",
-    0x53: "the level is shown as down; nothing is recorded",
     0x55: "a cash-out asked for cannot be taken back",
     **dict.fromkeys((0x6B, 0x6C, 0x6D, 0x6E), "wins stay here, and the host registers the machine"),
     0x77: "the printer is thermal",

@@ -138,3 +138,23 @@ def test_games(tmp_path: Path) -> None:
     room.shown()
     assert bench.exceptions() == [0x7F]
     room.close()
+
+
+#: Kind of entry and its story -> exception, where the entry is made by a part of the machine not at hand here.
+ENTRIES = (
+    ("event", {"code": "memory.repaired"}, 0x31),
+    ("options.changed", {}, 0x3C),
+    ("menu.entered", {"menu": "attendant"}, 0x82),
+    ("menu.left", {"menu": "attendant"}, 0x83),
+    ("menu.entered", {"menu": "operator"}, 0x84),
+    ("menu.left", {"menu": "operator"}, 0x85),
+    ("recall.shown", {"play_id": "play-1"}, 0x8A),
+    ("software.changed", {}, 0x8E),
+)
+
+
+@pytest.mark.sas(exceptions="31 3C 82 83 84 85 8A 8E")
+def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
+    for kind, story, code in ENTRIES:
+        bench.room.cabinet.log(kind, story)
+        assert told(bench, Event.SHOWN) == [code]

@@ -173,3 +173,73 @@ def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
     assert values[0x05] == values[0x06] + values[0x07]
     assert values[0x0C] == room.journal.credits_cents()
     room.close()
+
+
+#: Poll -> the bill it counts, in major units.
+BILL_POLLS: Mapping[int, int] = {
+    0x31: 1,
+    0x32: 2,
+    0x33: 5,
+    0x34: 10,
+    0x35: 20,
+    0x36: 50,
+    0x37: 100,
+    0x38: 500,
+    0x39: 1000,
+    0x3A: 200,
+    0x3B: 25,
+    0x3C: 2000,
+    0x3E: 2500,
+    0x3F: 5000,
+    0x40: 10_000,
+    0x41: 20_000,
+    0x42: 25_000,
+    0x43: 50_000,
+    0x44: 100_000,
+    0x45: 250,
+}
+
+
+@pytest.mark.sas(
+    polls=" ".join(f"{code:02X}" for code in BILL_POLLS), exceptions="47 48 49 4A 4B 4C 4D 4E 4F 50"
+)
+def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> None:
+    room = Room(tmp_path)
+    bench = Bench(tmp_path, room)
+    bench.exceptions()
+    own = {1: 0x47, 2: 0x4D, 5: 0x48, 10: 0x49, 20: 0x4A, 50: 0x4B, 100: 0x4C, 200: 0x50, 500: 0x4E}
+    for count, (poll, bill) in enumerate(sorted(BILL_POLLS.items(), key=lambda item: item[1]), start=1):
+        for number in range(count):
+            cents = bill * 100
+            moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
+            room.cabinet.record(
+                "bill.in",
+                transaction_id=f"{bill} {number}",
+                transfers=(moved,),
+                story={"amount_cents": cents},
+            )
+            room.engine.handle(Event.SHOWN)
+            assert bench.exceptions() == [own.get(bill, 0x4F)]
+        assert bench.read(poll) == f"{count:08d}"
+        bench.sync()
+        assert bench.read(0x48)[4:] == f"{count:08d}"
+    room.close()
+
+
+@pytest.mark.sas(polls="2A 2B 2C 4F B3")
+def test_coins_and_the_hopper(tmp_path: Path) -> None:
+    room = Room(tmp_path, devices=("hopper",))
+    bench = Bench(tmp_path, room, enable=["hopper_status"])
+    room.engine.handle(Event.COINS_IN, coins=((100, True), (200, True), (25, False)), position=1)
+    assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
+    assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
+    assert bench.read(0xB3) == "06"
+    room.engine.handle(Event.FAULT_RAISED, code="hopper.hopper_empty")
+    bench.sync()
+    assert bench.read(0x4F) == "0607ff00000003"
+    room.close()
+
+
+def test_a_machine_without_a_hopper_says_nothing_of_one(bench: Bench) -> None:
+    assert bench.read(0x2C) == ""
+    assert bench.read(0x4F) == ""

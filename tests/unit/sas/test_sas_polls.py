@@ -59,6 +59,19 @@ READINGS = {
 }
 
 
+DENOMINATION_CODES = {
+    1: "01",
+    2: "17",
+    5: "02",
+    10: "03",
+    25: "04",
+    50: "05",
+    100: "06",
+    200: "0c",
+    500: "07",
+}
+
+
 def plain(text: str) -> str:
     return text.replace(" ", "").lower()
 
@@ -265,7 +278,7 @@ def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
     room.insert(500)
 
 
-@pytest.mark.sas(polls="09 56", exceptions="8C")
+@pytest.mark.sas(polls="09 56 B2", exceptions="8C")
 def test_a_game_is_withheld(tmp_path: Path) -> None:
     room = Room(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, room)
@@ -280,6 +293,9 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     assert bench.exceptions()[-1] == 0x8C
     assert bench.long(0x09, "0001 01") == "01"
     assert bench.read(0x56) == plain("05 02 0001 0002")
+    offered = sorted({cents for each in room.cabinet.denominations_cents.values() for cents in each})
+    codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
+    assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.long(0x09, "0003 01") == ""
     room.close()
 
