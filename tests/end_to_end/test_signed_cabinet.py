@@ -1,0 +1,75 @@
+"""A cabinet whose software a manufacturer signed, with the real commands and processes, from key to tilt."""
+
+import asyncio
+import contextlib
+import subprocess
+from pathlib import Path
+
+import pytest
+from run_rig import EGM, Visit, cabinet, until
+
+import paytables
+from egm.config import StateFolder
+
+LIBRARY = Path(paytables.__file__).parent / "library"
+
+
+def egm(*arguments: object) -> str:
+    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.requirement("A-12", "A-14", "A-16", "A-18")
+def test_a_game_file_changed_behind_the_machines_back_stops_it_at_the_next_door(tmp_path):
+    folder, game = StateFolder(tmp_path / "state"), tmp_path / "own.toml"
+    game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
+    key, manifest = tmp_path / "maker.pem", tmp_path / "software.manifest"
+    public = egm("manifest", "key", key).strip()
+    table = f'\n[software]\nmanifest = "{manifest}"\nkey = "{public}"\n'
+
+    def own(text: str) -> str:
+        return text.replace('game = "maple-classic"', f'game = "{game}"')
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(cabinet(folder, more=table, change=own))
+            visit = await stack.enter_async_context(Visit.at(folder))
+            await visit.sees(state="idle")
+            identity = await asyncio.to_thread(egm, "gat", "--state", folder.root, "identity")
+            assert "Signed by: nobody" not in identity
+            signed = await asyncio.to_thread(
+                egm, "gat", "--state", folder.root, "sign", "own", "--seed", "0a"
+            )
+            here = await asyncio.to_thread(
+                egm,
+                "signature",
+                "--cabinet",
+                tmp_path / "state.toml",
+                "--seed",
+                "0a",
+                "--component",
+                "own",
+                "--json",
+            )
+            assert here.split('"own": "')[1].split('"')[0].upper() in signed
+            game.write_text(game.read_text() + "\n")
+            await visit.hand("io", "door", name="main", open=True)
+            await visit.sees(state="door_open")
+            await visit.hand("io", "door", name="main", open=False)
+            shown = await until(visit.screen, lambda m: len(getattr(m, "tilts", ())) == 2)
+            assert {tilt.code: tilt.detail for tilt in shown.tilts} == dict.fromkeys(
+                ("software_check", "software_differs"), f"own{game}"
+            )
+
+    cabinet_file = tmp_path / "state.toml"
+    cabinet_file.write_text(own((LIBRARY.parents[1] / "egm/cabinet/default.toml").read_text()))
+    egm("manifest", "make", "--no-libraries", "--no-bytecode", "--cabinet", cabinet_file, "--out", manifest)
+    egm("manifest", "sign", manifest, "--key", key)
+    asyncio.run(session())
+    said = subprocess.run(
+        [*EGM, "manifest", "verify", "--cabinet", str(cabinet_file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 1
+    assert f"own{game}: altered" in said.stderr
