@@ -10,7 +10,8 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.view import Action
-from tools.gallery import at_rest, game_scenes, machine_scenes
+from tools.gallery import at_rest, game_scenes
+from tools.gallery.machine import machine_scenes
 
 LAYOUTS = [LANDSCAPE, PORTRAIT]
 LEAST_HEIGHT = 13.0

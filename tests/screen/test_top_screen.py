@@ -16,7 +16,8 @@ from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.sound import Sounds
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
-from tools.gallery import at_rest, game_scenes, levels, machine_scenes
+from tools.gallery import at_rest, game_scenes, levels
+from tools.gallery.machine import machine_scenes
 
 
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))

@@ -6,35 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.residents import Resident
-from egm.link.messages import (
-    BenchReply,
-    Decision,
-    GameView,
-    Handpay,
-    Hello,
-    Notice,
-    PayOut,
-    Play,
-    ProgressiveView,
-    ProgressiveWin,
-    Protection,
-    Reminder,
-    Session,
-    Snapshot,
-    Tilt,
-)
+from egm.link.messages import Decision, GameView, Hello, Play, ProgressiveView, ProgressiveWin, Snapshot
 from egm.progressive.pools import Pools
-from egm.screen.hearing import heard, heard_bench, lost
+from egm.screen.hearing import heard
 from egm.screen.marks import is_keno, spots
 from egm.screen.pressing import pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
 from paytables import Choice, Depth, Game, Outcome, analyse
 from paytables import Decision as Asked
-from tools.gallery.pages import every_page, page_scenes, recall
+from tools.gallery.pages import page_scenes, recall
 
 UNIT_CENTS: Final = 25
-_NOON: Final = "2026-11-21T17:05:00+00:00"
+NOON: Final = "2026-11-21T17:05:00+00:00"
 _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
 
@@ -178,7 +162,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
     whole: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
-        "time_utc": _NOON,
+        "time_utc": NOON,
         "site": "Demonstration",
         "serial": "EGM-0000001",
         "operator_number": "1",
@@ -322,94 +306,3 @@ def _of_outcome(
     win = outcome.win_credits * UNIT_CENTS
     after = heard(after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win))
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)
-
-
-def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Reminders, limits that were reached, and the page where a player sets them."""
-    kept = {
-        "protection": Protection(
-            clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
-        ),
-        "session": Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60),
-    }
-    for kind, until in (
-        ("time", ""),
-        ("spend", ""),
-        ("time_limit", "2026-11-21T17:20:00+00:00"),
-        ("spend_limit", ""),
-    ):
-        reminder = Reminder.model_validate(
-            {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until}
-        )
-        accepts = ("acknowledge", "cash_out", "language", "service")
-        rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
-        yield f"reminder-{kind}", rest
-    rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)
-    view, _ = pressed(rest, Action("help"), theme)
-    yield "limits", replace(view, sheet=-1)
-    yield "help-line", replace(view, sheet=-2)
-
-
-def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """The scenes that are the machine's, whatever the game."""
-    game = games[0]
-
-    def stopped(**changes: Any) -> View:
-        return at_rest(games, game, language, accepts=("language", "service"), **changes)
-
-    rest = at_rest(games, game, language)
-    yield "boot", View(now=1.2)
-    yield "self-test", stopped(state="self_test")
-    yield "link-lost", lost(rest)
-    yield "games", pressed(rest, Action("games"), theme)[0]
-    for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
-        yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
-    for way in ("ticket", "coins", "aft"):
-        paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
-        yield f"paying-{way}", replace(paying, now=101.5, scene_at=100.0)
-    yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
-    for code, by in (
-        ("io_board.communication", "self"),
-        ("bill_acceptor.disputed", "attendant"),
-        ("game_defective", "technician"),
-    ):
-        tilt = Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
-        yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
-    tilts = [
-        Tilt.model_validate({"code": code, "since": _NOON, "cleared_by": by})
-        for code, by in (
-            ("ticket_printer.paper_out", "attendant"),
-            ("hopper.hopper_empty", "attendant"),
-            ("bill_acceptor.stacker_full", "technician"),
-        )
-    ]
-    yield "tilt-several", stopped(state="tilt", tilts=tuple(tilts))
-    memory = Tilt(code="memory_damaged", since=_NOON, cleared_by="memory_clear")
-    yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
-    yield "out-of-service", stopped(state="out_of_service")
-    for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
-        closed = (Notice(code=code, severity="warning"),)
-        accepts = ("cash_out", "language")
-        out = at_rest(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
-        yield f"out-{code.partition('.')[2]}", out
-    for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
-        values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
-        moved = at_rest(games, game, language, notices=(Notice(code=code, values=values),))
-        yield f"value-{code}", replace(moved, now=101.2)
-    yield from _protected(games, language, theme)
-    yield from page_scenes(stopped(), every_page(), theme)
-    bench: dict[str, dict[str, Any]] = {
-        "bill": {"inside_cents": 0, "powered": True, "status": "idle"},
-        "coins": {"coins_cents": [5, 10, 25, 100]},
-        "printer": {
-            "ticket_in_path": False,
-            "printed": [{"barcode": "001234567890123456", "barcode_complete": True}],
-        },
-        "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
-    }
-    out = replace(rest, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
-    yield "drawer", heard_bench(out, BenchReply(ok=True, text="2000 cents goes in"))
-    yield (
-        "refused",
-        at_rest(games, game, language, notices=(Notice(code="refused.bet_is_covered", severity="warning"),)),
-    )

@@ -12,7 +12,8 @@ from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
 from paytables import Game
-from tools.gallery import game_scenes, game_view, kinds, machine_scenes
+from tools.gallery import game_scenes, game_view, kinds
+from tools.gallery.machine import machine_scenes
 
 #: The scenes that the top screen is shown in, too.
 ABOVE: Final = frozenset(
