@@ -11,15 +11,16 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.games import open_game
+from egm.cabinet.level_views import played, shown
 from egm.errors import LocalError
-from egm.link.messages import Notice, ProgressiveView, ProgressiveWin
+from egm.link.messages import Notice, ProgressiveWin
 from egm.progressive import posting
-from egm.progressive.display import Shown, Status
+from egm.progressive.display import Status
 from egm.progressive.level import Level
-from egm.progressive.pools import Keeper, NoPoolError, Pool
+from egm.progressive.pools import Pool
 from egm.progressive.round import LinkMark, Memory, Round
 from meters import Transfer
-from paytables import Game, PaytableError, Wager
+from paytables import Game, Wager
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,49 +164,7 @@ def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[st
     }
 
 
-# ---------------------------------------------------------------------------------------------- what is shown
-def shown(cabinet: Cabinet, pool: Pool) -> Shown:
-    """What a level shows now."""
-    if pool.own:
-        kept: Any = cabinet.journal.state(f"{Key.LEVEL}{pool.id}")
-        if kept is None:
-            return Shown(0, Status.DOWN)
-        return Shown(Level.from_json(kept).shown_cents, Status.UP)
-    face = cabinet.broadcasts if pool.keeper is Keeper.BROADCAST else cabinet.link
-    return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
-
-
-def played(cabinet: Cabinet) -> tuple[Pool, ...]:
-    """The levels the bet now selected plays for; none where it is no bet."""
-    selection = cabinet.selection
-    game = cabinet.games.get(selection.game_id)
-    if game is None:
-        return ()
-    try:
-        wager = game.wager(selection.bet_credits, **selection.options)
-        return cabinet.pools.played(game, wager, selection.denomination_cents)
-    except (NoPoolError, PaytableError, TypeError, ValueError):
-        return ()
-
-
-def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
-    """The levels of the bet now selected, as a person sees them."""
-    return tuple(_view(cabinet, pool) for pool in played(cabinet))
-
-
-def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:
-    now = shown(cabinet, pool)
-    return ProgressiveView(
-        id=pool.id,
-        level=pool.level,
-        names=dict(pool.definition.names),
-        amount_cents=now.amount_cents,
-        status=now.status.value,
-        kind=pool.definition.kind.value,
-        mystery=pool.definition.terms.mystery,
-    )
-
-
+# ---------------------------------------------------------------------------------------------- what was hit
 def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
     """What a game has won of levels, for the screen."""
     return tuple(
@@ -221,7 +180,6 @@ def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
     )
 
 
-# ---------------------------------------------------------------------------------------------- what was hit
 def awards(cabinet: Cabinet, game: dict[str, Any]) -> tuple[Award, ...]:
     """Every hit of a game so far, with its locked amount where there is one."""
     return tuple(_award(cabinet, hit) for hit in game.get("hits", ()))

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.progressives import mark, shown
+from egm.cabinet.level_views import shown
+from egm.cabinet.progressives import mark
 from egm.cabinet.service_words import local, money, number, pairs, plain, say
 from egm.link.pages import Table, Words
 from egm.progressive.level import Level

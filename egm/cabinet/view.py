@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from egm.cabinet import progressives, protection
+from egm.cabinet import level_views, protection
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
@@ -57,7 +57,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         if paying is None
         else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
         doors_open=cabinet.doors_open,
-        progressives=progressives.views(cabinet),
+        progressives=level_views.views(cabinet),
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
         sound=sound(cabinet),
