@@ -52,10 +52,7 @@ def _now() -> datetime:
 @contextmanager
 def _host(options: _Options) -> Iterator[Host]:
     """Open line, ledger and recording, with what goes wrong as a sentence."""
-    if options.port is None:
-        raise click.ClickException(
-            "which port? --port /dev/ttyUSB0, a pseudo-terminal, or socket://name:number"
-        )
+    port = options.port or _only_line()
     path = options.ledger or default_state_dir() / "host.sqlite"
     try:
         with ExitStack() as cleanup:
@@ -66,15 +63,26 @@ def _host(options: _Options) -> Iterator[Host]:
                 file = cleanup.enter_context(options.record.open("w", encoding="utf-8"))
                 recorder = Recorder(file, monotonic_ns, started=_now().isoformat(timespec="seconds"))
             wire = Wire(options.wire) if options.wire else None
-            line = HostLine(options.port, wire, recorder=recorder, answer_seconds=options.answer_ms / 1000)
+            line = HostLine(port, wire, recorder=recorder, answer_seconds=options.answer_ms / 1000)
             cleanup.callback(line.close)
             yield Host(line, store, address=options.address, now=_now)
     except (OperatorError, PeerError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
+def _only_line() -> str:
+    """The line of the machine that runs on this computer, where it has just one on a pseudo-terminal."""
+    lines = sorted((default_state_dir() / "run" / "sas").glob("*"))
+    if len(lines) != 1:
+        known = ", ".join(map(str, lines)) or "no machine of this user runs with one"
+        raise click.ClickException(f"which line? --port a serial port, socket://name:number, or: {known}")
+    return str(lines[0])
+
+
 @click.group(invoke_without_command=True)
-@click.option("--port", help="the machine's line: a serial port, or socket://, rfc2217://")
+@click.option(
+    "--port", help="the machine's line: a serial port, socket://, rfc2217:// (default: the one there is)"
+)
 @click.option("--address", type=click.IntRange(1, 127), default=1, show_default=True)
 @click.option(
     "--wire",
@@ -96,11 +104,11 @@ def command(ctx: click.Context, /, *, seconds: float | None, **given: Any) -> No
     obey verbs typed below the picture.
 
     \b
-    egm host --port /dev/pts/5
+    egm host
     egm host --port /dev/ttyUSB0 --record line.jsonl
-    egm host --port /dev/pts/5 --json meters
-    egm host --port /dev/pts/5 aft in 5.00
-    egm host --port /dev/pts/5 send 6F game=0 codes=00,01,0C
+    egm host --json meters
+    egm host aft in 5.00
+    egm host send 6F game=0 codes=00,01,0C
     egm host trace line.jsonl
     """  # noqa: D301 (click wants the character itself)
     options = ctx.obj = _Options(**given)

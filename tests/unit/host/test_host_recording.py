@@ -5,6 +5,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from egm.sas.crc import sealed
 from tools.cli import main
@@ -183,3 +185,38 @@ def test_the_command_refuses_what_is_no_recording(tmp_path):
 
 def test_the_command_is_in_the_table_of_contents():
     assert "explain a recording" in CliRunner().invoke(main, ["--help"]).output
+
+
+def test_the_command_finds_the_line_of_the_machine_that_runs_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    lines = tmp_path / "open-egm" / "run" / "sas"
+    lines.mkdir(parents=True)
+    assert "no machine of this user" in CliRunner().invoke(command, ["meters"]).output
+    (lines / "first").write_text("not a line")
+    assert f"{lines}/first: cannot be opened" in CliRunner().invoke(command, ["meters"]).output
+    (lines / "second").write_text("")
+    asked = CliRunner().invoke(command, ["meters"])
+    assert asked.exit_code == 1
+    assert f"{lines}/first, {lines}/second" in asked.output
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 30_000), st.sampled_from(Side), st.binary(min_size=1, max_size=12), st.booleans()
+        ),
+        max_size=12,
+    )
+)
+def test_no_byte_of_a_recording_is_lost_whatever_is_in_it(parts):
+    us = 0
+    portions = []
+    for pause, side, octets, wake in parts:
+        us += pause
+        portions.append(Portion(us, side, octets, wake=wake))
+    messages = list(explain(portions))
+    for side in Side:
+        recorded = b"".join(portion.data for portion in portions if portion.side is side)
+        assert b"".join(message.data for message in messages if message.side is side) == recorded
+    for message in messages:
+        json.dumps(message.document())
