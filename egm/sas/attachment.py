@@ -25,7 +25,7 @@ from egm.sas.money import MoneyNews
 from egm.sas.polls import polls_for
 from egm.sas.polls.control import after_bill
 from egm.sas.ports import open_port
-from egm.sas.reader import Reader
+from egm.sas.reader import Reader, Readings
 from egm.sas.settings import SasLine
 from egm.sas.watch import LinkWatch
 from egm.sas.wire import LenientFraming, LongPoll, StrictFraming
@@ -38,7 +38,7 @@ _LOOK_BACK_ENTRIES: Final = 1000
 class SasChannel:
     """One line to one host, as an attachment of the machine."""
 
-    def __init__(self, at: Surroundings, name: str, settings: SasLine) -> None:
+    def __init__(self, at: Surroundings, name: str, settings: SasLine, readings: Readings) -> None:
         self.name = f"sas-{name}"
         self._at = at
         self._polls = polls_for(settings.groups)
@@ -64,7 +64,7 @@ class SasChannel:
             busy_ns=settings.busy_ms * 1_000_000,
         )
         self.host = Host(name, settings, self._answered, at, tell=self._line.tell, republish=self._publish)
-        self._reader = Reader(self.host)
+        self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
         self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
@@ -200,4 +200,5 @@ class _Cursor:
 
 def sas_lines(at: Surroundings) -> Iterable[Attachment]:
     """The lines the cabinet file names."""
-    return [SasChannel(at, name, settings) for name, settings in at.file.sas.items()]
+    readings = Readings(at.engine.cabinet.journal)
+    return [SasChannel(at, name, settings, readings) for name, settings in at.file.sas.items()]

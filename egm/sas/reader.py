@@ -11,16 +11,33 @@ from egm.cabinet.games import last_game
 from egm.cabinet.host import HostMoney
 from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from meters import MeterReading
 from meters.entry import StoredEntry
+from meters.view import JournalView
 
 _STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
+
+
+class Readings:
+    """The meters as of the last entry, read once for every line of the machine."""
+
+    def __init__(self, journal: JournalView) -> None:
+        self._journal = journal
+        self._last: MeterReading | None = None
+
+    def now(self) -> MeterReading:
+        """Every meter."""
+        if self._last is None or self._last.sequence != self._journal.sequence:
+            self._last = self._journal.meters()
+        return self._last
 
 
 class Reader:
     """Reads the machine for one host. It must be shown every entry of the journal once: :meth:`note`."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
+        self._readings = readings
         cabinet = host.cabinet
         self._facts = tuple(
             GameFacts(
@@ -78,7 +95,7 @@ class Reader:
         # Money goes through one host; what the others are told is a machine without one.
         money = cabinet.host if cabinet.host.line == host.name else HostMoney()
         return Readout(
-            reading=cabinet.journal.meters(),
+            reading=self._readings.now(),
             serial=cabinet.identity.serial,
             currency=cabinet.profile.currency,
             denomination_cents=host.settings.denomination_cents,
