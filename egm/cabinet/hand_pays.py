@@ -7,6 +7,7 @@ before it pays: the check recomputes the game from its recorded draws, audits th
 the meters and the journal's head.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -119,6 +120,7 @@ def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:
             **found,
             "play_id": None if game is None else game["play_id"],
             "digest": None if game is None else game["game"]["digest"],
+            "software": _software(cabinet),
             "handpay": None if handpay is None else handpay["id"],
             "meters": {name: value for name, value in values.items() if value},
             "head": cabinet.journal.head_hash,
@@ -138,6 +140,19 @@ def _replayed(cabinet: Cabinet, game: dict[str, Any]) -> str:
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"
+
+
+def _software(cabinet: Cabinet) -> dict[str, str] | None:
+    """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
+    installed = cabinet.recall(Key.SOFTWARE)
+    if installed is None:
+        return None
+    listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
+    return {
+        "version": installed["version"],
+        "signer": installed["signer"],
+        "sha256": hashlib.sha256(listed.encode()).hexdigest(),
+    }
 
 
 def _audited(cabinet: Cabinet) -> str:

@@ -99,7 +99,7 @@ REGISTERS: Final[Mapping[str, Register]] = {
         Register(
             "checks",
             ("machine.checked",),
-            ("play_id", "game", "books", "handpay", "head", "remark", "persons"),
+            ("play_id", "game", "digest", "software", "books", "handpay", "head", "remark", "persons"),
             "Q-02; MC 21.1",
         ),
         Register(

@@ -1,5 +1,6 @@
 """Paying by hand, and what persons decide about money: forms, complements, orphans, forfeits, refunds."""
 
+import hashlib
 from datetime import timedelta
 
 import pytest
@@ -166,6 +167,14 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     (told,) = room.records("machine.checked")
     assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
     assert room.notice == "machine_checked"
+    assert told["software"] is None  # a development checkout: nobody vouches for it
+
+    kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
+    room.cabinet.record("software.changed", state={Key.SOFTWARE: kept})
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    fill_in(room, "machine_check", **ONE)
+    signed = register(room, "checks")[-1]["software"]
+    assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
     room.cabinet.told_game = {**room.cabinet.told_game, "outcome": {"win_credits": 500}}
     fill_in(room, "machine_check", **ONE)
