@@ -14,7 +14,7 @@ from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Key
 from egm.cabinet.health import device_metrics
 from egm.cabinet.states import State
-from egm.link.messages import Snapshot
+from egm.link.messages import ProgressiveView, Snapshot
 from egm.metrics import Exporter, MachineCollector, meter_families
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
@@ -112,6 +112,19 @@ class Monitoring:
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
         held = self._cabinet.disabled
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
+        yield from _levels(now.progressives)
+
+
+def _levels(views: Iterable[ProgressiveView]) -> Iterator[Metric]:
+    """The progressive levels the bet in force plays for."""
+    shown = GaugeMetricFamily(
+        "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
+    )
+    up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
+    for view in views:
+        shown.add_metric((view.id,), view.amount_cents)
+        up.add_metric((view.id,), int(view.status == "up"))
+    yield from (shown, up)
 
 
 def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:

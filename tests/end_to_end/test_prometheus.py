@@ -119,6 +119,8 @@ async def live_a_little(visit: Visit) -> None:
     await visit.hand("io", "door", name="main", open=False)
     await visit.sees(state="idle")
     await visit.hand("printer", "paper", tickets=0)
+    visit.wish("game", "lantern-harbour")  # which has progressive levels
+    await visit.sees(game_id="lantern-harbour")
 
 
 def queries() -> list[tuple[str, str]]:
