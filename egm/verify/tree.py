@@ -9,7 +9,7 @@ import os
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -60,6 +60,18 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
         for path in sorted(set(written))
         if path.endswith(".toml")
     )
+
+
+def uncompiled(found: Mapping[str, Path]) -> list[str]:
+    """The program's modules among ``found`` that this Python would compile at first use, and so add a file."""
+    there = {str(path) for path in found.values()}
+    return [
+        name
+        for name, path in found.items()
+        if name.endswith(".py")
+        and name.partition("/")[0] in PACKAGES
+        and cache_from_source(str(path)) not in there
+    ]
 
 
 def components_of(scope: Scope) -> frozenset[str]:

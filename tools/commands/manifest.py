@@ -18,7 +18,7 @@ from egm.errors import LocalError, OperatorError
 from egm.verify.digest import measure
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
-from egm.verify.tree import Scope, files, own_files
+from egm.verify.tree import Scope, files, own_files, uncompiled
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -66,13 +66,19 @@ def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytec
     """List every file of the software installed here with its SHA-256."""
     try:
         scope = Scope(own=own_files(load_cabinet(cabinet)), libraries=libraries, bytecode=bytecode)
+        found = files(scope)
+        if bytecode and (loose := uncompiled(found)):
+            raise OperatorError(
+                f"{loose[0]}: is not compiled, and would be at first use. Run `python -m compileall "
+                "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
+            )
         manifest = Manifest(
             version=version("open-egm"),
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=reason,
             libraries=libraries,
             bytecode=bytecode,
-            files=measure(files(scope)),
+            files=measure(found),
         )
         out.write_bytes(unsigned(manifest))
     except (OperatorError, LocalError, OSError) as error:

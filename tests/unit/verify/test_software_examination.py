@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import py_compile
 import subprocess
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from egm.config import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, read_seed, short_digests, signatures
 from egm.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
-from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files
+from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
 from tools.commands.manifest import command as manifest_command
 from tools.commands.signature import command as signature_command
 
@@ -242,6 +243,17 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     assert "accounting" in verified.output
     assert cli.invoke(manifest_command, [*verify[:-1], "00"]).exit_code == 2
     assert "no [software]" in cli.invoke(manifest_command, ["verify"]).output
+
+
+def test_modules_that_python_would_yet_compile_are_named(tmp_path):
+    """A manifest that counts compiled modules is broken by the first start that makes one more."""
+    for name in ("a.py", "b.py", "c.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+    found = {f"rng/{name}": tmp_path / name for name in ("a.py", "b.py", "c.txt")}
+    assert uncompiled(found) == ["rng/a.py", "rng/b.py"]
+    compiled = Path(py_compile.compile(str(tmp_path / "a.py")))
+    assert uncompiled({**found, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
+    assert uncompiled({"libraries/x.py": tmp_path / "a.py"}) == []
 
 
 def test_the_signature_command_says_what_the_library_says():
