@@ -15,13 +15,13 @@ from egm.screen.scenes.recall import page_touches
 from tools.gallery import at_rest
 
 #: Pages enough for every section and its first steps; the walk stops there.
-PAGES_MOST = 70
+PAGES_MOST = 90
 
 
 def leads_on(page):
     """What of a page leads further without acting: its plain actions and its rows that can be touched."""
     found = [one.id for one in page.actions if one.enabled and one.style == "go"]
-    found += [row.action for table in page.tables for row in table.rows[:3] if row.action]
+    found += [row.action for table in page.tables for row in table.rows[:14] if row.action]
     if page.prompt is not None and page.prompt.kind == "choice":
         return found
     return found

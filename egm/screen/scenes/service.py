@@ -22,6 +22,8 @@ _HEAD: Final = 78.0
 _NOTICE: Final = 54.0
 _KEY: Final = 66.0
 _GAP: Final = 14.0
+#: What a keyboard needs, its label and field included.
+_KEYBOARD: Final = 580.0
 _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
@@ -80,14 +82,14 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
 
 
 def _beside(body: Rect, prompt: Prompt, tables: bool, *, portrait: bool) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
-    """The body parted between tables and prompt; a keyboard always takes the whole width below."""
+    """The body parted between tables and prompt: side by side, or upright the tables above."""
     x, y, w, h = body
     if not tables:
         return (x, y, w, 0.0), body
-    if prompt.kind == "text" or portrait:
-        share = h * 0.42
+    if portrait:
+        share = max(h * 0.42, _KEYBOARD if prompt.kind == "text" else 0.0)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    wide = w * 0.42
+    wide = w * (0.66 if prompt.kind == "text" else 0.42)
     return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
 
 
