@@ -63,7 +63,7 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
 
 
 def uncompiled(found: Mapping[str, Path]) -> list[str]:
-    """The program's modules among ``found`` that this Python would compile at first use, and so add a file."""
+    """The modules among ``found`` that this Python would compile at first use, and so add a file."""
     there = {str(path) for path in found.values()}
     return [
         name
