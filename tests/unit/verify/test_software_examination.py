@@ -5,6 +5,7 @@ import hmac
 import json
 import py_compile
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,22 @@ def test_the_signature_command_says_what_the_library_says():
     )
     assert "chance" in cli.invoke(signature_command, ["--component", "chance"]).output
     assert cli.invoke(signature_command, ["--seed", "A"]).exit_code == 1
+
+
+@pytest.mark.requirement("A-12", "A-15")
+def test_compiled_modules_are_held_to_the_manifest_where_it_counts_them(tmp_path):
+    """As a manufacturer ships it: compiled once, never again, and no other compiled module may appear."""
+    shipped = Installation(tmp_path)
+    mode = ["--invalidation-mode", "unchecked-hash"]
+    subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(shipped.root)], check=True)
+    shipped.make(bytecode=True)
+    assert shipped.examine(flags=()).right, "running it has added a file"
+    compiled = next((shipped.root / "rng" / "__pycache__").glob("draws.*.pyc"))
+    data = compiled.read_bytes()
+    compiled.write_bytes(data[:-1] + bytes((data[-1] ^ 1,)))
+    planted = compiled.with_name("planted.pyc")
+    planted.write_bytes(data)
+    assert shipped.examine().trouble == (
+        f"rng/__pycache__/{compiled.name}: altered",
+        "rng/__pycache__/planted.pyc: foreign",
+    )
