@@ -195,6 +195,8 @@ class Host(_Table):
     silence_seconds: Annotated[int, Field(ge=0, strict=True)] | None = None
     """A machine whose host has not polled for so long goes out of service (SC: 72 hours; Ontario: at once);
     None: it plays on."""
+    full_queue_stops: bool = False
+    """A machine whose host has fallen behind with its exceptions goes out of service (AGE 11.1.2(3))."""
     starts_machine: bool = False
     """A new machine plays only once its host has started it up (SD addendum 1)."""
     transfer_limit_cents: Cents = 1_000_000

@@ -15,12 +15,12 @@ from typing import Final
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.errors import LocalError
 from egm.link.messages import Snapshot
-from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Told
+from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
 from egm.sas.codec import MalformedPollError, Reply
 from egm.sas.happenings import happenings
 from egm.sas.health import line_metrics
 from egm.sas.host import Host
-from egm.sas.line import LOOP_PRIORITY, Line, LineHealth, hurry, relax
+from egm.sas.line import LOOP_PRIORITY, Line, LineHealth, News, hurry, relax
 from egm.sas.money import MoneyNews
 from egm.sas.polls import polls_for
 from egm.sas.polls.control import after_bill
@@ -138,7 +138,7 @@ class SasChannel:
             future.cancel()
         return future
 
-    def _report(self, news: Confirmed | Told | LinkChanged | Refused) -> None:
+    def _report(self, news: News) -> None:
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._heard, news)
@@ -157,13 +157,15 @@ class SasChannel:
             self._failed(ask.request, repr(error))
             raise
 
-    def _heard(self, news: Confirmed | Told | LinkChanged | Refused) -> None:
+    def _heard(self, news: News) -> None:
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
                     poll.acknowledged(self.host, request, reply)
             case Told(sequence=sequence):
                 self._cursor.write(sequence)
+            case QueueFull(full=full):
+                self._watch.queue_full(full=full)
             case LinkChanged(up=up):
                 self._money.link(up=up)
                 self._watch.changed(up=up)

@@ -65,6 +65,13 @@ class LinkChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueFull:
+    """The queue has taken no more, or is empty again after that."""
+
+    full: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A poll was met with silence, for this reason; ``failed``: it was the machine's own fault."""
 
@@ -73,7 +80,7 @@ class Refused:
     failed: bool = False
 
 
-Action: TypeAlias = Send | Ask | Confirmed | Told | LinkChanged | Refused
+Action: TypeAlias = Send | Ask | Confirmed | Told | LinkChanged | QueueFull | Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +128,19 @@ class Channel:
         self._up = False
         self._polled_ns = now_ns
         self._next_chirp_ns = now_ns
+        self._full = False
         self._posted = 0
         self._told = 0
 
     # ------------------------------------------------------------------ from the machine
-    def post(self, happening: Happening, now_ns: int) -> None:
+    def post(self, happening: Happening, now_ns: int) -> Iterator[Action]:
         """Something has happened that the host is to hear of."""
         self._posted = max(self._posted, happening.sequence)
-        if EXCEPTIONS[happening.code].urgency is not Urgency.REAL_TIME or self.real_time:
-            self._queue.post(happening, now_ns)
+        if EXCEPTIONS[happening.code].urgency is Urgency.REAL_TIME and not self.real_time:
+            return
+        if not self._queue.post(happening, now_ns) and not self._full:
+            self._full = True
+            yield QueueFull(full=True)
 
     def withdraw(self, code: int) -> None:
         """A priority exception no longer holds."""
@@ -263,6 +274,9 @@ class Channel:
             poll, request, reply = said.answered
             self._queue.served(said.serves)
             yield Confirmed(poll, request, reply)
+        if self._full and self._queue.is_empty:
+            self._full = False
+            yield QueueFull(full=False)
         oldest = self._queue.oldest_sequence
         told = self._posted if oldest is None else oldest - 1
         if told > self._told:

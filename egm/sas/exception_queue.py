@@ -63,8 +63,8 @@ class ExceptionQueue:
         self._waiting: deque[Happening] = deque()
         self._urgent: dict[int, _Standing] = {}
 
-    def post(self, happening: Happening, now_ns: int) -> None:
-        """Something has happened. A full queue takes no more, and says so."""
+    def post(self, happening: Happening, now_ns: int) -> bool:
+        """Something has happened; whether it was kept. A full queue takes no more, and says so."""
         urgency = EXCEPTIONS[happening.code].urgency
         if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
             self._urgent[happening.code] = _Standing(happening, now_ns)
@@ -72,6 +72,13 @@ class ExceptionQueue:
             self._waiting.append(happening)
         else:
             self._urgent[OVERFLOW] = _Standing(Happening(OVERFLOW), now_ns)
+            return False
+        return True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits in line."""
+        return not self._waiting
 
     def withdraw(self, code: int) -> None:
         """A priority exception no longer holds."""

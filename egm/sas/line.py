@@ -12,10 +12,10 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from egm.devices.line import LineLostError
-from egm.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, Refused, Send, Told
+from egm.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Send, Told
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
 from egm.sas.ports import Port
@@ -72,6 +72,7 @@ class RealTime:
     on: bool
 
 
+News: TypeAlias = Confirmed | Told | LinkChanged | QueueFull | Refused
 Message = Happening | Withdrawn | Delivered | RealTime | Readout
 
 
@@ -108,7 +109,7 @@ class Line(threading.Thread):
         *,
         opened: Callable[[], Port],
         run_effect: Callable[[Ask], "Future[Reply | None]"],
-        report: Callable[[Confirmed | Told | LinkChanged | Refused], None],
+        report: Callable[[News], None],
         monotonic_ns: Callable[[], int],
         busy_ns: int,
     ) -> None:
@@ -121,6 +122,7 @@ class Line(threading.Thread):
         self._now = monotonic_ns
         self._busy_ns = busy_ns
         self._inbox: deque[Message] = deque()
+        self._readout: Readout | None = None
         self._ending = threading.Event()
         self.serving = threading.Event()
         """Set while the port is open."""
@@ -136,7 +138,11 @@ class Line(threading.Thread):
     # ------------------------------------------------------------------ from the loop
     def tell(self, *messages: Message) -> None:
         """Hand over what the line must know; it takes it before it answers the next poll."""
-        self._inbox.extend(messages)
+        for message in messages:
+            if isinstance(message, Readout):  # only the newest is ever read
+                self._readout = message
+            else:
+                self._inbox.append(message)
 
     def end(self) -> None:
         """Ask the thread to end; :meth:`join` waits for it."""
@@ -161,6 +167,7 @@ class Line(threading.Thread):
         """Open the line and serve it, again and again, until told to end."""
         hurry(LINE_PRIORITY)
         while not self._ending.is_set():
+            self._take_news()
             try:
                 port = self._opened()
             except LineLostError as error:
@@ -181,6 +188,7 @@ class Line(threading.Thread):
 
     def _serve(self, port: Port) -> None:
         while not self._ending.is_set():
+            self._take_news()
             now = self._now()
             for action in self._channel.tick(now):
                 self._do(port, action)
@@ -195,13 +203,14 @@ class Line(threading.Thread):
                     self._do(port, action)
 
     def _take_news(self) -> None:
-        """Everything the loop has handed over, in its order."""
+        """Everything the loop has handed over, in its order; also while nobody polls."""
+        if self._readout is not None:
+            self._channel.readout = self._readout
         while self._inbox:
             match self._inbox.popleft():
-                case Readout() as readout:
-                    self._channel.readout = readout
                 case Happening() as happening:
-                    self._channel.post(happening, self._heard_ns)
+                    for action in self._channel.post(happening, self._now()):
+                        self._do(None, action)
                 case Withdrawn(code=code):
                     self._channel.withdraw(code)
                 case Delivered(code=code, reply=reply):
@@ -219,14 +228,16 @@ class Line(threading.Thread):
             case Elsewhere():
                 self._counts["elsewhere"] += 1
 
-    def _do(self, port: Port, action: Action) -> None:
+    def _do(self, port: Port | None, action: Action) -> None:
         match action:
-            case Send(data=data, wakeup=wakeup):
+            case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
                     self._measure()
-            case Ask():
+            case Ask() if port is not None:
                 self._ask(port, action)
+            case Send() | Ask():  # nothing to say it on
+                return
             case _:
                 if isinstance(action, LinkChanged):
                     self._up = action.up

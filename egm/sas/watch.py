@@ -51,6 +51,16 @@ class LinkWatch:
             self._record("host.link_lost", silent=True)
             self._count_down()
 
+    def queue_full(self, *, full: bool) -> None:
+        """The host has fallen behind, or has caught up (AGE 11.1.2(3))."""
+        if not self._host.cabinet.profile.host.full_queue_stops:
+            return
+        source = f"{self._host.source}:full"
+        if full:
+            self._host.handle(Event.DISABLED, source=source, reason="host_behind")
+        else:
+            self._host.handle(Event.ENABLED, source=source)
+
     def _record(self, kind: str, *, silent: bool) -> None:
         cabinet = self._host.cabinet
         cabinet.record(

@@ -16,7 +16,6 @@ from egm.sas.codec import MalformedPollError
 from egm.sas.crc import is_intact, sealed
 from egm.sas.exception_queue import Happening
 from egm.sas.line import Delivered, RealTime, Withdrawn
-from egm.sas.readout import Readout
 from egm.sas.wire import LenientFraming, StrictFraming, marked
 
 FILE = {
@@ -86,14 +85,13 @@ class Bench:
         return self.host.settings.address
 
     def _take_news(self) -> None:
-        inbox = self.line._line._inbox
+        line = self.line._line
+        inbox, self.channel.readout = line._inbox, line._readout
         now = self.room.clock.monotonic_ns()
         while inbox:
             match inbox.popleft():
-                case Readout() as readout:
-                    self.channel.readout = readout
                 case Happening() as happening:
-                    self.channel.post(happening, now)
+                    self._perform(self.channel.post(happening, now))
                 case Withdrawn(code=code):
                     self.channel.withdraw(code)
                 case Delivered(code=code, reply=reply):

@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.states import State
+from egm.cabinet.states import Event, State
 
 
 def profile(folder: Path, rule: str) -> Path:
@@ -80,6 +80,20 @@ def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time
     room = Room(tmp_path, profile=rules)
     bench = Bench(tmp_path, room)
     bench.line._watch.begin()
+    assert room.state is State.IDLE
+    room.close()
+
+
+@pytest.mark.requirement("K-05")
+def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(tmp_path: Path) -> None:
+    room = Room(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
+    bench = Bench(tmp_path, room)
+    for _ in range(20):
+        room.engine.handle(Event.SERVICE)
+    bench.general()
+    assert list(room.cabinet.disabled) == ["host:main:full"]
+    assert room.state is State.OUT_OF_SERVICE
+    assert bench.exceptions()[0] == 0x70
     assert room.state is State.IDLE
     room.close()
 

@@ -109,7 +109,7 @@ def one_input(data: bytes) -> None:
     for at in range(0, len(noise), step):
         machine.hear(noise[at : at + step])
         if noise[at] % 8 == 0:
-            machine.channel.post(Happening(_CODES[noise[at] % len(_CODES)]), machine.now_ns)
+            list(machine.channel.post(Happening(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
         if noise[at] % 16 == 1:
             machine.rest()
     machine.rest()

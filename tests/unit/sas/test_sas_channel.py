@@ -162,7 +162,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
 
     assert heard(LongPoll(frame)) == b""
     assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
-    channel.post(Happening(0x69), 0)  # the transfer is done
+    list(channel.post(Happening(0x69), 0))  # the transfer is done
     heard(Elsewhere(0))
     assert heard(GeneralPoll(1)) == b"\x69"
     heard(Elsewhere(0))
