@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import logging
 import signal
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
 from egm.clock import SystemClock
@@ -18,6 +22,7 @@ from egm.config import default_state_dir
 from egm.errors import LocalError
 from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
+from tools.progressive.campaign import run_campaign
 from tools.progressive.certificates import (
     AUTHORITY,
     BROKER,
@@ -29,6 +34,7 @@ from tools.progressive.certificates import (
 )
 from tools.progressive.controller import Controller
 from tools.progressive.serve import Service
+from tools.progressive.simulate import run_floor
 from tools.progressive.store import SqliteStore, Store, StoreBusyError
 
 _STAND_BY_SECONDS = 1.0
@@ -280,3 +286,71 @@ def give_up(level: str, successor: str, store: str | None) -> None:
     with _controller(store) as controller:
         amount = controller.give_up(level, successor)
     click.echo(f"{level}: {amount} minor units went to {successor}")
+
+
+@command.command()
+@click.option("--machines", default=8, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--wagers", default=200, show_default=True, type=click.IntRange(min=1), help="of each machine")
+@click.option("--seed", default=1, show_default=True, type=int)
+@STORE
+def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> None:
+    """Simulate a floor: MACHINES that feed and hit one level, over a real broker and a real controller."""
+    with tempfile.TemporaryDirectory(prefix="egm-floor-") as folder:
+        opener = _opener(store, Path(folder))
+        try:
+            floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
+        except LocalError as error:
+            raise click.ClickException(str(error)) from error
+    for line in floor.lines():
+        click.echo(line)
+    raise SystemExit(1 if floor.wrong else 0)
+
+
+@command.command()
+@click.option("--scenarios", default=1000, show_default=True, type=click.IntRange(min=1))
+@click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
+@STORE
+def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
+    """Trouble a link in every way, and hold every wager and hit to the fraction afterwards.
+
+    Broker, controller and machines are killed, cut off and confused; with a PostgreSQL DSN as --store the
+    controllers take over from one another there.
+    """
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # connections end all the time here
+    began = time.perf_counter()
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    with (
+        tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
+        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+    ):
+        task = bar.add_task("scenarios", total=scenarios)
+        try:
+            result = asyncio.run(
+                run_campaign(
+                    Path(folder),
+                    _opener(store, Path(folder)),
+                    seed=seed,
+                    scenarios=scenarios,
+                    progress=lambda done: bar.update(task, completed=done),
+                )
+            )
+        except LocalError as error:
+            raise click.ClickException(str(error)) from error
+    troubles = ", ".join(f"{name} {count}" for name, count in result.disturbances.most_common())
+    click.echo(
+        f"seed {seed}: {result.scenarios} scenarios in {time.perf_counter() - began:.0f} s: {troubles}"
+    )
+    click.echo(
+        f"{result.wagers} wagers counted once each, {result.hits} hits paid once each: {result.paid_cents} "
+        f"minor units; {result.values_seen} values seen, none lower without a fall on record"
+    )
+    for wrong in result.wrong:
+        click.echo(f"wrong: {wrong}")
+    if not result.wrong:
+        click.echo("everything adds up, to the fraction")
+    raise SystemExit(1 if result.wrong else 0)
+
+
+def _opener(store: str | None, folder: Path) -> Callable[[], Store]:
+    """Opens the store a person named, or a file that is gone with the run."""
+    return lambda: open_store(store or str(folder / "controller.db"))

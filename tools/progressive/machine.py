@@ -84,6 +84,11 @@ class SimulatedMachine:
 
     # ------------------------------------------------------------------ playing
     @property
+    def joined(self) -> bool:
+        """The controller has enrolled it."""
+        return self.link.feeders[self._pool.id].joined
+
+    @property
     def settled(self) -> bool:
         """Everything given is counted, and every hit is paid and closed at the controller."""
         feeder = self.link.feeders[self._pool.id]
