@@ -65,6 +65,16 @@ async def connection(
         yield client
 
 
+def heed_cancellation() -> None:
+    """Take up a cancellation that was lost: a wait that ends in the same instant swallows it in Python 3.11.
+
+    Whoever sends in a loop would otherwise go on for ever (python/cpython issue 86296).
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 class MqttCarrier:
     """A :class:`~egm.progressive.carrier.Carrier` to the broker a cabinet file names."""
 
@@ -98,6 +108,7 @@ class MqttCarrier:
                     ears.disconnected(str(error))
             finally:
                 self._outbox = None
+            heed_cancellation()
             await asyncio.sleep(self._retry_seconds)
 
     async def _carry(self, client: aiomqtt.Client, ears: Ears) -> None:
@@ -121,6 +132,7 @@ class MqttCarrier:
             # What is sent by the thousand is numbered, and a gap is asked for: it needs no receipt besides.
             care = _AT_MOST_ONCE if isinstance(message, Contribution) else _AT_LEAST_ONCE
             await client.publish(topics.up(self._machine), encode(message), care)
+            heed_cancellation()
 
 
 def progressive_link(surroundings: Surroundings) -> Iterable[Attachment]:

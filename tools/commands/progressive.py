@@ -337,9 +337,8 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
         except LocalError as error:
             raise click.ClickException(str(error)) from error
     troubles = ", ".join(f"{name} {count}" for name, count in result.disturbances.most_common())
-    click.echo(
-        f"seed {seed}: {result.scenarios} scenarios in {time.perf_counter() - began:.0f} s: {troubles}"
-    )
+    seconds = time.perf_counter() - began
+    click.echo(f"seed {seed}: {result.scenarios} scenarios in {seconds:.0f} s: {troubles}")
     click.echo(
         f"{result.wagers} wagers counted once each, {result.hits} hits paid once each: {result.paid_cents} "
         f"minor units; {result.values_seen} values seen, none lower without a fall on record"

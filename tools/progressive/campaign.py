@@ -29,7 +29,7 @@ from egm.progressive.carrier import Carrier, Ears
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import FromController, FromMachine, Value, from_controller
-from egm.progressive.mqtt import MqttCarrier, connection, tls
+from egm.progressive.mqtt import MqttCarrier, connection, heed_cancellation, tls
 from egm.progressive.pools import Keeper, Pool
 from tools.progressive.broker import Broker
 from tools.progressive.certificates import SIGN
@@ -295,6 +295,7 @@ class _Witness:
                         value = from_controller(payload if isinstance(payload, bytes) else b"")
                         if isinstance(value, Value):
                             self._see(value)
+            heed_cancellation()
             await asyncio.sleep(_QUICK_SECONDS)
 
     def _see(self, value: Value) -> None:

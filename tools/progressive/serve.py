@@ -21,7 +21,7 @@ from egm.progressive.messages import (
     encode,
     from_machine,
 )
-from egm.progressive.mqtt import connection, tls
+from egm.progressive.mqtt import connection, heed_cancellation, tls
 from egm.progressive.slots import LinkSlot
 from tools.progressive.certificates import CONTROLLER
 from tools.progressive.controller import Controller, Heard
@@ -63,6 +63,7 @@ class Service:
                     await self._serve(client)
             except (aiomqtt.MqttError, OSError) as error:
                 self._tell(f"no broker: {error}")
+            heed_cancellation()
             await asyncio.sleep(self._retry_seconds)
 
     async def _serve(self, client: aiomqtt.Client) -> None:
@@ -103,11 +104,13 @@ class Service:
         if not isinstance(answer, Value):
             care = 0 if isinstance(answer, Counted) else 1
             await client.publish(topics.down(answer.machine), encode(answer), care)
+            heed_cancellation()
 
     async def _show(self, client: aiomqtt.Client) -> None:
         while True:
             for value in self._controller.values():
                 await client.publish(topics.value(value.level), encode(value), 1, retain=True)
+                heed_cancellation()
             await asyncio.sleep(self._values_seconds)
 
 

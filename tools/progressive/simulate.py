@@ -51,12 +51,15 @@ class Floor:
         level = self.level
         came = level.contributed + level.seeded + level.received
         went = level.paid + level.current + level.hidden + level.overflow + level.released
-        rate = self.wagers / self.seconds if self.seconds else 0.0
+        rate = f"{self.wagers / self.seconds if self.seconds else 0.0:,.0f}/s"
         return [
-            f"{self.machines} machines up in {self.up_seconds:.1f} s; {self.wagers} wagers counted in "
-            f"{self.seconds:.1f} s ({rate:,.0f}/s); {len(self.register)} hits",
+            f"{self.machines} machines up in {self.up_seconds:.1f} s",
+            f"{self.wagers} wagers counted in {self.seconds:.1f} s ({rate}); {len(self.register)} hits",
             f"contributed {level.contributed} + seeded {level.seeded} = {came}",
-            f"paid {level.paid} + shown {level.current} + hidden {level.hidden} + overflow {level.overflow} = {went}",
+            (
+                f"paid {level.paid} + shown {level.current} + hidden {level.hidden}"
+                f" + overflow {level.overflow} = {went}"
+            ),
             *(f"wrong: {text}" for text in self.wrong),
             *(() if self.wrong else ("everything adds up, to the fraction",)),
         ]
