@@ -131,7 +131,7 @@ class Reader:
             return None
         level_cents = max(0, cabinet.journal.balance_cents("stock:hopper"))
         faults = tuple(code for code in cabinet.faults if code.startswith("hopper."))
-        return HopperFacts(level_cents // coin_cents, level_cents, faults)
+        return HopperFacts(level_cents // coin_cents, faults)
 
     def _reel_stops(self) -> tuple[int, ...]:
         last = last_game(self._host.cabinet)

@@ -34,16 +34,13 @@ class HandpayFacts:
     id: str
     kind: str
     amount_cents: int
-    to_credit: bool = False
-    """Whether it could be put on the credit meter instead of being paid by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class HopperFacts:
-    """The hopper: the coins in it as far as they are counted, their value, what ails it."""
+    """The hopper: the coins in it as far as they are counted, and what ails it."""
 
     coins: int
-    level_cents: int
     faults: tuple[str, ...]
 
 

@@ -61,13 +61,6 @@ class Wire:
         """Whether nothing comes for a moment."""
         return not select.select([self._fd], [], [], seconds)[0]
 
-    def drain(self) -> bytes:
-        """Whatever lies on the line."""
-        data = b""
-        while select.select([self._fd], [], [], 0)[0]:
-            data += os.read(self._fd, 4096)
-        return data
-
     def general(self) -> int:
         """A general poll, and the exception it gives."""
         self.write(bytes((0x80 | self.address,)))

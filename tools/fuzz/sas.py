@@ -52,7 +52,7 @@ def readout() -> Readout:
         selected_game=1,
         player_denomination_cents=1,
         handpay=HandpayFacts("handpay-1", "jackpot", 100),
-        hopper=HopperFacts(10, 1000, ("hopper.jam",)),
+        hopper=HopperFacts(10, ("hopper.jam",)),
         coin_cents=100,
         last_bill_cents=500,
         last_ticket_cents=700,

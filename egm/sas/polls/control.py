@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.cabinet.controls import Control
 from egm.cabinet.states import Event
-from egm.sas.codec import ACK, MalformedPollError, Reply, from_bcd, from_binary
+from egm.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
 from egm.sas.host import Host
 from egm.sas.poll import ONE_BYTE, Effect, Poll
 from egm.sas.settings import Group
@@ -63,12 +63,12 @@ def configure_bills(host: Host, request: LongPoll) -> Reply:
     return _wish(host, Control.BILLS, bills_cents)
 
 
-def enable_game(host: Host, request: LongPoll) -> Reply | None:
+def enable_game(host: Host, request: LongPoll) -> Reply:
     """09: enable (01) or disable (00) one game; sources conflict on what the flag means."""
     game = host.game(from_bcd(request, request.data[:2]))
     flag = request.data[2]
     if game is None:
-        return None
+        return NACK
     if flag > 1:
         raise MalformedPollError(request, "neither enable nor disable")
     return _wish(host, f"{Control.GAME}.{game}", None if flag else False)

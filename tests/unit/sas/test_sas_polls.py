@@ -296,7 +296,7 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     offered = sorted({cents for each in room.cabinet.denominations_cents.values() for cents in each})
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
-    assert bench.long(0x09, "0003 01") == ""
+    assert bench.long(0x09, "0003 01") == "81"
     room.close()
 
 
