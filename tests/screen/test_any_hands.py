@@ -1,0 +1,50 @@
+"""Any hands on the machine: whatever is touched or pressed, in any scene, the screen goes on."""
+
+import random
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.link.messages import BenchCommand
+from egm.screen.controls import BY_NAME, TYPED, by_name
+from egm.screen.hearing import heard, lost, ticked
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from tools.gallery import game_scenes
+from tools.gallery.machine import machine_scenes
+
+#: Wishes a screen may send; the machine refuses the ones it does not take.
+WISHES = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
+WISHES |= {"acknowledge", "limit", "menu", "answer"}
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcomes, theme, layout):
+    hands = random.Random(7 if layout is LANDSCAPE else 11)
+    picture = Picture(theme, scale=0.2, layout=layout)
+    surface = pygame.Surface(picture.pixels)
+    scenes = [view for _, view in machine_scenes(published, "fr", theme)]
+    for game in published:
+        if game.id in {"orchard-picnic", "archipelago-keno", "river-wheel", "hold-fast"}:
+            scenes += [view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme)]
+    keys = [action for name in (*BY_NAME, *TYPED) if (action := by_name(name)) is not None]
+    view = scenes[0]
+    sent = set()
+    for turn in range(1500):
+        now = view.now + hands.choice((0.01, 0.3, 4.0))
+        view, wishes = ticked(replace(view, now=now), now, theme)
+        touches = [touch.action for touch in picture.touches(view) if touch.action.name]
+        action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
+        view, more = pressed(view, action, theme, picture.choices(view))
+        sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}
+        if turn % 9 == 0:
+            other = hands.choice(scenes)
+            told = other.snapshot
+            view = lost(view) if told is None else heard(replace(view, games=other.games), told)
+            view = replace(other, now=view.now) if hands.random() < 0.5 else view
+        if turn % 5 == 0:
+            picture.draw(surface, view)
+    assert sent <= WISHES
+    assert len(sent) > 6
