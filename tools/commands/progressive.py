@@ -35,7 +35,7 @@ from tools.progressive.certificates import (
 from tools.progressive.controller import Controller
 from tools.progressive.serve import Service
 from tools.progressive.simulate import run_floor
-from tools.progressive.store import SqliteStore, Store, StoreBusyError
+from tools.progressive.store import SqliteReader, SqliteStore, Store, StoreBusyError
 
 _STAND_BY_SECONDS = 1.0
 
@@ -59,19 +59,20 @@ def command() -> None:
     """Levels that several machines feed (Québec by-law, ss. 91-92)."""
 
 
-def open_store(text: str | None) -> Store:
+def open_store(text: str | None, *, to_read: bool = False) -> Store:
     """The store a person named. Raises StoreBusyError while another controller works on it."""
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
-        from tools.progressive.postgres import PostgresStore  # noqa: PLC0415 (an extra of its own)
+        from tools.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 
-        return PostgresStore(text)
-    return SqliteStore(default_state_dir() / "controller.db" if text is None else Path(text))
+        return PostgresReader(text) if to_read else PostgresStore(text)
+    path = default_state_dir() / "controller.db" if text is None else Path(text)
+    return SqliteReader(path) if to_read else SqliteStore(path)
 
 
 @contextmanager
-def _controller(store: str | None) -> Iterator[Controller]:
+def _controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
     try:
-        opened = open_store(store)
+        opened = open_store(store, to_read=to_read)
     except LocalError as error:
         raise click.ClickException(str(error)) from error
     try:
@@ -193,7 +194,7 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) ->
 @JSON
 def show(*, store: str | None, as_json: bool) -> None:
     """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
-    with _controller(store) as controller:
+    with _controller(store, to_read=True) as controller:
         controller.check()
         records = controller.records()
     if as_json:
@@ -222,7 +223,7 @@ def show(*, store: str | None, as_json: bool) -> None:
 @JSON
 def register(*, store: str | None, as_json: bool) -> None:
     """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
-    with _controller(store) as controller:
+    with _controller(store, to_read=True) as controller:
         hits = controller.register()
     if as_json:
         click.echo(json.dumps([asdict(hit) for hit in hits]))
@@ -248,7 +249,7 @@ def register(*, store: str | None, as_json: bool) -> None:
 @JSON
 def daily(*, store: str | None, as_json: bool) -> None:
     """What each level showed at the end of each day (I-16)."""
-    with _controller(store) as controller:
+    with _controller(store, to_read=True) as controller:
         lines = controller.daily()
     if as_json:
         click.echo(json.dumps(lines))

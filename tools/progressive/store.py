@@ -202,9 +202,7 @@ class Store(ABC):
         """All of it durable at the end, or nothing. Raises :class:`DeposedError` when the term is over."""
         self.run(self.begin)
         try:
-            held = self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term)
-            if not held:
-                raise DeposedError(f"term {self.term} is over: another controller has taken over")
+            self._hold_office()
             yield Session(self)
         except BaseException:
             self.rollback()
@@ -212,6 +210,11 @@ class Store(ABC):
         self.run("COMMIT")
 
     begin = "BEGIN"
+
+    def _hold_office(self) -> None:
+        """Make sure that the term is not over, and that it does not end before the transaction does."""
+        if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
+            raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
     @abstractmethod
     def run(self, sql: str, *values: Any) -> list[Row]:
@@ -235,10 +238,40 @@ class Store(ABC):
         self.run("COMMIT")
 
 
-class SqliteStore(Store):
+class SqliteReader(Store):
+    """The same file, only to be read, while a controller may be working on it."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file. Raises OperatorError where there is none."""
+        try:
+            self._base = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+            )
+        except sqlite3.DatabaseError as error:
+            raise OperatorError(f"{path}: {error}") from error
+
+    def _hold_office(self) -> None:
+        """Who only reads needs none."""
+
+    def run(self, sql: str, *values: Any) -> list[Row]:
+        """See :meth:`Store.run`."""
+        return self._base.execute(sql, values).fetchall()
+
+    def rollback(self) -> None:
+        """See :meth:`Store.rollback`."""
+        if self._base.in_transaction:
+            self._base.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """See :meth:`Store.close`."""
+        self._base.close()
+
+
+class SqliteStore(SqliteReader):
     """A file of this computer, for one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
+    _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, path: Path) -> None:
         """Open or make the file. Raises :class:`StoreBusyError`, or OperatorError for a file that is none."""
@@ -257,15 +290,6 @@ class SqliteStore(Store):
         except sqlite3.DatabaseError as error:
             os.close(self._lock)
             raise OperatorError(f"{path}: {error}") from error
-
-    def run(self, sql: str, *values: Any) -> list[Row]:
-        """See :meth:`Store.run`."""
-        return self._base.execute(sql, values).fetchall()
-
-    def rollback(self) -> None:
-        """See :meth:`Store.rollback`."""
-        if self._base.in_transaction:
-            self._base.execute("ROLLBACK")
 
     def close(self) -> None:
         """See :meth:`Store.close`."""

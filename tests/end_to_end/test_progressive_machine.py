@@ -1,0 +1,242 @@
+"""A real machine on a real link: ``egm run``, Mosquitto and ``egm progressive serve``, each its own process."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import sqlite3
+import ssl
+import subprocess
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import aiomqtt
+import pytest
+from run_rig import EGM, Visit, cabinet, until
+
+from egm.config import StateFolder
+from egm.link.messages import Decision, Play, Snapshot, decode
+from egm.progressive.messages import Contribution, encode
+from egm.progressive.mqtt import connection, tls
+from egm.progressive.topics import up
+from meters import JournalError, open_view
+from paytables import load_game
+from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
+
+try:
+    mosquitto()
+except BrokerMissingError as missing:
+    pytestmark = pytest.mark.skip(reason=str(missing))
+
+GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
+SERIAL = "EGM-0000001"
+STAKE_CENTS = 50
+
+
+def cabinet_of(broker):
+    """What makes the demonstration cabinet one with the test game alone, its top level linked."""
+    slot = broker.slot(SERIAL)
+
+    def alone(text):
+        return text[: text.index("[[games]]")] + text[text.index("[devices.bill]") :]
+
+    levels = f'level = "top"\nkind = "linked"\nstakes = {{ {STAKE_CENTS} = "TOP" }}\n', 'level = "luck"\n'
+    own = "".join(
+        f'[[progressives]]\ngame = "three-levels"\n{each}' for each in (*levels, 'level = "mystery"\n')
+    )
+    link = (
+        f'[progressive_link]\nport = {slot.port}\nauthority = "{slot.authority}"\n'
+        f'certificate = "{slot.certificate}"\nkey = "{slot.key}"\n'
+    )
+    return alone, f'[[games]]\ngame = "{GAME}"\n{own}{link}'
+
+
+def level_file(folder, **changes):
+    game = load_game(GAME)
+    (play,) = (each for each in game.levels(game.wager(10)) if each.level == "top")
+    values = {"stake_cents": STAKE_CENTS, "odds": f'"{play.odds}"', "base_cents": 1500, "increment": '"1/70"'}
+    lines = "".join(f"{key} = {value}\n" for key, value in {**values, **changes}.items())
+    file = folder / "levels.toml"
+    file.write_text(f'[[level]]\nid = "TOP"\nname = {{ en = "Top", fr = "Sommet" }}\n{lines}')
+    return file
+
+
+@contextlib.asynccontextmanager
+async def serving(folder, broker, levels, *machines):
+    """``egm progressive serve`` as a process."""
+    admitted = [option for machine in machines for option in ("--admit", machine)]
+    process = await asyncio.create_subprocess_exec(
+        *(*EGM, "progressive", "serve", str(levels), "--certificates", str(folder / "link")),
+        *("--store", str(folder / "controller.db"), "--port", str(broker.port), *admitted),
+        stdout=subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(60):
+            while b"serving" not in await process.stdout.readline():
+                pass
+        yield process
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await process.communicate()
+
+
+def asked(folder, verb):
+    done = subprocess.run(
+        [*EGM, "progressive", verb, "--store", str(folder / "controller.db"), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def _all_paid(folder, wagers):
+    """Wait until the controller has heard of every wager and of every payment."""
+    for _ in range(120):
+        held = asked(folder, "show")["TOP"]["level"]
+        heard = Fraction(held["contributed"]) == wagers * STAKE_CENTS * Fraction(1, 70)
+        if heard and all(hit["closed_at"] for hit in asked(folder, "register")):
+            return
+    raise AssertionError("the controller does not hear of everything")
+
+
+def level_is(status):
+    return lambda m: (
+        isinstance(m, Snapshot) and any(each.id == "TOP" and each.status == status for each in m.progressives)
+    )
+
+
+async def one_game(person):
+    """From the button to the end, a jar chosen where the game asks; whether it won the top level."""
+    person.wish("play")
+    won = False
+    async with asyncio.timeout(60):
+        while True:
+            message = decode(await person.screen.readline())
+            if isinstance(message, Decision):
+                person.wish("choose", message.options[0])
+            elif isinstance(message, Play):
+                won = any(win.level == "top" for win in message.progressives)
+                person.wish("shown", message.play_id)
+            elif isinstance(message, Snapshot) and message.state == "idle" and "play" in message.accepts:
+                return won
+
+
+@pytest.mark.requirement("I-01", "I-02", "I-09", "I-17")
+def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    played = []
+
+    async def session():
+        broker = Broker(tmp_path / "link", [SERIAL])
+        await broker.start()
+        levels = level_file(tmp_path)
+        alone, more = cabinet_of(broker)
+        try:
+            async with cabinet(folder, more, alone), Visit.at(folder) as person:
+                async with serving(tmp_path, broker, levels, SERIAL):
+                    await until(person.screen, level_is("up"))
+                    await person.insistently("bill", "insert", amount_cents=10000)
+                    await person.sees(credit_cents=10000)
+                    while not any(played):  # chance is real here
+                        played.append(await one_game(person))
+                await until(person.screen, level_is("stale"))
+                async with serving(tmp_path, broker, levels):
+                    await until(person.screen, level_is("up"))
+                    played.append(await one_game(person))
+                    await asyncio.to_thread(_all_paid, tmp_path, len(played))
+        finally:
+            broker.kill()
+
+    asyncio.run(session())
+    held = asked(tmp_path, "show")["TOP"]["level"]
+    assert Fraction(held["contributed"]) == len(played) * STAKE_CENTS * Fraction(1, 70)
+    register = asked(tmp_path, "register")
+    assert len(register) >= sum(played)
+    for hit in register:
+        assert (hit["machine"], hit["paid_cents"]) == (SERIAL, hit["amount_cents"])
+        assert hit["combination"] == "three-levels top"
+
+
+@pytest.mark.requirement("I-03")
+def test_a_machine_with_other_odds_is_not_let_in_and_its_level_stays_down(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        broker = Broker(tmp_path / "link", [SERIAL])
+        await broker.start()
+        levels = level_file(tmp_path, odds='"1/1000"')
+        alone, more = cabinet_of(broker)
+        try:
+            async with (
+                serving(tmp_path, broker, levels, SERIAL),
+                cabinet(folder, more, alone),
+                Visit.at(folder) as person,
+            ):
+                await until(person.screen, level_is("down"))
+                await asyncio.to_thread(_refused, folder)
+        finally:
+            broker.kill()
+
+    asyncio.run(session())
+
+
+def _refused(folder):
+    """Wait until the machine has recorded that it is not let in."""
+    for _ in range(600):
+        with contextlib.suppress(JournalError), open_view(folder.root) as view:
+            for entry in view.entries("progressive.refused"):
+                if entry.record["code"] == "refused.other_odds":
+                    return
+        time.sleep(0.05)  # another process
+    raise AssertionError("the machine does not hear that it is refused")
+
+
+def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
+    async def session():
+        broker = Broker(tmp_path / "link", ["EGM-1", "EGM-2"])
+        stranger = Broker(tmp_path / "strange", ["EGM-1"])
+        await broker.start()
+        levels = level_file(tmp_path)
+        made = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
+        forged = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
+        try:
+            async with serving(tmp_path, broker, levels, "EGM-1", "EGM-2"):
+                mine = broker.slot("EGM-1")
+                async with connection(mine, tls(mine), "EGM-1") as client:
+                    with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not
+                        await client.publish(up("EGM-2"), encode(made), 1)
+                    await client.publish(up("EGM-1"), encode(forged), 1)
+                    await client.publish(up("EGM-1"), b"no message", 1)
+                await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
+                false = broker.slot("EGM-1").model_copy(
+                    update={each: getattr(stranger.slot("EGM-1"), each) for each in ("certificate", "key")}
+                )
+                assert await _answer_to(false) == b""
+        finally:
+            broker.kill()
+
+    asyncio.run(session())
+    assert asked(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
+
+
+async def _answer_to(slot):
+    """What the broker says to somebody whose certificate another authority signed: nothing at all."""
+    with contextlib.suppress(ssl.SSLError, ConnectionError):
+        reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=tls(slot))
+        with contextlib.closing(writer):
+            return await reader.read(1)
+    return b""
+
+
+def _recorded(folder, wanted):
+    """Wait until the controller has recorded all of this."""
+    for _ in range(600):
+        base = sqlite3.connect(f"file:{folder / 'controller.db'}?mode=ro", uri=True)
+        with contextlib.closing(base):
+            if wanted <= {row[0] for row in base.execute("SELECT kind FROM event")}:
+                return
+        time.sleep(0.05)  # another process
+    raise AssertionError(f"not recorded: {wanted}")
