@@ -79,6 +79,7 @@ class Witness:
 
     kills: int = 0
     inserted_cents: int = 0
+    coins_unseen: int = 0  # given since the machine last said that it had one
     snapshots: dict[int, int] = field(default_factory=dict)  # journal sequence -> credit shown
     outcomes: dict[str, tuple] = field(default_factory=dict)  # play id -> (win, display)
     resumed: set[str] = field(default_factory=set)
@@ -129,6 +130,8 @@ class Player:
             await asyncio.sleep(0.002)
 
     def _hear(self, message) -> None:
+        if isinstance(message, Snapshot) and any(n.code == "coins_accepted" for n in message.notices):
+            self.witness.coins_unseen = 0
         self.witness.sees(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
@@ -187,6 +190,8 @@ class Rig:
 
     async def _one_life(self) -> None:
         """One in five dies while coming up, the others at work, at a random instant."""
+        loop = asyncio.get_running_loop()
+        born = loop.time()
         pid = await self._ask("start")
         player = Player(self.folder, self.witness, self.random)
         async with asyncio.TaskGroup() as group:
@@ -195,7 +200,9 @@ class Rig:
                 await asyncio.sleep(self.random.uniform(0.0, 0.25))
             else:
                 await player.greeted.wait()
-                await asyncio.sleep(self.random.uniform(0.0, 0.5))
+                # A life is as long as what can happen in it: a loaded computer gives longer ones.
+                slowness = min(8.0, max(1.0, (loop.time() - born) / 0.3))
+                await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
             os.kill(pid, signal.SIGKILL)
             status = await self._ask(f"reap {pid}")
             if status != -signal.SIGKILL:
@@ -238,9 +245,11 @@ class Rig:
         player.wish("play")
 
     def _coin(self, player: Player) -> None:
-        """One coin a life: an acceptor remembers five events, and coins a dead machine never polled for are lost."""
-        if not player.gave_coin and player.snapshot is not None and player.snapshot.state == "idle":
+        """One coin a life, and no fifth unseen: an acceptor remembers five events, and loses what was never polled."""
+        idle = player.snapshot is not None and player.snapshot.state == "idle"
+        if idle and not player.gave_coin and self.witness.coins_unseen < 4:
             player.gave_coin = True
+            self.witness.coins_unseen += 1
             self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
 
     def _hand(self, device: str, action: str, **values) -> bool:
