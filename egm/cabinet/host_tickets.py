@@ -107,10 +107,21 @@ def ask_host(cabinet: Cabinet, occurrence: Occurrence) -> None:
         _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not cabinet.host.online:
         _reject(cabinet, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+    elif _is_owed_a_word(cabinet):
+        _reject(cabinet, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         cabinet.host.inquiry = inquiry
         cabinet.the_acceptor.hold(escrow)
         cabinet.notice = Notice(code="ticket_is_checked")
+
+
+def _is_owed_a_word(cabinet: Cabinet) -> bool:
+    """Whether a ticket the host has called good has come to its end, and the host has not read how.
+
+    Another ticket would take its place, and the host would never know whether it has been paid for.
+    """
+    kept = cabinet.recall(Key.HOST_TICKET)
+    return kept is not None and bool(kept["kind"]) and not kept["told"]
 
 
 def stack_authorised(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -158,10 +169,11 @@ def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reaso
     cabinet.host.inquiry, cabinet.host.answered = None, inquiry.digits
     heard = status in _ANSWERS
     told = {"id": inquiry.id, "number": mask(inquiry.digits), "status": status.value}
+    outcome = {**told, "amount_cents": 0, "kind": "", "told": not heard}
     cabinet.record(
         "voucher.refused",
         counts={"vouchers_refused": 1},
-        state={Key.HOST_TICKET: {**told, "amount_cents": 0, "kind": "", "told": not heard}},
+        state={} if _is_owed_a_word(cabinet) else {Key.HOST_TICKET: outcome},
         story={**told, "reason": reason.value},
     )
     cabinet.the_acceptor.return_bill(inquiry.escrow)

@@ -24,6 +24,7 @@ _STATUS_REQUEST: Final = 0xFF
 _NOT_WAITING: Final = 0x80
 #: What a machine says of a paper it did not keep; C0 and FF speak of no cycle and close none.
 _GIVEN_BACK: Final = range(0x80, 0x8C)
+_NO_TICKET: Final = 0xFF
 _NEVER: Final = "00000000"
 _REFUSALS: Final = {
     TicketState.REDEEMED: _REDEEMED,
@@ -150,7 +151,16 @@ class TicketDesk:
 
     def _outcome(self, answer: Answer) -> None:
         """Close what the machine says is over. Nobody's word but the machine's closes anything."""
-        if answer.outcome is not Outcome.DATA or "validation_data" not in answer.values:
+        if answer.outcome is not Outcome.DATA:
+            return
+        if answer.values == {
+            "status": _NO_TICKET
+        }:  # it has never been told of any: what was held was never said
+            for held in self._store.redeeming(self.machine):
+                self._store.release(held.number, self.machine)
+                self._tell(f"ticket {held.number} never reached the machine: as good as before")
+            return
+        if "validation_data" not in answer.values:
             return
         status, number = answer.values["status"], str(answer.values["validation_data"])
         ticket = self._store.ticket(number)
@@ -170,10 +180,10 @@ class TicketDesk:
     # ---------------------------------------------------------------- coming back
     def ask_about_open(self) -> None:
         """After a break: take up whatever waits at the machine, and ask about what was left open."""
+        self.ask_about_held()  # first: another ticket would take its place at the machine
         self.number_wanted()
         self.ticket_inserted()
         self.records_waiting()
-        self.ask_about_held()
 
     def ask_about_held(self) -> None:
         """Ask what became of a ticket the machine has not answered for."""

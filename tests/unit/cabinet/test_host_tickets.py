@@ -229,6 +229,7 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
         assert room.port.authorise(FIRST, CASHABLE, 1234).status is status
         if status is Redeeming.PENDING:
             stacked(room)
+            room.port.told()
     assert (room.credit_cents, room.notice) == (1234, "ticket_refused.redeemed")
 
 
@@ -295,6 +296,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     stacked(room)
     assert room.cabinet.recall(Key.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert room.cabinet.kind_cents(RESTRICTED) == 500
+    room.port.told()
     room.offer_ticket(SECOND)
     assert room.port.authorise(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
     room.offer_ticket(SECOND)
@@ -341,6 +343,7 @@ def test_no_number_is_in_the_journal_whole(make):
         room.port.authorise(FIRST, CASHABLE, 1234)
         if answer == "returned":
             room.ledger.not_stacked("jam")
+            room.port.told()
         else:
             stacked(room)
     bodies = b"".join(room.journal.bodies())
@@ -349,12 +352,30 @@ def test_no_number_is_in_the_journal_whole(make):
         assert number[-4:].encode() in bodies
 
 
+def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhile(make):
+    """Another ticket would take its place, and the host would never know that the first is paid for."""
+    room = make()
+    room.offer_ticket(FIRST)
+    room.port.authorise(FIRST, CASHABLE, 1234)
+    stacked(room)
+    room.offer_ticket(SECOND)
+    room.cabinet.host.online = False
+    room.offer_ticket(SECOND)
+    assert room.port.offered is None
+    assert (room.port.redeeming.status, room.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
+    room.cabinet.host.online = True
+    room.port.told()
+    room.offer_ticket(SECOND)
+    assert room.port.offered == SECOND
+
+
 def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room = make()
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, CASHABLE, 1234)
     room.ledger.not_stacked("the path is clear")
     assert (room.port.redeeming.status, room.credit_cents) == (Redeeming.NOT_STACKED, 0)
+    room.port.told()
     room.offer_ticket(FIRST)
     assert room.port.authorise(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
     stacked(room)

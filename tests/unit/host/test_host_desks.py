@@ -157,6 +157,15 @@ def test_a_good_ticket_is_held_credited_and_gone(store, desk, wire, issued):
     assert store.ticket(NUMBER).state is TicketState.REDEEMED
 
 
+def test_a_ticket_the_machine_was_never_told_of_is_as_good_as_before(store, desk, wire, issued):
+    desk.ticket_inserted()
+    wire.answers(0x70, ESCROW)
+    wire.answers(0x71, None)  # the machine died before the order reached it, and knows of no ticket at all
+    desk.redemption_ended()
+    wire.answers(0x71, "01 FF")
+    assert store.ticket(NUMBER).state is TicketState.ISSUED
+
+
 @pytest.mark.parametrize("status", ["80", "84", "87", "88", "8B"])
 def test_a_ticket_given_back_is_as_good_as_before(store, desk, wire, issued, status):
     desk.ticket_inserted()
@@ -167,7 +176,7 @@ def test_a_ticket_given_back_is_as_good_as_before(store, desk, wire, issued, sta
     assert store.ticket(NUMBER).state is TicketState.ISSUED
 
 
-@pytest.mark.parametrize("said", [None, "01 FF", outcome("C0"), outcome("FF"), outcome("20")])
+@pytest.mark.parametrize("said", [None, outcome("C0"), outcome("FF"), outcome("20")])
 def test_a_ticket_without_a_last_word_stays_held_and_is_refused_everywhere(store, desk, wire, issued, said):
     desk.ticket_inserted()
     wire.answers(0x70, ESCROW)
@@ -218,10 +227,10 @@ def test_a_host_that_died_asks_what_became_of_the_ticket(path, wire):
         desk = TicketDesk(store, wire.ask, wire.told.append, below=lambda n: 0)
         desk.machine = "EGM-1"
         desk.ask_about_open()
+        wire.answers(0x71, outcome("00"))
         wire.answers(0x57, "80 0000000000")
         wire.answers(0x70, "01 FF")
         wire.answers(0x4D, NO_RECORD)
-        wire.answers(0x71, outcome("00"))
         assert store.ticket(NUMBER).state is TicketState.REDEEMED
 
 
