@@ -225,6 +225,7 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
 def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     room = make()
     for status in (Redeeming.PENDING, Redeeming.NOT_NOW):
+        room.port.told()
         room.offer_ticket(FIRST)
         assert room.port.authorise(FIRST, CASHABLE, 1234).status is status
         if status is Redeeming.PENDING:
@@ -336,6 +337,7 @@ def test_no_number_is_in_the_journal_whole(make):
     room.port.give_number(SECOND)
     printed(room)
     for answer in ("rejected", "returned", "taken"):
+        room.port.told()
         room.offer_ticket(FIRST)
         if answer == "rejected":
             room.port.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
