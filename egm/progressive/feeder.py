@@ -68,10 +68,9 @@ class Feeder:
         """
         if value.sequence <= self.value_sequence:
             return ""
-        if value.falls < self.falls:
-            return f"{self.pool.id}: {value.falls} falls after {self.falls}"
-        if value.amount_cents < self.amount_cents and value.falls == self.falls:
-            return f"{self.pool.id}: {value.amount_cents} after {self.amount_cents} without a fall"
+        wrong = value.contradiction(self.amount_cents, self.falls)
+        if wrong:
+            return wrong
         self.value_sequence, self.falls, self.amount_cents = value.sequence, value.falls, value.amount_cents
         self.values_heard += 1
         self.heard_ns = now_ns

@@ -108,6 +108,14 @@ class Value(_Message):
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
     names: dict[str, str] = {}
 
+    def contradiction(self, amount_cents: int, falls: int) -> str:
+        """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
+        if self.falls < falls:
+            return f"{self.level}: {self.falls} falls after {falls}"
+        if self.amount_cents < amount_cents and self.falls == falls:
+            return f"{self.level}: {self.amount_cents} after {amount_cents} without a fall"
+        return ""
+
 
 class Contribution(_Message):
     """One wager's share. ``sequence`` counts this machine's contributions to this level from 1, without gaps.

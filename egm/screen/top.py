@@ -41,7 +41,9 @@ class TopPicture(Picture):
         """Draw the view. Nothing but the surface changes."""
         self.painter.surface = surface
         stage = self._stage(view)
-        surface.blit(_backdrop(stage), (0, 0))
+        game = view.game
+        title = stage.texts.local(game.title, game.id) if game else "Open EGM"
+        surface.blit(backdrop(stage, title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
             _board(stage)
             _foot(stage)
@@ -77,10 +79,9 @@ def _sign(layout: Layout) -> Rect:
     return (w * 0.06, 26.0, w * 0.88, high)
 
 
-def _backdrop(stage: Stage) -> pygame.Surface:
+def backdrop(stage: Stage, title: str) -> pygame.Surface:
+    """The hall, the lit sign with the title on it, and the empty board; drawn once a size."""
     p, layout, look = stage.painter, stage.layout, stage.look
-    game = stage.view.game
-    title = stage.texts.local(game.title, game.id) if game else "Open EGM"
 
     def make() -> pygame.Surface:
         rect = board(layout)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 import signal
 import tempfile
 import time
@@ -19,7 +20,7 @@ from rich.table import Table
 
 from egm.clock import SystemClock
 from egm.config import default_state_dir
-from egm.errors import LocalError
+from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
 from tools.progressive.campaign import run_campaign
@@ -38,6 +39,8 @@ from tools.progressive.simulate import run_floor
 from tools.progressive.store import SqliteReader, SqliteStore, Store, StoreBusyError
 
 _STAND_BY_SECONDS = 1.0
+#: What a person is told in a line.
+_TOLD = (LocalError, OperatorError)
 
 STORE = click.option(
     "--store",
@@ -73,11 +76,11 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
 def _controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
     try:
         opened = open_store(store, to_read=to_read)
-    except LocalError as error:
+    except _TOLD as error:
         raise click.ClickException(str(error)) from error
     try:
         yield Controller(opened, SystemClock().now)
-    except LocalError as error:
+    except _TOLD as error:
         raise click.ClickException(str(error)) from error
     finally:
         opened.close()
@@ -103,7 +106,7 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
         for machine in machines:
             make_certificate(folder, machine, now)
         configuration = broker_configuration(folder.resolve(), port, host)
-    except (LocalError, OSError) as error:
+    except (*_TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"mosquitto -c {configuration}")
 
@@ -137,7 +140,7 @@ def serve(
     try:
         definitions = read_levels(levels)
         asyncio.run(_serve(store, definitions, slot, admit, stand_by=stand_by))
-    except LocalError as error:
+    except _TOLD as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -300,7 +303,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         opener = _opener(store, Path(folder))
         try:
             floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
-        except LocalError as error:
+        except _TOLD as error:
             raise click.ClickException(str(error)) from error
     for line in floor.lines():
         click.echo(line)
@@ -335,7 +338,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
                     progress=lambda done: bar.update(task, completed=done),
                 )
             )
-        except LocalError as error:
+        except _TOLD as error:
             raise click.ClickException(str(error)) from error
     troubles = ", ".join(f"{name} {count}" for name, count in result.disturbances.most_common())
     seconds = time.perf_counter() - began
@@ -354,3 +357,57 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
 def _opener(store: str | None, folder: Path) -> Callable[[], Store]:
     """Opens the store a person named, or a file that is gone with the run."""
     return lambda: open_store(store or str(folder / "controller.db"))
+
+
+@command.command()
+@FOLDER
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
+@click.option("--currency", default="CAD", show_default=True, help="of the amounts (ISO 4217)")
+@click.option("--name", default="1", show_default=True, help="of this sign, where there are several")
+@click.option("--fullscreen", is_flag=True, help="cover the whole display")
+@click.option("--display", default=0, show_default=True, type=click.IntRange(0), help="which display")
+@click.option("--portrait", is_flag=True, help="with --png: an upright picture")
+@click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="write one picture, and end")
+def sign(
+    *,
+    folder: Path,
+    host: str,
+    port: int,
+    levels: tuple[str, ...],
+    currency: str,
+    name: str,
+    fullscreen: bool,
+    display: int,
+    portrait: bool,
+    png: Path | None,
+) -> None:
+    """Show the floor what the levels are worth, until the window is closed.
+
+    Amounts stand in the forms of both languages in turn. A level that is not heard for 5 s shows no amount.
+    """
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
+    from tools.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
+
+    slot = LinkSlot(
+        host=host,
+        port=port,
+        authority=folder / f"{AUTHORITY}.crt",
+        certificate=folder / f"{SIGN}.crt",
+        key=folder / f"{SIGN}.key",
+    )
+    try:
+        wall: SignFile | SignWindow
+        if png is None:
+            wall = SignWindow(currency, fullscreen=fullscreen, display=display)
+        else:
+            wall = SignFile(currency, png, portrait=portrait)
+        asyncio.run(show_sign(slot, wall, levels=levels, name=f"{SIGN}-{name}", tell=_timed))
+    except (*_TOLD, WindowError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _timed(text: str) -> None:
+    click.echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")

@@ -1,0 +1,247 @@
+"""The floor sign: never above what was told, never back without a fall, and no amount it does not know."""
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from fractions import Fraction
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+
+import pygame
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.theme import load_theme
+from tools.commands.progressive import command
+from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.progressive.certificates import SIGN
+from tools.progressive.controller import Controller, Heard
+from tools.progressive.serve import Service
+from tools.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
+from tools.progressive.sign_picture import SignPicture
+from tools.progressive.sign_window import SignFile, SignWindow, show_sign
+from tools.progressive.store import SqliteStore
+
+NAMES = {"en": "Grand Harbour", "fr": "Grand Port"}
+
+
+def told(sequence, cents, falls=0, level="grand"):
+    return Value(level=level, sequence=sequence, time_utc="", amount_cents=cents, falls=falls, names=NAMES)
+
+
+def amount(sign, now_ns):
+    return sign.plates(now_ns)[0].thousandths
+
+
+@pytest.mark.requirement("I-02")
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2 * RUN_NS), st.integers(0, 10**9), st.booleans(), st.booleans()), min_size=1
+    )
+)
+def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(story):
+    """Values grow and fall, come late, twice and out of order; the sign is read between any two."""
+    sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
+    said = [told(0, true)]
+    sign.hear(said[0], now)
+    for passed, more, fell, again in story:
+        for part in (0, passed // 3, passed):
+            seen = amount(sign, now + part)
+            assert shown <= seen <= true * 1000
+            shown = seen
+        now += passed
+        if fell:
+            true, falls, shown = 1_000_00 + more % 7, falls + 1, 0
+        else:
+            true += more
+        said.append(told(len(said), true, falls))
+        sign.hear(said[-1], now)
+        if again:
+            assert sign.hear(said[len(said) // 2], now) == ""
+        if fell:
+            assert amount(sign, now) == true * 1000, "a fall is shown at once"
+    assert amount(sign, now + RUN_NS) == true * 1000
+
+
+@pytest.mark.requirement("I-02")
+def test_a_level_not_heard_for_five_seconds_shows_no_amount():
+    sign, said = Sign(), []
+    watch = Watch(sign, said.append)
+    sign.hear(told(1, 500_00), 0)
+    assert watch.look(STALE_NS)[0].thousandths == 500_00_000
+    assert watch.look(STALE_NS + 1)[0].thousandths is None
+    sign.hear(told(2, 600_00), STALE_NS + 2)
+    assert watch.look(STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
+    assert said == ["grand: shown", "grand: not heard, no amount is shown", "grand: shown"]
+
+
+@pytest.mark.requirement("I-02")
+def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
+    sign = Sign()
+    sign.hear(told(1, 500_00), 0)
+    assert "without a fall" in sign.hear(told(2, 499_99), 10)
+    sign.hear(told(4, 100_00, falls=2), 30)
+    assert sign.hear(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
+    assert amount(sign, 40) == 100_00_000
+    assert sign.plates(STALE_NS + 31)[0].thousandths is None
+
+
+def test_the_same_amount_told_again_does_not_hold_the_drums_back():
+    sign = Sign()
+    sign.hear(told(1, 500_00), 0)
+    for n in range(100):
+        sign.hear(told(2 + n, 600_00), 1 + n * RUN_NS // 99)
+    assert amount(sign, 1 + RUN_NS) == 600_00_000
+
+
+def test_what_a_broker_had_kept_is_no_sign_of_life():
+    sign = Sign(("grand", "minor"))
+    sign.hear(told(1, 500_00), 0, kept=True)
+    grand, minor = sign.plates(1)
+    assert (grand.thousandths, grand.names) == (None, NAMES)
+    assert (minor.level, minor.thousandths) == ("minor", None)
+    sign.hear(told(2, 500_01), 2)
+    assert sign.plates(2)[0].thousandths == 500_00_000
+    assert Sign().plates(0) == ()
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_none(layout):
+    pygame.font.init()
+    picture = SignPicture(load_theme(), scale=0.3, layout=layout)
+    surface = pygame.Surface(picture.pixels)
+    written, drums = [], []
+    text, kept = picture.painter.text, picture.painter.kept
+    picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
+    picture.painter.kept = lambda key, make: (drums.append(key), kept(key, make))[1]
+    sign = Sign()
+    sign.hear(told(1, 1_234_56), 0)
+
+    def painted(now_ns):
+        written.clear()
+        drums.clear()
+        picture.paint(surface, sign.plates(now_ns), now_ns, "CAD")
+        return " ".join(written), [key[1] for key in drums if key[0] == "odometer digit"]
+
+    words, digits = painted(1)
+    assert ("Grand Harbour" in words, "Grand Port" in words) == (True, True)
+    assert digits == [1, 2, 3, 4, 5, 6]
+    words, digits = painted(STALE_NS + 1)
+    assert "Being updated" in words
+    assert "Mise à jour en cours" in words
+    assert digits == [], "no amount is shown as if it were true"
+
+
+ODDS = Fraction(1, 1000)
+LEVEL = LevelDefinition(
+    id="grand",
+    names=NAMES,
+    kind=Kind.LINKED,
+    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5)),
+    chance=Chance(stake_cents=25, odds=ODDS),
+)
+
+
+class Eye:
+    """A wall that is a test: it looks at every frame, and acts on it."""
+
+    def __init__(self, act):
+        self._act = act
+        self.closed = False
+
+    def show(self, plates, now_ns):
+        return self._act({plate.level: plate.thousandths for plate in plates})
+
+    def close(self):
+        self.closed = True
+
+
+def on_a_link(folder, act):
+    """A sign beside a real broker and controller; ``act(shown, tell, stop)`` at each frame."""
+    try:
+        mosquitto()
+    except BrokerMissingError as missing:
+        pytest.skip(str(missing))
+
+    async def run():
+        broker = Broker(folder / "link", ("EGM-1",))
+        await broker.start()
+        store = SqliteStore(folder / "levels.db")
+        controller = Controller(store, lambda: datetime.now(UTC))
+        controller.open_levels([LEVEL])
+        controller.admit("EGM-1")
+        service = Service(controller, broker.slot("controller"), lambda _: None, values_seconds=0.02)
+        serving = asyncio.create_task(service.run())
+        eye = Eye(lambda shown: act(shown, controller, serving))
+        try:
+            async with asyncio.timeout(60):
+                await show_sign(broker.slot(SIGN), eye, levels=("grand",), name="sign-1", tell=lambda _: None)
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+            store.close()
+            broker.kill()
+        assert eye.closed
+
+    asyncio.run(run())
+
+
+@pytest.mark.requirement("I-02")
+def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_path):
+    steps = iter(("wager", "hit"))
+    wanted = [1_000_00_000, 1_000_05_000, 1_000_00_000]
+    seen = []
+
+    def act(shown, controller, serving):
+        assert not serving.done()
+        if shown["grand"] is not None:
+            seen.append(shown["grand"])
+        if not seen or seen[-1] != wanted[0]:
+            return True
+        wanted.pop(0)
+        step = next(steps, None)
+        machine = {"machine": "EGM-1", "level": "grand"}
+        if step == "wager":
+            enrol = Enrolment(level="grand", stake_cents=25, odds=ODDS)
+            give = Contribution(**machine, sequence=1, wager_cents=25, amount=Fraction(5))
+            join = Join(machine="EGM-1", nonce="1", levels=(enrol,))
+            controller.take([Heard("EGM-1", join), Heard("EGM-1", give)])
+        elif step == "hit":
+            controller.take([Heard("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))])
+        return bool(wanted)
+
+    on_a_link(tmp_path, act)
+    top = seen.index(1_000_05_000)
+    assert seen[:top] == sorted(seen[:top])
+    assert set(seen[top + 1 :]) <= {1_000_05_000, 1_000_00_000}, "a fall is shown at once"
+
+
+def test_a_window_and_a_file_show_it(tmp_path):
+    sign = Sign()
+    sign.hear(told(1, 1_234_56), 0)
+    window = SignWindow("CAD")
+    assert window.show(sign.plates(1), 1)
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    assert not window.show(sign.plates(2), 2)
+    window.close()
+    file = SignFile("CAD", tmp_path / "sign.png")
+    assert file.show(sign.plates(3), 3)
+    assert not (tmp_path / "sign.png").exists(), "a level that is there may not have said so yet"
+    assert not file.show(sign.plates(STALE_NS), STALE_NS)
+    assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE.size
+
+
+def test_a_sign_without_its_certificate_is_told_so(tmp_path):
+    done = CliRunner().invoke(
+        command, ["sign", "--certificates", str(tmp_path), "--png", str(tmp_path / "sign.png")]
+    )
+    assert done.exit_code == 1
+    assert "certificates" in done.output
+    assert "sign.crt" in done.output
