@@ -140,16 +140,20 @@ async def listen(
     ``name`` is the sign's own among those that share its certificate. Raises OperatorError for bad files.
     """
     context = tls(slot)
+    told = ""
     while True:
         try:
             async with connection(slot, context, name) as client:
                 await client.subscribe(topics.ALL_VALUES, 1)
+                told = ""
                 async for message in client.messages:
                     wrong = _take(sign, message, now_ns())
                     if wrong:
                         tell(wrong)
         except (aiomqtt.MqttError, OSError) as error:
-            tell(f"no broker: {error}")
+            if str(error) != told:
+                tell(f"no broker: {error}")
+            told = str(error)
         heed_cancellation()
         await asyncio.sleep(retry_seconds)
 
