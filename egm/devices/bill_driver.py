@@ -31,6 +31,8 @@ from egm.devices.line import SerialLine
 
 #: A machine that has not answered an escrow by then gets the note sent back to the player.
 ANSWER_SECONDS = 5.0
+#: An acceptor that gives one paper back and draws another in is busy for longer than this.
+FRESH_SECONDS = 1.0
 
 
 class Answer(StrEnum):
@@ -173,7 +175,8 @@ class BillDriver(LineDriver[M]):
 
         An order to stack names no paper: whatever lies in escrow when it arrives is taken. So the order is
         recorded in one cycle, and given in a later one, right after the device has said once more that this
-        very paper is still there. However long the recording took, no other paper is taken in its place.
+        very paper is still there, in answer to a question asked too lately for another to be in its place.
+        However long the recording took, or the computer let nobody run, no other paper is taken.
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:
@@ -185,6 +188,9 @@ class BillDriver(LineDriver[M]):
         if offer.answer is Answer.STACK and offer.content is not None and not self._escrow.is_ordered():
             self._escrow.order(offer.content, mark)
             self._wake.set()
+            return Answer.UNDECIDED
+        if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
+            self._wake.set()  # nobody has let this machine run since: it asks once more
             return Answer.UNDECIDED
         return offer.answer
 

@@ -55,6 +55,7 @@ class LineDriver(ABC, Generic[M]):
         self._up: bool | None = None
         self._silent_questions = 0
         self._silent_since = 0.0
+        self._asked = 0.0
         self._faults: dict[FaultCode, str] = {}
         self.exchanges = Exchanges()
 
@@ -106,7 +107,7 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        asked = loop.time()
+        self._asked = asked = loop.time()
         deadline = asked + self.reply_seconds
         while (left := deadline - loop.time()) > 0:
             messages = self._sorted_out(self._reader.feed(await self._line.read(left)))
@@ -118,6 +119,10 @@ class LineDriver(ABC, Generic[M]):
         self._sorted_out(self._reader.flush(self._protocol))
         self._unanswered()
         return []
+
+    def _since_asked(self) -> float:
+        """Seconds since the last question was sent: no answer to it can be older."""
+        return asyncio.get_running_loop().time() - self._asked
 
     def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
         messages: list[M] = []

@@ -309,3 +309,34 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
         rig.close()
 
     jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-05")
+@pytest.mark.parametrize("protocol", ["id003", "ebds", "cctalk_bill"])
+def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_first(protocol):
+    """A busy computer: the acceptor's last word is two seconds old when the machine comes to read it."""
+
+    async def scene():
+        rig = BillRig(protocol)
+        swapped = []
+        line = rig.driver._line
+        at_once = line.read
+
+        async def late(seconds):
+            data = await at_once(seconds)
+            if data and rig.ledger.pending() is not None and not swapped:
+                swapped.append(rig.twin.order_return())
+                await asyncio.sleep(0.6)
+                rig.hand("insert", amount_cents=20_00)
+                await asyncio.sleep(1.4)
+            return data
+
+        line.read = late
+        await rig.insert(5_00)
+        await rig.until(rig.quiet, 60)
+        await rig.stop()
+        assert swapped
+        assert rig.credited_cents == rig.box_cents() > 0
+        rig.close()
+
+    jump(scene())

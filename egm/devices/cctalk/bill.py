@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
@@ -117,6 +117,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         self._show_faults(self._present)
         newest = events.pairs[0]
         if _in_escrow(newest) and events.counter:
+            if self._escrow.is_ordered() and news.pairs:  # it came after the order: another paper
+                self._clear("another paper is in escrow")
             if not self._escrow.is_ordered():
                 self._offered(await self._content(newest), bytes((newest.a, newest.b)))
         elif clear:
@@ -171,6 +173,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         answer = self._answer(self._mark or 0)
         now = asyncio.get_running_loop().time()
         if answer is Answer.STACK or ordered:
+            if self._since_asked() > FRESH_SECONDS:
+                return  # nobody has let this machine run since: it asks once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
