@@ -14,7 +14,7 @@ trailer's digest, or must be zero.
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -85,10 +85,13 @@ class LogCopy:
         self._digest = hashlib.sha256()
         self._sequence = 0
         self._head_hex = GENESIS_HASH
-        self._scrub: Iterator[int] | None = None
+        self._scrub: Generator[int] | None = None
 
     def close(self) -> None:
-        """Close the active segment."""
+        """Close the active segment, and the one a round of checking stands in."""
+        if self._scrub is not None:
+            self._scrub.close()
+            self._scrub = None
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -258,7 +261,7 @@ class LogCopy:
         if next(self._scrub, None) is None:
             self._scrub = None
 
-    def _check_steps(self, size: int) -> Iterator[int]:
+    def _check_steps(self, size: int) -> Generator[int]:
         """One round over the log, a step a chunk: every closed segment, then the open one as it stands."""
         for first in self.firsts():
             path = self._path(first)

@@ -31,6 +31,7 @@ _KEEPALIVE_SECONDS: Final = 2
 _TIMEOUT_SECONDS: Final = 5.0
 #: Between two attempts to connect.
 _RETRY_SECONDS: Final = 1.0
+_FINISH_SECONDS: Final = 0.2
 _AT_MOST_ONCE: Final = 0
 _AT_LEAST_ONCE: Final = 1
 
@@ -73,6 +74,17 @@ def heed_cancellation() -> None:
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
+
+
+async def finish(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks until they have ended, however they take it; what ended them is not raised."""
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=_FINISH_SECONDS)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()
 
 
 class MqttCarrier:
@@ -121,9 +133,7 @@ class MqttCarrier:
                 except ProgressiveMessageError as error:
                     ears.misunderstood(str(error))
         finally:
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, aiomqtt.MqttError):
-                await sending
+            await finish(sending)
 
     async def _send_all(self, client: aiomqtt.Client) -> None:
         outbox = self._outbox

@@ -205,4 +205,4 @@ def test_recorded_draws_give_the_recorded_outcomes(campaign):
         draws.finish()
         assert outcome.to_json() == record["outcome"]
         replayed += 1
-    assert replayed > rig.witness.kills // 3
+    assert replayed > rig.witness.kills // 20, "hardly a game was played: the test shows little"

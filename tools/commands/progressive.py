@@ -320,7 +320,8 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     Broker, controller and machines are killed, cut off and confused; with a PostgreSQL DSN as --store the
     controllers take over from one another there.
     """
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # connections end all the time here
+    for name in ("asyncio", "mqtt"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
     began = time.perf_counter()
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with (

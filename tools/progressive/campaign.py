@@ -29,7 +29,7 @@ from egm.progressive.carrier import Carrier, Ears
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import FromController, FromMachine, Value, from_controller
-from egm.progressive.mqtt import MqttCarrier, connection, heed_cancellation, tls
+from egm.progressive.mqtt import MqttCarrier, connection, finish, heed_cancellation, tls
 from egm.progressive.pools import Keeper, Pool
 from tools.progressive.broker import Broker
 from tools.progressive.certificates import SIGN
@@ -197,15 +197,14 @@ class _Seat:
 
     async def end(self) -> None:
         """End the life as it stands."""
-        self._task.cancel()
-        try:
-            await self._task
-        except (asyncio.CancelledError, Killed):
-            pass
-        except BaseExceptionGroup as group:
-            rest = group.split((Killed, asyncio.CancelledError))[1]
-            if rest is not None:
-                raise rest from None
+        await finish(self._task)
+        if self._task.cancelled():
+            return
+        error = self._task.exception()
+        if isinstance(error, BaseExceptionGroup):
+            error = error.split((Killed, asyncio.CancelledError))[1]
+        if error is not None and not isinstance(error, Killed):
+            raise error
 
 
 class _Office:
@@ -265,14 +264,12 @@ class _Office:
     async def end(self) -> None:
         """End it as it stands: the connection to the store is gone with it."""
         self._deadly = 0
-        self._task.cancel()
-        try:
-            await self._task
-        except (asyncio.CancelledError, Killed):
-            pass
-        finally:
-            self._store.rollback()
-            self._store.close()
+        await finish(self._task)
+        self._store.rollback()
+        self._store.close()
+        error = None if self._task.cancelled() else self._task.exception()
+        if error is not None and not isinstance(error, Killed):
+            raise error
 
 
 class _Witness:

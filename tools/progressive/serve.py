@@ -6,7 +6,6 @@ stops; whoever stands by takes over.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from typing import Final
 
@@ -21,7 +20,7 @@ from egm.progressive.messages import (
     encode,
     from_machine,
 )
-from egm.progressive.mqtt import connection, heed_cancellation, tls
+from egm.progressive.mqtt import connection, finish, heed_cancellation, tls
 from egm.progressive.slots import LinkSlot
 from tools.progressive.certificates import CONTROLLER
 from tools.progressive.controller import Controller, Heard
@@ -77,10 +76,7 @@ class Service:
             for task in done:
                 task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            with contextlib.suppress(aiomqtt.MqttError):
-                await asyncio.gather(*tasks, return_exceptions=True)
+            await finish(*tasks)
 
     async def _hear(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:

@@ -115,17 +115,22 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if stacked and self._escrow.is_ordered():
             self._box_has_it()
         self._show_faults(self._present)
-        newest = events.pairs[0]
-        if _in_escrow(newest) and events.counter:
-            if self._escrow.is_ordered() and news.pairs:  # it came after the order: another paper
-                self._clear("another paper is in escrow")
-            if not self._escrow.is_ordered():
-                self._offered(await self._content(newest), bytes((newest.a, newest.b)))
-        elif clear:
-            self._clear("the validator's events show it empty")
+        await self._see_path(events, clear=clear, fresh=bool(news.pairs))
         self._mark = mark_of(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
+
+    async def _see_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
+        """What lies in escrow, or that nothing does; ``fresh``: there are events since the last look."""
+        newest = events.pairs[0]
+        if not (_in_escrow(newest) and events.counter):
+            if clear:
+                self._clear("the validator's events show it empty")
+            return
+        if self._escrow.is_ordered() and fresh:  # it came after the order: another paper
+            self._clear("another paper is in escrow")
+        if not self._escrow.is_ordered():
+            self._offered(await self._content(newest), bytes((newest.a, newest.b)))
 
     def _settled_after_restart(self, events: Events) -> bool:
         """Whether a validator without events since its reset has had the time to deal with a bill inside."""

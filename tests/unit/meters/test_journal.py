@@ -204,3 +204,13 @@ def test_an_absent_medium_is_named(tmp_path):
     plain.write_text("not a folder")
     with pytest.raises(JournalUnwritable, match="file"):
         Journal.open(Path(plain) / "state", now=clock)
+
+
+def test_a_closed_journal_holds_no_file(tmp_path):
+    def opened_and_closed():
+        with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
+            journal.append(Transaction(id=f"e{journal.sequence}", kind="event"))
+            journal.check()
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    assert opened_and_closed() == opened_and_closed()
