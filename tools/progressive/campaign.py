@@ -180,10 +180,10 @@ class _Seat:
             if not self._deadly:
                 raise Killed
 
-    def play(self) -> None:
+    def play(self, hit_chance: float = _HIT_CHANCE) -> None:
         """One wager; it may be the machine's last."""
         with contextlib.suppress(Killed):
-            self.machine.play(self._dice, _HIT_CHANCE)
+            self.machine.play(self._dice, hit_chance)
             return
         self._task.cancel()
 
@@ -429,7 +429,7 @@ async def _disturb(
             seat.line.rough = dice.uniform(0.1, 0.6)
         case _:
             for each in seats:  # both hit, and neither knows of the other
-                each.machine.play(dice, 1.0)
+                each.play(hit_chance=1.0)
 
 
 def _reckon(definition: LevelDefinition, seats: list[_Seat], office: _Office, result: Campaign) -> None:
