@@ -68,7 +68,7 @@ def command(
     as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
-    r"""Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
+    """Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
 
     Without NAME, list the devices. An unknown action answers with the list of those there are.
 
@@ -77,7 +77,7 @@ def command(
     egm device io door name=main open=true
     egm device bill log
     egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
-    """
+    """  # noqa: D301 (a mark of click's)
     if protocol is not None:
         _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
         return

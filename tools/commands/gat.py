@@ -1,5 +1,6 @@
 """``egm gat``: an inspector's verifier on this computer, for a machine's GAT port."""
 
+from functools import cached_property
 from pathlib import Path
 
 import click
@@ -14,35 +15,45 @@ from tools.gat_reader import GatError, Verifier
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
 
 
+class _Way:
+    """The port, opened when it is first needed."""
+
+    def __init__(self, where: str, ctx: click.Context) -> None:
+        self._where = where
+        self._ctx = ctx
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """The inspector's end of it."""
+        try:
+            line = serial.Serial(self._where, baudrate=9600, exclusive=True)
+        except (serial.SerialException, OSError) as error:
+            raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error
+        return Verifier(self._ctx.with_resource(line))
+
+
 @click.group()
 @click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
 @click.option("--state", type=click.Path(path_type=Path), help="The simulated port of this machine's memory.")
 @click.pass_context
 def command(ctx: click.Context, port: str | None, state: Path | None) -> None:
     """Ask a machine to identify and sign its software over GAT 3.50, while it plays."""
-    if ctx.resilient_parsing:
-        return
-    where = port or str(StateFolder(state or default_state_dir()).gat_port)
-    try:
-        line = serial.Serial(where, baudrate=9600, exclusive=True)
-    except (serial.SerialException, OSError) as error:
-        raise click.ClickException(f"{where}: cannot be opened: {error}") from error
-    ctx.obj = Verifier(ctx.with_resource(line))
+    ctx.obj = _Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx)
 
 
-def _run(verifier: Verifier, parameters: tuple[str, ...], form: str) -> None:
+def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
     try:
-        click.echo(verifier.run(parameters, form).decode())
+        click.echo(way.verifier.run(parameters, form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
 
 
 @command.command()
 @click.pass_obj
-def status(verifier: Verifier) -> None:
+def status(way: _Way) -> None:
     """How the machine stands, and when it last authenticated itself."""
     try:
-        now, (level, seconds) = verifier.status(), verifier.last()
+        now, (level, seconds) = way.verifier.status(), way.verifier.last()
     except GatError as error:
         raise click.ClickException(str(error)) from error
     table = Table(show_header=False, show_edge=False)
@@ -57,17 +68,17 @@ def status(verifier: Verifier) -> None:
 @command.command()
 @_FORMAT
 @click.pass_obj
-def functions(verifier: Verifier, form: str) -> None:
+def functions(way: _Way, form: str) -> None:
     """What the machine can be asked."""
-    _run(verifier, (LIST,), form)
+    _run(way, (LIST,), form)
 
 
 @command.command()
 @_FORMAT
 @click.pass_obj
-def identity(verifier: Verifier, form: str) -> None:
+def identity(way: _Way, form: str) -> None:
     """What is installed, and who signed it."""
-    _run(verifier, ("Get File", PROGRAM_ID), form)
+    _run(way, ("Get File", PROGRAM_ID), form)
 
 
 @command.command()
@@ -76,21 +87,21 @@ def identity(verifier: Verifier, form: str) -> None:
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
 @click.pass_obj
-def sign(verifier: Verifier, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
+def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
     """Have the component NAME signed under the seed, or all of them."""
     if name is None:
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
     else:
         feature, parameter = "Component" + " SHA-256" * sha256, name
-    _run(verifier, (feature, parameter, *([seed] if seed else [])), form)
+    _run(way, (feature, parameter, *([seed] if seed else [])), form)
 
 
 @command.command()
 @_FORMAT
 @click.pass_obj
-def results(verifier: Verifier, form: str) -> None:
+def results(way: _Way, form: str) -> None:
     """The last results once more, without asking for new ones."""
     try:
-        click.echo(verifier.results(form).decode())
+        click.echo(way.verifier.results(form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
