@@ -160,6 +160,7 @@ allow_anonymous false
 acl_file {access}
 persistence false
 max_packet_size 70000
+set_tcp_nodelay true
 max_queued_messages 10000
 """,
         encoding="ascii",

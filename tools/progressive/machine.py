@@ -55,6 +55,7 @@ class SimulatedMachine:
         *,
         now_ns: Callable[[], int],
         stale_ns: int,
+        tick_seconds: float = _TICK_SECONDS,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._serial = serial
@@ -63,6 +64,7 @@ class SimulatedMachine:
         self._carrier = carrier
         self._now_ns = now_ns
         self._step = step
+        self._tick_seconds = tick_seconds
         self.link = Link(serial, (pool,), stale_ns=stale_ns)
         self._connections = 0
         memory.boots += 1
@@ -144,7 +146,7 @@ class SimulatedMachine:
                 self.link.tick(self._now_ns())
                 self._learn_all()
                 self._send()
-                await asyncio.sleep(_TICK_SECONDS)
+                await asyncio.sleep(self._tick_seconds)
 
     def connected(self) -> None:
         """Enrol anew."""

@@ -24,6 +24,8 @@ from tools.progressive.store import Store
 _REST_SECONDS: Final = 300.0
 _UP_SECONDS: Final = 120.0
 _STALE_NS: Final = 5_000_000_000
+_TICK_SECONDS_EACH: Final = 0.001
+"""One process plays all of them: the more there are, the less often each looks at the time."""
 _HIT_CHANCE: Final = 0.001
 _LEVEL: Final = LevelDefinition(
     id="floor",
@@ -91,6 +93,7 @@ async def run_floor(
             MqttCarrier(broker.slot(name), name),
             now_ns=time.monotonic_ns,
             stale_ns=_STALE_NS,
+            tick_seconds=machines * _TICK_SECONDS_EACH,
         )
         for name in names
     ]
