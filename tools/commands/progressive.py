@@ -303,6 +303,9 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         opener = _opener(store, Path(folder))
         try:
             floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
+        except TimeoutError:
+            why = f"{machines} machines do not come up, or not to rest, on this computer"
+            raise click.ClickException(why) from None
         except _TOLD as error:
             raise click.ClickException(str(error)) from error
     for line in floor.lines():
