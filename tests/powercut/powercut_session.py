@@ -1,7 +1,10 @@
 """A session with bills, plays, a feature with a choice, a pending ticket and a hand-pay; and its judge."""
 
+import os
 import random
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
@@ -100,8 +103,13 @@ class Player:
     def leave(self):
         """The process is gone, with its locks and connections."""
         self._storage.leave()
-        for folder in ("one", "two"):
-            (self._folder / folder / "machine.lock").unlink(missing_ok=True)
+        locks = {self._folder / folder / "machine.lock" for folder in ("one", "two")}
+        for held in Path("/proc/self/fd").iterdir():  # by the dead process; this one lives on
+            with suppress(OSError):
+                if held.readlink() in locks:
+                    os.close(int(held.name))
+        for lock in locks:
+            lock.unlink(missing_ok=True)
 
 
 def cut_once(folder, at, survival, seed, again_at=None):
