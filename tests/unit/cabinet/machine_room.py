@@ -145,6 +145,10 @@ def generator() -> RandomService:
     return RandomService.start(personalization=who, sources=[KernelSource()])
 
 
+#: Machines that a test has made; whatever it leaves running is put away after it (see tests/conftest.py).
+OPENED: list["Room"] = []
+
+
 class Room:
     """One machine on one state folder; build a second on the same folder to restart it."""
 
@@ -213,6 +217,7 @@ class Room:
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers
         self._escrow = 0
+        OPENED.append(self)
 
     def _changed(self) -> None:
         self.changes += 1
