@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from egm.cabinet.host import Validation
+from egm.cabinet.host.model import Validation
 from egm.errors import OperatorError
 from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot

@@ -6,10 +6,10 @@ from typing import Final
 from egm.cabinet.attachments import Attachment, Make, Surroundings
 from egm.cabinet.clock_watch import clock_watch
 from egm.cabinet.hard_meters import hard_meters
+from egm.cabinet.host.patience import patience
 from egm.cabinet.monitoring import monitoring
-from egm.cabinet.patience import patience
 from egm.cabinet.reminders import reminders
-from egm.cabinet.service_timeout import service_timeout
+from egm.cabinet.service.timeout import service_timeout
 from egm.cabinet.software import reverification
 from egm.gat.port import gat_port
 from egm.progressive.broadcast import broadcasts

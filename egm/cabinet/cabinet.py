@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, taken
-from egm.cabinet.host import HostMoney
-from egm.cabinet.identities import IdentityRegister
+from egm.cabinet.host.model import HostMoney
 from egm.cabinet.positions import Position, is_own_fault
-from egm.cabinet.service_desk import ServiceDesk
+from egm.cabinet.service.desk import ServiceDesk
+from egm.cabinet.staff.identities import IdentityRegister
 from egm.cabinet.states import Event, State, standing
 from egm.cabinet.ticket_terms import TicketTerms
 from egm.clock import Clock
@@ -79,7 +79,7 @@ class Key(StrEnum):
     MENU = "menu"
     """The service menu is open: since when, and who is signed in."""
     OPTIONS = "options"
-    """What the staff has set; see :mod:`egm.cabinet.options`."""
+    """What the staff has set; see :mod:`egm.cabinet.staff.options`."""
     INVENTORY = "inventory"
     """The machine's inventory entry as last recorded."""
     INTERVENTION = "intervention"

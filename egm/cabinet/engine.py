@@ -6,26 +6,21 @@ from typing import Final
 
 from egm.cabinet import (
     controls,
-    forms,
     hand_pays,
-    host_tickets,
-    host_transfers,
-    interventions,
     level_moves,
     lockups,
-    options,
     pay_out,
     play,
     progressives,
     protection,
-    registers,
-    rulings,
-    service,
-    service_tests,
-    technician,
     value_in,
 )
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.host import tickets as host_tickets
+from egm.cabinet.host import transfers as host_transfers
+from egm.cabinet.service import device_tests
+from egm.cabinet.service import effects as service
+from egm.cabinet.staff import forms, interventions, options, registers, rulings, technician
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
 from egm.link.messages import Notice
@@ -49,7 +44,7 @@ _MODULES: Final = (
     host_tickets,
     host_transfers,
     service,
-    service_tests,
+    device_tests,
     interventions,
     options,
 )

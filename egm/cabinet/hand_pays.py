@@ -2,9 +2,9 @@
 
 From the profile's amount on, a hand-pay is settled only after its form is filled in: the player's identity
 and the means of payment (Monaco 21.1). What identifies the player goes to the register of identities; the
-journal has only the commitment to it (:mod:`egm.cabinet.identities`). Management may have the machine checked
-before it pays: the check recomputes the game from its recorded draws, audits the books, and is recorded with
-the meters and the journal's head.
+journal has only the commitment to it (:mod:`egm.cabinet.staff.identities`). Management may have the machine
+checked before it pays: the check recomputes the game from its recorded draws, audits the books, and is
+recorded with the meters and the journal's head.
 """
 
 import hashlib

@@ -11,7 +11,7 @@ from typing import Any
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.pay_out import open_job
-from egm.cabinet.service_tests import is_test
+from egm.cabinet.service.device_tests import is_test
 from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (

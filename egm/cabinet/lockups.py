@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.faults import fault
-from egm.cabinet.interventions import UNIDENTIFIED, is_identified
-from egm.cabinet.rulings import ruling_story, void_game
+from egm.cabinet.staff.interventions import UNIDENTIFIED, is_identified
+from egm.cabinet.staff.rulings import ruling_story, void_game
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark

@@ -14,8 +14,8 @@ from egm.cabinet import protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.faults import fault
-from egm.cabinet.host import Validation, into_ring
-from egm.cabinet.service_tests import is_test, test_job
+from egm.cabinet.host.model import Validation, into_ring
+from egm.cabinet.service.device_tests import is_test, test_job
 from egm.cabinet.states import Event, State
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError

@@ -16,17 +16,17 @@ from egm.cabinet.attached import attach, attach_to_position
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import keep_carry_over, start_chance
-from egm.cabinet.host import HostMoney
-from egm.cabinet.identities import IdentityRegister
-from egm.cabinet.inventory import note_inventory
+from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import ledgers_of
-from egm.cabinet.options import apply_options
 from egm.cabinet.ports import build_ports
 from egm.cabinet.positions import Position
 from egm.cabinet.prizes import remembered
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import Refusal, Resident, admit
 from egm.cabinet.software import Verifier
+from egm.cabinet.staff.identities import IdentityRegister
+from egm.cabinet.staff.inventory import note_inventory
+from egm.cabinet.staff.options import apply_options
 from egm.cabinet.states import Event
 from egm.cabinet.station import Station, Unheard
 from egm.cabinet.tickets import open_desk, recover

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.staff.technician import SOFTWARE_CHECK as CHECK
+from egm.cabinet.staff.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.cabinet.states import Event
-from egm.cabinet.technician import SOFTWARE_CHECK as CHECK
-from egm.cabinet.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.config import CabinetFile
 from egm.errors import LocalError
 from egm.link.messages import Snapshot

@@ -7,8 +7,8 @@ a ticket nobody can redeem, and never one that two can.
 from collections.abc import Callable
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.host import RING, Redeeming, Validation, in_ring, unread_places
-from egm.cabinet.host_tickets import note_number
+from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, unread_places
+from egm.cabinet.host.tickets import note_number
 from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.profiles import Profile

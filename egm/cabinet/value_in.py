@@ -14,7 +14,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import Redeeming
+from egm.cabinet.host.model import Redeeming
 from egm.cabinet.states import State
 from egm.devices.ledgers import EscrowPhase
 from egm.link.messages import Notice

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.service import MENU_KEYS
+from egm.cabinet.service.effects import MENU_KEYS
 from egm.cabinet.states import Event, State
 from egm.devices import interface as device
 from egm.link.messages import Intent, Snapshot

@@ -16,7 +16,7 @@ from egm.cabinet.cabinet import Cabinet, Occurrence
 from egm.cabinet.states import Event
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
-from egm.sas.line import Delivered, Message, RealTime, Withdrawn
+from egm.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.sas.settings import SasLine
 
 _TIME_KEY: Final = "host_time:"

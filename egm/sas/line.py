@@ -18,6 +18,7 @@ from egm.devices.line import LineLostError
 from egm.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Send, Told
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
+from egm.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.sas.ports import Port
 from egm.sas.readout import Readout
 from egm.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
@@ -50,30 +51,7 @@ class LineHealth:
     answering_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """A priority exception no longer holds."""
-
-    code: int
-
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """A result that took its time."""
-
-    code: int
-    reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class RealTime:
-    """Real-time event reporting is switched."""
-
-    on: bool
-
-
 News: TypeAlias = Confirmed | Told | LinkChanged | QueueFull | Refused
-Message = Happening | Withdrawn | Delivered | RealTime | Readout
 
 
 def hurry(priority: int) -> None:

@@ -9,22 +9,20 @@ result to the repeat. An effect is never run twice for one poll and its repeats,
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from egm.sas.codec import Reply
+from egm.sas.host import Host
 from egm.sas.readout import Readout
 from egm.sas.settings import Group
 from egm.sas.wire import LongPoll
 
-if TYPE_CHECKING:
-    from egm.sas.host import Host
-
 Answer: TypeAlias = Callable[[LongPoll, Readout], Reply | None]
 """None is silence: this machine does not have what is asked for."""
 
-Effect: TypeAlias = "Callable[[Host, LongPoll], Reply | None]"
+Effect: TypeAlias = Callable[[Host, LongPoll], Reply | None]
 
-Acknowledged: TypeAlias = "Callable[[Host, LongPoll, Reply], None]"
+Acknowledged: TypeAlias = Callable[[Host, LongPoll, Reply], None]
 
 VARIABLE: Final = 0
 ONE_BYTE: Final = 1
@@ -43,8 +41,8 @@ class Poll:
     code: int
     response: int
     answer: Answer | None = None
-    effect: "Effect | None" = None
-    acknowledged: "Acknowledged | None" = None
+    effect: Effect | None = None
+    acknowledged: Acknowledged | None = None
     group: Group = Group.STANDARD
     broadcast: bool = False
     by_denomination: bool = False

@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Key
 from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.games import last_game
-from egm.cabinet.host import HostMoney
+from egm.cabinet.host.model import HostMoney
 from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from meters import MeterReading

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from egm.cabinet.host import Validation
+from egm.cabinet.host.model import Validation
 from meters import MeterReading
 
 

@@ -15,7 +15,7 @@ from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Send,
 from egm.sas.codec import MalformedPollError
 from egm.sas.crc import is_intact, sealed
 from egm.sas.exception_queue import Happening
-from egm.sas.line import Delivered, RealTime, Withdrawn
+from egm.sas.messages import Delivered, RealTime, Withdrawn
 from egm.sas.wire import LenientFraming, StrictFraming, marked
 
 FILE = {

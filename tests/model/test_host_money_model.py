@@ -16,10 +16,10 @@ from machine_room import Room
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
-from egm.cabinet.host_port import HostTickets, NumberAnswer
+from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
+from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
+from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.states import Event
-from egm.cabinet.transfer_port import HostTransfers
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.tickets.numbers import system

@@ -14,8 +14,8 @@ from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.host import HostMoney, Validation
-from egm.cabinet.patience import Patience
+from egm.cabinet.host.model import HostMoney, Validation
+from egm.cabinet.host.patience import Patience
 from egm.cabinet.states import Event, State
 from egm.devices.interface import Barcode, Note, PrintState
 from egm.devices.ledgers import EscrowPhase

@@ -10,7 +10,7 @@ from typing import Final
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.credits import CREDIT
 from egm.cabinet.engine import Engine
-from egm.cabinet.host import HostMoney
+from egm.cabinet.host.model import HostMoney
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event
 from egm.clock import SystemClock

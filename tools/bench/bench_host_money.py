@@ -8,8 +8,8 @@ from typing import Final
 
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import HostMoney, Order, TransferKind
-from egm.cabinet.transfer_port import HostTransfers
+from egm.cabinet.host.model import HostMoney, Order, TransferKind
+from egm.cabinet.host.transfer_port import HostTransfers
 from egm.clock import SystemClock
 from egm.errors import invariant
 from egm.sas.settings import SasLine

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from egm.cabinet.intervention_sheet import Sheet, sheets
+from egm.cabinet.staff.sheet import Sheet, sheets
 from egm.config import default_state_dir
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view

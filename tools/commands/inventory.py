@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from egm.cabinet.inventory import Sheet, sheet
+from egm.cabinet.staff.inventory import Sheet, sheet
 from egm.config import default_state_dir
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view

@@ -13,8 +13,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from egm.cabinet.identities import FILE, IdentityRegister
-from egm.cabinet.registers import REGISTERS, lines
+from egm.cabinet.staff.identities import FILE, IdentityRegister
+from egm.cabinet.staff.registers import REGISTERS, lines
 from egm.config import default_state_dir
 from egm.errors import OperatorError
 from meters import JournalError, StoredEntry, open_view

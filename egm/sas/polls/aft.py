@@ -1,6 +1,6 @@
 """Electronic transfers over SAS (AFT): orders, registration, lock and status.
 
-Each poll is a translation: what it means for the machine's money is in :mod:`egm.cabinet.transfer_port`.
+Each poll is a translation: what it means for the machine's money is in :mod:`egm.cabinet.host.transfer_port`.
 Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so that 75
 and 76, which set what those would say, are met with silence. On a machine without transfers, and on a line
 that is not its money's, all of it is.
@@ -12,9 +12,9 @@ from typing import Final
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import Order, TransferKind, TransferStatus
-from egm.cabinet.host_transfers import HISTORY
-from egm.cabinet.transfer_port import HostTransfers, Registration, Result
+from egm.cabinet.host.model import Order, TransferKind, TransferStatus
+from egm.cabinet.host.transfer_port import HostTransfers, Registration, Result
+from egm.cabinet.host.transfers import HISTORY
 from egm.sas.codec import (
     MalformedPollError,
     Reply,

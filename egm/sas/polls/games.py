@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from egm.cabinet.host import Validation
+from egm.cabinet.host.model import Validation
 from egm.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd
 from egm.sas.meters import meter, payback
 from egm.sas.poll import VARIABLE, Poll

@@ -1,7 +1,7 @@
 """Tickets over SAS: numbers for tickets out, the worth of tickets in, and what is printed on them.
 
-Each poll is a translation: what it means for the machine's money is in :mod:`egm.cabinet.host_port`. On a
-machine whose tickets no host validates, and on a line that is not its money's, all of them are met with
+Each poll is a translation: what it means for the machine's money is in :mod:`egm.cabinet.host.ticket_port`.
+On a machine whose tickets no host validates, and on a line that is not its money's, all of them are met with
 silence.
 """
 
@@ -10,8 +10,8 @@ from datetime import date, timedelta
 from typing import Final
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import RING, Redeeming, Validation
-from egm.cabinet.host_port import HostTickets, NumberAnswer, Redeemed, Validated
+from egm.cabinet.host.model import RING, Redeeming, Validation
+from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
 from egm.sas.codec import (
     MalformedPollError,
     Reply,

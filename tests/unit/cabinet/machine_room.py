@@ -7,13 +7,13 @@ from typing import Self
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.engine import Engine
-from egm.cabinet.host import HostMoney
-from egm.cabinet.identities import IdentityRegister
+from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
-from egm.cabinet.options import apply_options
 from egm.cabinet.positions import Position
 from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
+from egm.cabinet.staff.identities import IdentityRegister
+from egm.cabinet.staff.options import apply_options
 from egm.cabinet.states import Event, State
 from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot

@@ -7,9 +7,9 @@ import pytest
 from machine_room import BreakingChance, FailingChance, Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.forms import form
-from egm.cabinet.identities import FILE, IdentityRegister, commit
-from egm.cabinet.registers import REGISTERS, lines
+from egm.cabinet.staff.forms import form
+from egm.cabinet.staff.identities import FILE, IdentityRegister, commit
+from egm.cabinet.staff.registers import REGISTERS, lines
 from egm.cabinet.states import Event, State
 from egm.errors import OperatorError
 from egm.profiles import profile as profiles
@@ -246,7 +246,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
     room.engine.handle(Event.CASH_OUT)
     handpay_id = room.cabinet.recall(Key.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
-        monkeypatch.setattr("egm.cabinet.rulings.finish", lambda _: None)
+        monkeypatch.setattr("egm.cabinet.staff.rulings.finish", lambda _: None)
         fill_in(room, "orphan_handpay", **TWO)
         assert room.journal.balance_cents("house:orphan") == 0
         monkeypatch.undo()

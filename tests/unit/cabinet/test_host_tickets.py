@@ -9,8 +9,8 @@ from machine_room import Room
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import RING, HostMoney, Redeeming, Validation
-from egm.cabinet.host_port import HostTickets, NumberAnswer
+from egm.cabinet.host.model import RING, HostMoney, Redeeming, Validation
+from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
 from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.tickets.model import TicketState
@@ -138,7 +138,7 @@ def test_a_restart_asks_for_the_number_again(make):
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     room = make().insert(2000)
     room.engine.handle(Event.CASH_OUT)
-    monkeypatch.setattr("egm.cabinet.host_tickets.note_number", lambda *_: None)  # the power goes just here
+    monkeypatch.setattr("egm.cabinet.host.tickets.note_number", lambda *_: None)  # the power goes just here
     room.port.give_number(FIRST)
     monkeypatch.undo()
     again = make()

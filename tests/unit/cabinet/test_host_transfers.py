@@ -7,10 +7,10 @@ from machine_room import Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import HostMoney, Order, TransferKind, TransferStatus, Validation
-from egm.cabinet.host_transfers import HISTORY
+from egm.cabinet.host.model import HostMoney, Order, TransferKind, TransferStatus, Validation
+from egm.cabinet.host.transfer_port import HostTransfers
+from egm.cabinet.host.transfers import HISTORY
 from egm.cabinet.states import Event, State
-from egm.cabinet.transfer_port import HostTransfers
 from meters.recall import log, story
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.intervention_sheet import sheets
+from egm.cabinet.staff.sheet import sheets
 from egm.cabinet.states import Event, State
 from egm.people import Role
 from tools.cli import main

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from machine_room import GAME, Room
 from staff_hands import Menu
 
-from egm.cabinet.inventory import note_inventory, percent, sheet
+from egm.cabinet.staff.inventory import note_inventory, percent, sheet
 from egm.config import Inventory
 from egm.errors import OperatorError
 from egm.people import Role

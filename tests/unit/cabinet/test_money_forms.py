@@ -5,7 +5,7 @@ from machine_room import Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.registers import lines
+from egm.cabinet.staff.registers import lines
 from egm.cabinet.states import Event, State
 from egm.people import Role
 

@@ -4,7 +4,7 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.options import Options
+from egm.cabinet.staff.options import Options
 from egm.cabinet.states import Event, State
 from egm.people import Role
 

@@ -7,10 +7,10 @@ from machine_room import Room
 from sas_bench import surroundings
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import HostMoney, Order, TransferKind, Validation
-from egm.cabinet.patience import Patience, patience
+from egm.cabinet.host.model import HostMoney, Order, TransferKind, Validation
+from egm.cabinet.host.patience import Patience, patience
+from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.states import Event, State
-from egm.cabinet.transfer_port import HostTransfers
 from egm.cabinet.view import snapshot
 from tools.soak.virtual import LoopClock, jump
 

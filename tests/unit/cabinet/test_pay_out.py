@@ -4,7 +4,7 @@ import pytest
 from machine_room import FailingChance, Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.host import HostMoney, Validation
+from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.states import Event, State
 from egm.cabinet.value_in import tickets_wanted
 from egm.devices.interface import PrintState

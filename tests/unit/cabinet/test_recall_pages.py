@@ -5,7 +5,7 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.service_recall import PlayDetail
+from egm.cabinet.service.recall import PlayDetail
 from egm.cabinet.states import Event, State
 from egm.people import Role
 

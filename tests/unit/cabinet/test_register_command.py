@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.identities import FILE
-from egm.cabinet.registers import REGISTERS
+from egm.cabinet.staff.identities import FILE
+from egm.cabinet.staff.registers import REGISTERS
 from egm.cabinet.states import Event
 from meters import export
 from meters.keys import MachineKey

@@ -13,8 +13,8 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu, offered, pin_of, staff
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.service_menu import SECTIONS
-from egm.cabinet.service_timeout import service_timeout
+from egm.cabinet.service.menu import SECTIONS
+from egm.cabinet.service.timeout import service_timeout
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.people import Permission, Person, Role, Roster, permissions_of

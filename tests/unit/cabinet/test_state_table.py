@@ -11,7 +11,7 @@ from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.diagram import mermaid
 from egm.cabinet.engine import EFFECTS, GUARDS
-from egm.cabinet.host import Inquiry, Lock, Order, TransferKind
+from egm.cabinet.host.model import Inquiry, Lock, Order, TransferKind
 from egm.cabinet.states import TABLE, WISHES, Event, Next, State, rows, standing
 from egm.devices.interface import Barcode, Note
 from meters import Phase, Transfer

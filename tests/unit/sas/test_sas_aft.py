@@ -5,8 +5,8 @@ from machine_room import Room, ScriptedChance
 from sas_bench import Bench
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import HostMoney
-from egm.cabinet.host_transfers import HISTORY
+from egm.cabinet.host.model import HostMoney
+from egm.cabinet.host.transfers import HISTORY
 from egm.cabinet.states import Event, State
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"

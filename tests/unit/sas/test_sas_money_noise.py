@@ -10,7 +10,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.host import HostMoney, Validation
+from egm.cabinet.host.model import HostMoney, Validation
 from egm.sas.crc import sealed
 from egm.sas.requests import frame_size
 

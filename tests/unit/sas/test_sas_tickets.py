@@ -8,7 +8,7 @@ from sas_bench import Bench
 
 import egm.profiles
 from egm.cabinet.cabinet import Key
-from egm.cabinet.host import HostMoney, Validation
+from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from meters import Transfer

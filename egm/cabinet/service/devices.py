@@ -1,7 +1,7 @@
 """The device pages of the service menu: what each device says, and its tests.
 
 Every page of a test is marked as one. What a device reports appears as it comes; what the tests do happens
-through the state table (:mod:`egm.cabinet.service_tests`).
+through the state table (:mod:`egm.cabinet.service.device_tests`).
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
-from egm.cabinet.service_desk import Do, Entry, Go, Move, refuse
-from egm.cabinet.service_words import BACK, columns, pairs, plain, say
+from egm.cabinet.service.desk import Do, Entry, Go, Move, refuse
+from egm.cabinet.service.words import BACK, columns, pairs, plain, say
 from egm.cabinet.states import Event
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table

@@ -170,7 +170,7 @@ class HostMoney:
     #: The digits of the ticket last given back; the journal holds no whole number.
     answered: str = ""
     lock: Lock | None = None
-    #: The transfer the host has ordered and the machine has not done yet (:mod:`egm.cabinet.host_transfers`).
+    #: The transfer the host has ordered and the machine has not done yet (:mod:`egm.cabinet.host.transfers`).
     order: Order | None = None
     #: Whether the host has just let a cash-out pass, which is to be paid another way.
     cash_out_passed: bool = False

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.service_desk import Leave, Move, Stay, refuse
-from egm.cabinet.service_words import BACK, say
+from egm.cabinet.service.desk import Leave, Move, Stay, refuse
+from egm.cabinet.service.words import BACK, say
 from egm.errors import OperatorError
 from egm.link.pages import Prompt, ServicePage, Words
 from egm.people import Permission, Person, Roster

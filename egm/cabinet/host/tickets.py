@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import Inquiry, Redeeming
+from egm.cabinet.host.model import Inquiry, Redeeming
 from egm.cabinet.pay_out import give_up_unprinted, printed_terms
 from egm.errors import InvariantError
 from egm.link.messages import Notice

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.cabinet.service_words import columns, moment, number, pairs, plain, say
+from egm.cabinet.service.words import columns, moment, number, pairs, plain, say
 from egm.link.pages import Row, Table
 from meters import JournalView
 from meters.entry import StoredEntry

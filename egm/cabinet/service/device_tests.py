@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
-from egm.cabinet.forms import authorise
+from egm.cabinet.staff.forms import authorise
 from egm.devices.interface import TicketJob
 from egm.link.messages import Notice
 from egm.people import Permission

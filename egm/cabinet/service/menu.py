@@ -3,24 +3,17 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.cabinet import (
-    service_devices,
-    service_interventions,
-    service_options,
-    service_pages,
-    service_pin,
-    service_recall,
-)
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.service_desk import Entry, Go, Leave, Move
-from egm.cabinet.service_forms import FormList
-from egm.cabinet.service_words import say
+from egm.cabinet.service import devices, interventions, options, pages, pin, recall
+from egm.cabinet.service.desk import Entry, Go, Leave, Move
+from egm.cabinet.service.filling import FormList
+from egm.cabinet.service.words import say
 from egm.link.pages import Action, Row, ServicePage, Table
 
 #: Section -> its entries. Whoever adds a page adds its entry here or to the list of its module.
 SECTIONS: Final[Mapping[str, tuple[Entry, ...]]] = {
-    "work": (*service_devices.ENTRIES, *service_options.ENTRIES, *service_pin.ENTRIES),
-    "reading": (*service_pages.ENTRIES, *service_recall.ENTRIES, *service_interventions.ENTRIES),
+    "work": (*devices.ENTRIES, *options.ENTRIES, *pin.ENTRIES),
+    "reading": (*pages.ENTRIES, *recall.ENTRIES, *interventions.ENTRIES),
 }
 
 

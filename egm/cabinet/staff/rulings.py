@@ -1,7 +1,8 @@
 """What persons decide about money: complements, orphans, forfeits, refunds. Each is a fact of its own kind.
 
 Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
-comes from a form of the staff (:mod:`egm.cabinet.forms`), which says who may make it; a forfeit takes two.
+comes from a form of the staff (:mod:`egm.cabinet.staff.forms`), which says who may make it; a forfeit takes
+two.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -13,8 +13,8 @@ from typing import Final, TypeAlias
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
-from egm.cabinet.host import Redeeming, Validation, in_ring, one_read, unread_places
-from egm.cabinet.host_tickets import DENIED, SILENT, awaited, note_told
+from egm.cabinet.host.model import Redeeming, Validation, in_ring, one_read, unread_places
+from egm.cabinet.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.cabinet.states import Event
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system

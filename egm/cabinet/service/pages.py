@@ -11,10 +11,10 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.inventory import sheet
-from egm.cabinet.service_desk import Entry, Move, Stay, refuse
-from egm.cabinet.service_levels import level_tables
-from egm.cabinet.service_words import BACK, columns, moment, money, number, pairs, plain, say
+from egm.cabinet.service.desk import Entry, Move, Stay, refuse
+from egm.cabinet.service.levels import level_tables
+from egm.cabinet.service.words import BACK, columns, moment, money, number, pairs, plain, say
+from egm.cabinet.staff.inventory import sheet
 from egm.link.pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from meters import recall

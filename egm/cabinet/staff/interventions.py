@@ -3,7 +3,7 @@
 An intervention is declared at the service menu by somebody who has proved who he is; while it is open the
 machine is held out of service, and the doors it covers may be opened. Where the profile wants openings
 identified, any other door, and any door without an intervention, is an event of its own and a tilt. The sheet
-of an intervention is made from the journal's entries alone: see :mod:`egm.cabinet.intervention_sheet`.
+of an intervention is made from the journal's entries alone: see :mod:`egm.cabinet.staff.sheet`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

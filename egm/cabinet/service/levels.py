@@ -6,7 +6,7 @@ from typing import Any
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.level_views import shown
 from egm.cabinet.progressives import mark
-from egm.cabinet.service_words import local, money, number, pairs, plain, say
+from egm.cabinet.service.words import local, money, number, pairs, plain, say
 from egm.link.pages import Table, Words
 from egm.progressive.level import Level
 

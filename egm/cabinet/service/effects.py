@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
-from egm.cabinet.forms import authorise
-from egm.cabinet.service_desk import Do, Leave, Move, Stay
-from egm.cabinet.service_menu import MainMenu
-from egm.cabinet.service_sign_in import SignIn, read_staff
-from egm.cabinet.service_words import say
+from egm.cabinet.service.desk import Do, Leave, Move, Stay
+from egm.cabinet.service.menu import MainMenu
+from egm.cabinet.service.sign_in import SignIn, read_staff
+from egm.cabinet.service.words import say
+from egm.cabinet.staff.forms import authorise
 from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission, Person

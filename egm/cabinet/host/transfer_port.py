@@ -1,8 +1,8 @@
 """What a host's line asks of the machine about electronic transfers, whatever protocol the host speaks.
 
-A line's polls call these methods on the machine's loop; what :mod:`egm.cabinet.host_port` says of tickets
-holds here too. A registration's key is a secret: the journal, which is shown to people, keeps its digest, and
-the key itself is known to the run in which the host sent it.
+A line's polls call these methods on the machine's loop; what :mod:`egm.cabinet.host.ticket_port` says of
+tickets holds here too. A registration's key is a secret: the journal, which is shown to people, keeps its
+digest, and the key itself is known to the run in which the host sent it.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
-from egm.cabinet.host import Lock, Order, TransferKind, TransferStatus
-from egm.cabinet.host_port import Handle
-from egm.cabinet.host_transfers import HISTORY, entry_id, note_failure
+from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
+from egm.cabinet.host.ticket_port import Handle
+from egm.cabinet.host.transfers import HISTORY, entry_id, note_failure
 from egm.cabinet.states import Event, State
 
 #: States in which an order is followed at once.

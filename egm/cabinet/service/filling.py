@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
-from egm.cabinet.forms import FORMS, Field, FieldError, FieldKind, Form
-from egm.cabinet.service_desk import Back, Do, Go, Move, Stay, refuse
-from egm.cabinet.service_sign_in import SignIn
-from egm.cabinet.service_words import BACK, money, number, plain, say
+from egm.cabinet.service.desk import Back, Do, Go, Move, Stay, refuse
+from egm.cabinet.service.sign_in import SignIn
+from egm.cabinet.service.words import BACK, money, number, plain, say
+from egm.cabinet.staff.forms import FORMS, Field, FieldError, FieldKind, Form
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 

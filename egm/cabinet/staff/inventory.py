@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.service_words import moment, pairs, plain, say
+from egm.cabinet.service.words import moment, pairs, plain, say
 from egm.config import Inventory
 from egm.errors import OperatorError
 from egm.link.pages import Table, Words

@@ -11,9 +11,9 @@ from typing import Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.host import Redeeming
-from egm.cabinet.host_port import HostTickets
-from egm.cabinet.host_tickets import SILENT
+from egm.cabinet.host.model import Redeeming
+from egm.cabinet.host.ticket_port import HostTickets
+from egm.cabinet.host.tickets import SILENT
 from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 from egm.tickets.redemption import Reason

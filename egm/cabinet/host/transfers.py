@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host import Lock, Order, TransferKind, TransferStatus
+from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
 from egm.cabinet.states import Event
 from egm.errors import InvariantError
 from egm.link.messages import Notice

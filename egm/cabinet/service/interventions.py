@@ -3,9 +3,9 @@
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.intervention_sheet import Sheet, sheets
-from egm.cabinet.service_desk import Entry, Go, Move, refuse
-from egm.cabinet.service_words import BACK, columns, moment, plain, say
+from egm.cabinet.service.desk import Entry, Go, Move, refuse
+from egm.cabinet.service.words import BACK, columns, moment, plain, say
+from egm.cabinet.staff.sheet import Sheet, sheets
 from egm.link.pages import Row, ServicePage, Table, Words
 from egm.people import Permission
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.service_desk import Back, Entry, Move, Stay, refuse
-from egm.cabinet.service_sign_in import read_staff
-from egm.cabinet.service_words import BACK, say
+from egm.cabinet.service.desk import Back, Entry, Move, Stay, refuse
+from egm.cabinet.service.sign_in import read_staff
+from egm.cabinet.service.words import BACK, say
 from egm.errors import OperatorError
 from egm.link.pages import Prompt, ServicePage
 from egm.people import PinRefusedError, check_pin

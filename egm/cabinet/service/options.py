@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.forms import Form, form
-from egm.cabinet.options import Options
-from egm.cabinet.service_desk import Entry, Go, Move, refuse
-from egm.cabinet.service_forms import Filling
-from egm.cabinet.service_words import BACK, columns, local, money, pairs, plain, say
+from egm.cabinet.service.desk import Entry, Go, Move, refuse
+from egm.cabinet.service.filling import Filling
+from egm.cabinet.service.words import BACK, columns, local, money, pairs, plain, say
+from egm.cabinet.staff.forms import Form, form
+from egm.cabinet.staff.options import Options
 from egm.errors import InvariantError
 from egm.link.pages import Action, Row, ServicePage, Table
 from egm.people import Permission

@@ -16,15 +16,15 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
-from egm.cabinet.interventions import (
+from egm.cabinet.staff.interventions import (
     every_door_is_closed,
     intervention_is_open,
     no_intervention_is_open,
 )
-from egm.cabinet.options import machine_is_open, nothing_is_owed
-from egm.cabinet.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
+from egm.cabinet.staff.options import machine_is_open, nothing_is_owed
+from egm.cabinet.staff.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
+from egm.cabinet.staff.technician import software_is_signed, technician_is_needed
 from egm.cabinet.states import Event
-from egm.cabinet.technician import software_is_signed, technician_is_needed
 from egm.errors import OperatorError
 from egm.people import Permission
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.play import Conversation
-from egm.cabinet.service_desk import Entry, Go, Move, Stay, refuse
-from egm.cabinet.service_words import BACK, columns, local, moment, money, number, pairs, plain, say
+from egm.cabinet.service.desk import Entry, Go, Move, Stay, refuse
+from egm.cabinet.service.words import BACK, columns, local, moment, money, number, pairs, plain, say
 from egm.errors import LocalError
 from egm.link.pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission

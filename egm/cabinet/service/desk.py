@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from egm.cabinet.service_words import say
-from egm.cabinet.service_workbench import Workbench
+from egm.cabinet.service.words import say
+from egm.cabinet.service.workbench import Workbench
 from egm.link.pages import ServicePage, Words
 from egm.people import Permission, Person
 
