@@ -69,7 +69,7 @@ def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
     async def scenario(_: Rig) -> None:
         connection, _address = await asyncio.to_thread(server.accept)
         with connection:
-            connection.settimeout(10)
+            connection.settimeout(60)
             connection.sendall(b"\x80\x01\x1a")
             answer = b""
             while len(answer) < 8:

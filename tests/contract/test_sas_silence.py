@@ -132,7 +132,7 @@ def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None
         room.engine._changed = watch
         assert bench.long(0x2E, "0001") == "01"
         assert room.state is State.OUT_OF_SERVICE
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await released.wait()
         assert room.state is State.IDLE
         room.close()

@@ -265,7 +265,7 @@ class Rig:
         attending = asyncio.create_task(player.attend())
         self._hand("io", "door", name="main", open=False)
         quiet = 0
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while quiet < 20:
                 await asyncio.sleep(0.02)
                 now = player.snapshot

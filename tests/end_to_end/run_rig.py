@@ -12,6 +12,8 @@ from egm.config import StateFolder
 from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
 
 DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
+#: A limit that only a machine that hangs reaches, however loaded the computer is.
+PATIENCE_SECONDS = 120
 EGM = (sys.executable, "-m", "tools.cli")
 
 
@@ -34,7 +36,7 @@ async def cabinet(folder: StateFolder, more: str = "", change=str):
 
 
 async def connect(socket, token):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             with contextlib.suppress(OSError):
                 reader, writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
@@ -45,7 +47,7 @@ async def connect(socket, token):
 
 async def until(reader, wanted):
     """Read on until a message is what is wanted."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             message = decode(await reader.readline())
             if wanted(message):
@@ -87,7 +89,7 @@ class Visit:
 
     async def insistently(self, device: str, action: str, **values) -> None:
         """Until the machine has let the device take it: another process, over a serial line."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not (await self.hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
                 await asyncio.sleep(0.1)
 

@@ -72,7 +72,7 @@ async def serving(folder, broker, levels, *machines):
         stdout=subprocess.PIPE,
     )
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while b"serving" not in await process.stdout.readline():
                 pass
         yield process
@@ -112,7 +112,7 @@ async def one_game(person):
     """From the button to the end, a jar chosen where the game asks; whether it won the top level."""
     person.wish("play")
     won = False
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             message = decode(await person.screen.readline())
             if isinstance(message, Decision):

@@ -89,7 +89,7 @@ class Prometheus:
 
     async def until(self, asked, wanted):
         """Ask until the answer is what is wanted: another process, in its own time."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(OSError):
                     answer = await asked()

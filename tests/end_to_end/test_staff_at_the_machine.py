@@ -114,7 +114,7 @@ def test_a_mechanic_tests_every_device_and_no_meter_of_value_moves(tmp_path):
 
 async def _comes_back(folder: StateFolder) -> Snapshot:
     """The next life's first picture at rest; who knocks between two lives is not let in, and knocks again."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
                 async with Visit.at(folder) as again:

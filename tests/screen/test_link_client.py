@@ -18,11 +18,11 @@ class Peer:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(self.path))
         self.listener.listen()
-        self.listener.settimeout(5)
+        self.listener.settimeout(60)
 
     def accept(self):
         link, _ = self.listener.accept()
-        link.settimeout(5)
+        link.settimeout(60)
         return link
 
 

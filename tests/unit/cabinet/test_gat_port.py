@@ -39,7 +39,7 @@ class Inspection:
         self.alter(port)
         work = asyncio.create_task(port.run())
         path = self.folder.gat_port
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not path.exists():  # noqa: ASYNC110 (a port that is being made)
                 await asyncio.sleep(0.01)
 

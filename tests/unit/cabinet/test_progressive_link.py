@@ -81,7 +81,7 @@ class Rig:
         self.room.close()
 
     async def until(self, condition):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not condition():
                 if self.task.done():
                     await self.task

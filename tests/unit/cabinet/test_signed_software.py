@@ -151,7 +151,7 @@ def test_the_staff_may_have_it_verified_at_any_time(start, maker):
     async def ask():
         work = asyncio.create_task(verification.run())
         room.engine.handle(Event.VERIFY, form="verify", person=number, persons=(number,))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
         work.cancel()
@@ -186,7 +186,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
             room.engine.handle(event, door="main")
             verification.changed(snapshot(room.engine, fingerprint=""))
         assert room.state is State.IDLE, "the check is beside play, not before it"
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
         work.cancel()

@@ -181,7 +181,7 @@ def on_a_link(folder, act):
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: act(shown, controller, serving))
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 await show_sign(broker.slot(SIGN), eye, levels=("grand",), name="sign-1", tell=lambda _: None)
         finally:
             serving.cancel()
