@@ -17,24 +17,9 @@ from tools.host.fields import LayoutError, fixed_size, read, write
 from tools.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse
 from tools.host.polls import EVENTS, POLLS
 
-#: Seen on a real link (public), and re-emitted by an independent library: body -> CRC in wire order.
-KNOWN_FRAMES = {
-    "01 01": "51 08",
-    "01 02": "CA 3A",
-    "01 03": "43 2B",
-    "01 04": "FC 5F",
-    "01 05": "75 4E",
-    "01 06": "EE 7C",
-    "01 07": "67 6D",
-    "01 0A": "82 B6",
-    "01 0B": "0B A7",
-    "01 94": "75 CB",
-    "01 0E 00": "CC C0",
-}
-
-LENGTHS = tomllib.loads(
-    (Path(__file__).parents[2] / "vectors" / "sas_answer_lengths.toml").read_text(encoding="utf-8")
-)["lengths"]
+VECTORS = Path(__file__).parents[2] / "vectors"
+KNOWN_FRAMES = tomllib.loads((VECTORS / "sas_frames_seen.toml").read_text(encoding="utf-8"))["frames"]
+LENGTHS = tomllib.loads((VECTORS / "sas_answer_lengths.toml").read_text(encoding="utf-8"))["lengths"]
 
 
 def frame(text: str) -> bytes:

@@ -64,7 +64,7 @@ def test_bytes_without_end_stop_quietly_when_the_reader_goes() -> None:
         assert len(process.stdout.read(1_000_000)) == 1_000_000
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def test_an_unwritable_file_is_named(tmp_path: Path) -> None:
