@@ -2,15 +2,24 @@
 
 Read from the source of ``paytables``, ``meters`` and ``egm``, without running it:
 
-* no module reaches ``random``, ``secrets``, ``numpy.random``, a random UUID or a random device, under any
-  alias;
+* no module reaches ``random``, ``secrets``, ``numpy.random``, a random UUID, a random device or a library's
+  generator, under any alias; games and meters import only what is listed here;
+* of ``rng``, only what it offers cabinets: not its sources, its mechanisms, its words;
+* nothing is imported or run that cannot be read here: no ``eval``, no ``__import__``, no computed name of a
+  module;
 * the kernel's random bytes make keys and tokens, never outcomes: ``paytables`` has none, and nowhere do they
-  become a number;
+  become a number or an order;
 * the time is no source of chance: ``paytables`` never reads a clock, and nowhere is a clock reading reduced
-  (``%``, ``&``, ``divmod``, an index) or handed to something that seeds or draws. The screen, which decides
-  nothing, may repeat its motion by the clock;
+  (``%``, ``&``, ``^``, ``divmod``, an index) or handed to something that seeds or draws. The screen, which
+  decides nothing, may repeat its motion by the clock;
+* neither is what differs from run to run: the hash or the address of an object, the number of a process, the
+  order of a set;
 * no import leads, in however many steps, to a laboratory module (a deterministic stream, bulk draws, the raw
   tap, the battery), and none is named for a later import.
+
+Values are followed through names, functions and attributes of one module, not from module to module: this
+finds accidents and plain attempts. Against whoever hides one with skill there is the review of the source,
+and the replay of recorded draws, which must explain every outcome.
 
 ``python -m tools.checks.chance [ROOT]`` prints each violation as file:line and exits with 1.
 """
@@ -24,14 +33,35 @@ from pathlib import Path
 from typing import Final
 
 from tools.checks.source import Module, modules
+from tools.checks.values import Values, called
 
 #: What a cabinet runs, beside ``rng`` itself.
 GUARDED: Final = ("paytables", "meters", "egm")
 #: Modules of ``rng`` for laboratories only.
 LABORATORY: Final = ("rng.laboratory", "rng.bulk", "rng.collection", "rng.outcomes", "rng.battery")
+#: What of ``rng`` gives numbers that no service drew.
+_SOURCES: Final = ("rng.KernelSource", "rng.JitterSource", "rng.HardwareSource", "rng.available_sources")
 
-_CHANCE: Final = ("random", "secrets", "numpy.random", "uuid.uuid1", "uuid.uuid4")
-_DEVICES: Final = ("/dev/random", "/dev/urandom", "/dev/hwrng")
+_CHANCE: Final = (
+    "random", "secrets", "numpy.random", "uuid.uuid1", "uuid.uuid4", "ssl.RAND_bytes", "scipy", "hypothesis",
+    "tempfile", "ctypes", "cffi", "subprocess", "cryptography.fernet", "cryptography.hazmat.bindings",
+)  # fmt: skip
+_DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
+#: All that games and meters import from outside: no clock, no chance, no way to code that is not here.
+_IMPORTS: Final = {
+    "paytables": (
+        "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "fractions", "functools",
+        "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy", "pathlib",
+        "pydantic", "tomllib", "types", "typing", "paytables",
+    ),
+    "meters": (
+        "array", "collections", "contextlib", "cryptography.exceptions",
+        "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization",
+        "dataclasses", "datetime", "enum", "fcntl", "fnmatch", "functools", "hashlib", "heapq", "hmac",
+        "itertools", "json", "operator", "os", "pathlib", "re", "sqlite3", "struct", "types", "typing",
+        "urllib.parse", "zlib", "meters",
+    ),
+}  # fmt: skip
 _BYTES: Final = ("os.urandom", "os.getrandom")
 _CLOCKS: Final = (
     *(
@@ -42,23 +72,22 @@ _CLOCKS: Final = (
     *(f"datetime.datetime.{way}" for way in ("now", "utcnow", "today")),
     "datetime.date.today",
 )
-#: Calls whose arguments decide an outcome, or turn bytes into a number.
+#: A clock that was handed in is known by what it is asked.
+_CLOCK_WORDS: Final = frozenset({"monotonic", "monotonic_ns", "time", "time_ns", "perf_counter_ns"})
+#: Modules without chance whose parts may be named when the code runs.
+_OPEN: Final = ("pygame",)
+#: What no two runs agree on.
+_UNSTEADY: Final = ("os.getpid", "os.getppid", "threading.get_ident", "threading.get_native_id")
+_UNREADABLE: Final = frozenset({"eval", "exec", "compile", "__import__"})
+#: Calls whose arguments decide an outcome.
 _DECIDES: Final = frozenset(
-    [
-        "seed",
-        "Random",
-        "below",
-        "sample",
-        "shuffle",
-        "weighted",
-        "choice",
-        "choices",
-        "randrange",
-        "divmod",
-        "hash",
-    ]
-)
-_NUMBERS: Final = frozenset({"from_bytes", "unpack", "int"})
+    {
+        "seed", "Random", "below", "sample", "shuffle", "weighted", "choice", "choices", "randrange",
+        "divmod", "hash", "sorted", "sort",
+    }
+)  # fmt: skip
+#: Calls that make a number of bytes, or choose by them.
+_NUMBERS: Final = frozenset({"from_bytes", "unpack", "int", "sum", "max", "min", "WordDraws"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,64 +108,162 @@ def _within(name: str, families: tuple[str, ...]) -> str:
 
 
 def _other_sources(module: Module) -> Iterator[Violation]:
-    """Other sources of chance than ``rng``."""
-    uses = [(_within(name, _CHANCE), line) for name, line in module.imports]
+    """Other sources of chance than ``rng``'s service."""
+    uses = list(module.imports)
     for node in module.nodes:
-        if isinstance(node, ast.Attribute):
-            uses.append((_within(module.dotted(node), _CHANCE), node.lineno))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            uses.append((next((device for device in _DEVICES if device in node.value), ""), node.lineno))
+        if isinstance(node, ast.Attribute | ast.Call):
+            uses.append((module.dotted(node), node.lineno))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in module.docstrings:
+            if device := next((device for device in _DEVICES if device in node.value), ""):
+                yield Violation(module.path, node.lineno, f"{device} is a source of chance")
             if laboratory := _within(node.value, LABORATORY):
                 yield Violation(module.path, node.lineno, f"{laboratory}, for laboratories, is named here")
-    for source, line in uses:
-        if source:
+    for name, line in uses:
+        if source := _within(name, _CHANCE):
             yield Violation(module.path, line, f"{source} is a source of chance; draw from rng's service")
+        if source := _within(name, (*_SOURCES, *LABORATORY)):
+            yield Violation(module.path, line, f"{source} is no way to draw; draw from rng's service")
+
+
+def _imports(module: Module, everything: dict[str, Module]) -> Iterator[Violation]:
+    """Imports that are not listed, and of ``rng`` what lies below what it offers."""
+    allowed = _IMPORTS.get(module.name.split(".")[0])
+    for name, line in module.imports:
+        if allowed is not None and not _within(name, allowed):
+            yield Violation(
+                module.path, line, f"{name} is not among what tools/checks/chance.py lets in here"
+            )
+        below = name.startswith("rng.") and (name in everything or name.count(".") > 1)
+        if below and not _within(name, LABORATORY):
+            yield Violation(module.path, line, f"{name} is rng's own; draw from its service")
+
+
+def _unreadable(module: Module) -> Iterator[Violation]:
+    """Code and modules that are only known once it runs."""
+    imported = set(module.names.values()) - set(_OPEN)
+    for node in module.nodes:
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in _UNREADABLE:
+                yield Violation(module.path, node.lineno, f"{node.func.id} runs what cannot be read here")
+            named = called(node) != "getattr" or module.dotted(node)
+            if not named and node.args and module.dotted(node.args[0]) in imported:
+                yield Violation(module.path, node.lineno, "a part of a module is named when it runs")
+        elif isinstance(node, ast.Attribute) and module.dotted(node) == "sys.modules":
+            yield Violation(module.path, node.lineno, "sys.modules reaches what was not imported here")
+    if any(_within(name, ("builtins",)) for name, _ in module.imports):
+        yield Violation(module.path, 1, "builtins runs what cannot be read here")
+    yield from _imported_later(module)
+
+
+def _imported_later(module: Module) -> Iterator[Violation]:
+    """Of a module that imports by name: names put together, and every text in it that names chance."""
+    later = [
+        node
+        for node in module.nodes
+        if isinstance(node, ast.Call) and module.dotted(node.func) == "importlib.import_module"
+    ]
+    for call in later:
+        if any(isinstance(n, ast.BinOp | ast.JoinedStr | ast.Call) for a in call.args for n in ast.walk(a)):
+            yield Violation(module.path, call.lineno, "a module's name is put together when it runs")
+    texts = (n for n in module.nodes if later and isinstance(n, ast.Constant) and isinstance(n.value, str))
+    for text in texts:
+        if source := _within(str(text.value), _CHANCE):
+            yield Violation(module.path, text.lineno, f"{source} is a source of chance, imported later")
 
 
 def _deciding(node: ast.AST, calls: frozenset[str]) -> Iterator[ast.expr]:
     """The expressions within ``node`` whose value picks one of several outcomes."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd | ast.BitXor):
         yield node.left
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mod | ast.BitAnd | ast.BitXor):
+        yield node.target
     elif isinstance(node, ast.Subscript):
         yield node.slice
-    elif isinstance(node, ast.Call):
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in calls:
-            yield from node.args
+    elif isinstance(node, ast.Call) and called(node) in calls:
+        yield from node.args
+        yield from (keyword.value for keyword in node.keywords)
+
+
+def _decides(
+    module: Module, values: Values, calls: frozenset[str], message: str, *, index: bool = True
+) -> Iterator[Violation]:
+    """Where a value decides something; ``index``: also where it only says which of several is meant."""
+    for node in module.nodes:
+        if isinstance(node, ast.Subscript) and not index:
+            continue
+        for deciding in _deciding(node, calls):
+            if values.within(deciding):
+                yield Violation(module.path, deciding.lineno, message)
 
 
 def _random_bytes(module: Module) -> Iterator[Violation]:
-    """The kernel's bytes where they become a number, also by way of a name; in games, at all."""
+    """The kernel's bytes where they become a number or an order, by whatever way; in games, at all."""
+    if module.name.split(".")[0] == "paytables":
+        for node in module.nodes:
+            if module.dotted(node) in _BYTES:
+                yield Violation(module.path, getattr(node, "lineno", 0), "a game reads no random bytes")
 
-    def reads(node: ast.AST) -> bool:
-        return any(called in _BYTES for called in module.called(node))
+    def fresh(node: ast.expr) -> bool:
+        name = module.dotted(node)
+        return name in _BYTES or (name.startswith("cryptography.") and ".generate" in name)
 
-    tainted = {
-        target.id
-        for node in module.nodes
-        if isinstance(node, ast.Assign) and reads(node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    for node in module.nodes:
-        if module.name.split(".")[0] == "paytables" and module.dotted(node) in _BYTES:
-            yield Violation(module.path, getattr(node, "lineno", 0), "a game reads no random bytes")
-        for deciding in _deciding(node, _DECIDES | _NUMBERS):
-            names = {name.id for name in ast.walk(deciding) if isinstance(name, ast.Name)}
-            if reads(deciding) or names & tainted:
-                yield Violation(module.path, deciding.lineno, "the kernel's random bytes become a number")
+    values = Values(module, fresh)
+    yield from _decides(module, values, _DECIDES | _NUMBERS, "the kernel's random bytes become a number")
 
 
 def _time(module: Module) -> Iterator[Violation]:
     """Clock readings that decide something."""
     if _within(module.name, ("egm.screen",)):
         return
+    if module.name.split(".")[0] == "paytables":
+        for node in module.nodes:
+            if module.dotted(node) in _CLOCKS:
+                yield Violation(module.path, getattr(node, "lineno", 0), "a game reads no clock")
+
+    def clock(node: ast.expr) -> bool:
+        handed_in = isinstance(node, ast.Attribute) and node.attr in _CLOCK_WORDS
+        return handed_in or module.dotted(node) in _CLOCKS
+
+    yield from _decides(module, Values(module, clock), _DECIDES, "the time is used as a source of chance")
+
+
+def _unsteady(module: Module) -> Iterator[Violation]:
+    """What differs from run to run where it decides: hashes, addresses, processes, the order of sets."""
+
+    def differs(node: ast.expr) -> bool:
+        built_in = isinstance(node, ast.Name) and node.id in {"id", "hash"} and node.id not in module.names
+        return built_in or module.dotted(node) in _UNSTEADY
+
+    values = Values(module, differs)
+    # An address may be a key of a table, as long as nothing is made of it.
+    message = "what differs from run to run decides here"
+    yield from _decides(module, values, _DECIDES - {"hash"}, message, index=False)
     for node in module.nodes:
-        if module.name.split(".")[0] == "paytables" and module.dotted(node) in _CLOCKS:
-            yield Violation(module.path, getattr(node, "lineno", 0), "a game reads no clock")
-        for deciding in _deciding(node, _DECIDES):
-            if any(called in _CLOCKS for called in module.called(deciding)):
-                yield Violation(module.path, deciding.lineno, "the time is used as a source of chance")
+        if _first_of_a_set(node):
+            yield Violation(module.path, getattr(node, "lineno", 0), "the order of a set decides here")
+
+
+def _first_of_a_set(node: ast.AST) -> bool:
+    """Whether ``node`` takes one of a set without saying which."""
+    if isinstance(node, ast.Subscript):
+        made = node.value
+        return isinstance(made, ast.Call) and called(made) in {"list", "tuple"} and _has_set(made)
+    if not isinstance(node, ast.Call):
+        return False
+    if called(node) == "next":
+        return any(isinstance(a, ast.Call) and called(a) == "iter" and _has_set(a) for a in node.args)
+    return called(node) == "pop" and isinstance(node.func, ast.Attribute) and _is_set(node.func.value)
+
+
+def _is_set(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_set(node.left) or _is_set(node.right)
+    made = isinstance(node, ast.Call) and called(node) in {"set", "frozenset"}
+    return made or isinstance(node, ast.Set | ast.SetComp)
+
+
+def _has_set(call: ast.Call) -> bool:
+    return any(_is_set(argument) for argument in call.args)
 
 
 def _laboratory(start: Module, everything: dict[str, Module]) -> Iterator[Violation]:
@@ -160,7 +287,8 @@ def violations(root: Path) -> list[Violation]:
     everything = {**guarded, **modules(root, ("rng",))}
     found: set[Violation] = set()
     for module in guarded.values():
-        found.update(_other_sources(module), _random_bytes(module), _time(module))
+        found.update(_other_sources(module), _imports(module, everything), _unreadable(module))
+        found.update(_random_bytes(module), _time(module), _unsteady(module))
         found.update(_laboratory(module, everything))
     return sorted(found, key=lambda v: (str(v.path), v.line, v.message))
 

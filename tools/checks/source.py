@@ -10,6 +10,7 @@ from pathlib import Path
 class Module:
     """One module: its dotted name, every node of its tree, what its names stand for, and what it imports.
 
+    ``docstrings`` are the constants that stand alone, which no code sees.
     ``imports`` are all dotted names that importing it may load, each with its line.
     """
 
@@ -17,6 +18,7 @@ class Module:
     path: Path
     nodes: tuple[ast.AST, ...]
     names: dict[str, str]
+    docstrings: frozenset[ast.AST]
     imports: tuple[tuple[str, int], ...]
 
     @classmethod
@@ -40,7 +42,8 @@ class Module:
                     names[alias.asname or alias.name] = f"{base}.{alias.name}"
                     imports.append((f"{base}.{alias.name}", node.lineno))
         name = ".".join(package if parts[-1] == "__init__" else parts)
-        return cls(name, path, nodes, names, tuple(imports))
+        docstrings = frozenset(node.value for node in nodes if isinstance(node, ast.Expr))
+        return cls(name, path, nodes, names, docstrings, tuple(imports))
 
     def dotted(self, node: ast.AST) -> str:
         """What an expression such as ``np.random.default_rng`` stands for, else an empty text."""
@@ -49,6 +52,11 @@ class Module:
         if isinstance(node, ast.Attribute):
             base = self.dotted(node.value)
             return f"{base}.{node.attr}" if base else ""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            of, name = (*node.args, None, None)[:2]
+            text = name.value if isinstance(name, ast.Constant) else None
+            if of is not None and isinstance(text, str) and (base := self.dotted(of)):
+                return f"{base}.{text}"
         return ""
 
     def called(self, node: ast.AST) -> Iterator[str]:
