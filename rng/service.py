@@ -47,15 +47,16 @@ def _no_event(code: str, values: Mapping[str, object]) -> None:
 class Step(WordDraws):
     """The draws of one step of a game; a context manager, open once and only inside its ``with``.
 
-    Raises :class:`~rng.errors.StepClosed` outside it, :class:`~rng.errors.OutOfService` when the service is.
+    Raises :class:`~rng.errors.StepClosed` outside it or opened again, :class:`~rng.errors.OutOfService` from
+    the moment the service is, also for bytes the step already holds.
     """
 
-    __slots__ = ("_buffer", "_need", "_open", "_service", "_used", "generates")
+    __slots__ = ("_buffer", "_ended", "_need", "_open", "_service", "_used", "generates")
 
     def __init__(self, service: "RandomService") -> None:
         super().__init__(self._take)
         self._service = service
-        self._open = False
+        self._open = self._ended = False
         self._buffer = b""
         self._used = 0
         self._need = STEP_BYTES
@@ -63,18 +64,23 @@ class Step(WordDraws):
         self.generates = 0
 
     def __enter__(self) -> Self:
+        if self._ended:
+            raise StepClosed("a step was opened again; each has its own draws")
         self._service._open_step(self)  # noqa: SLF001 (a step is the service's own)
         self._open = True
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open = False
+        self._ended = True
         self._buffer = b""
         self._service._close_step(self)  # noqa: SLF001
 
     def _take(self, count: int) -> bytes:
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
+        if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)
+            self._service._check()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
             left = self._buffer[self._used :]

@@ -73,6 +73,13 @@ class TestStep:
         with pytest.raises(StepClosed):
             step.below(22)
 
+    def test_a_step_opened_again_is_refused(self) -> None:
+        step = start().step()
+        with step:
+            step.below(22)
+        with pytest.raises(StepClosed, match="opened again"), step:
+            pass
+
     def test_a_step_inside_another_is_refused_and_the_outer_goes_on(self) -> None:
         service = start()
         with service.step() as outer:
@@ -158,6 +165,21 @@ class TestFailure:
         monkeypatch.setattr("rng.ctr_drbg.CtrDrbg._generate", lambda _self, count, _more: b"\xff" * count)
         with service.step() as draws, pytest.raises(OutOfService, match="16 words in a row"):
             draws.below(22)
+        self.out_of_service(service, log)
+
+    def test_a_failure_within_a_step_ends_it_whatever_the_step_still_holds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        log = Log()
+        service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
+        with service.step() as draws:
+            draws.below(22)
+            with monkeypatch.context() as broken:
+                broken.setattr("rng.health.repetition_cutoff", lambda *_: 1 << 30)
+                with pytest.raises(OutOfService, match="stuck source"):
+                    service.self_test()
+            with pytest.raises(OutOfService, match="stuck source"):
+                draws.below(22)
         self.out_of_service(service, log)
 
     def test_whatever_breaks_inside_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,30 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
 
+    def test_the_child_of_a_fork_within_a_step_draws_nothing_of_what_the_step_holds(self) -> None:
+        program = """
+import os, sys, rng
+service = rng.RandomService.start(
+    personalization=rng.Personalization(
+        product="p", version="1", machine_serial="s", instance=0, boot_counter=1
+    )
+)
+with service.step() as draws:
+    draws.below(22)
+    child = os.fork()
+    if child == 0:
+        try:
+            draws.below(22)
+        except rng.OutOfService as error:
+            os._exit(42 if "forked" in str(error) else 1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    draws.below(22)
+    assert draws.generates == 1
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
+
     def test_another_process_number_alone_is_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
         service = start()
         monkeypatch.setattr(os, "getpid", lambda: -1)
