@@ -112,16 +112,26 @@ def _write_report(
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
-    context = click.get_current_context()
-    words = context.command_path.split()
-    for verdict in verdicts:
-        words += ["--game", verdict.game, "--plays", str(verdict.runs[0].plays)] if len(verdicts) == 1 else []
-    words += ["--alpha", str(alpha)]
+    words = [*click.get_current_context().command_path.split(), *_asked()]
     report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_json(report, json_file)
     if html_file:
         write_html(report, html_file)
+
+
+def _asked() -> list[str]:
+    """The options that made the outcomes, as whoever runs it again types them."""
+    words: list[str] = []
+    for name, value in click.get_current_context().params.items():
+        if name in {"json_file", "html_file"}:
+            continue
+        option = "--game" if name == "names" else f"--{name}"
+        for each in value if isinstance(value, tuple) else (value,):
+            words += (
+                [option, f"{each:f}".rstrip("0") if isinstance(each, float) else str(each)] if each else []
+            )
+    return words
 
 
 @click.command("calibrate")

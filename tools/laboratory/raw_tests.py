@@ -4,11 +4,15 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 #: The full dieharder run kept in the repository, with its command and date in its first lines.
 DIEHARDER: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
+
+_MADE_BY: Final = "made by "
+_ROOT: Final = Path(__file__).parents[2]
 
 _RNGTEST_BLOCKS: Final = 1000
 #: A block is 20,000 bits; rngtest reads 32 bits before the first.
@@ -46,6 +50,13 @@ class Dieharder:
     def count(self, assessment: str) -> int:
         """How many p-values dieharder called ``assessment``."""
         return sum(line.assessment == assessment for line in self.lines)
+
+    def changed_since(self, root: Path = _ROOT) -> tuple[str, ...]:
+        """The source files named as what made the bytes that are not, under ``root``, what they were then."""
+        made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
+        return tuple(
+            name for name, digest in made if sha256((root / name).read_bytes()).hexdigest() != digest
+        )
 
 
 def read_dieharder(path: Path = DIEHARDER) -> Dieharder:

@@ -22,6 +22,7 @@ from rng.battery.calibration import LEVELS
 from rng.battery.exhaustion import BOUNDS, exhaust
 from rng.battery.judgement import judge
 from rng.battery.run import RETEST_FACTOR, Verdict
+from rng.ctr_drbg import SEED_BYTES
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
 from rng.self_test import TESTS
@@ -110,6 +111,7 @@ def gather(
         "generator": {
             "mechanism": rng.ReseedPolicy().mechanism.value,
             "security_bits": SECURITY_BYTES * 8,
+            "state_bits": SEED_BYTES * 8,
             "request_bytes_max": REQUEST_BYTES_MAX,
             "reseed_interval": RESEED_INTERVAL,
             "seed_bits_per_source": SEED_BITS,
@@ -119,6 +121,7 @@ def gather(
         "raw": {
             "dieharder": {
                 "provenance": list(dieharder.provenance),
+                "changed_since": list(dieharder.changed_since()),
                 "counts": {name: dieharder.count(name) for name in ("PASSED", "WEAK", "FAILED")},
                 "lines": [dataclasses.asdict(line) for line in dieharder.lines],
             },

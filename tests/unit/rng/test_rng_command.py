@@ -98,7 +98,7 @@ class TestOutcomes:
             n for (n,) in lines(run("outcomes", "--weights", str(file), "--count", "1000", *bulk))
         )
         assert counts.keys() <= {0, 2}
-        assert abs(counts[0] - 100) < 6 * math.sqrt(90)
+        assert abs(counts[0] - 100) < 7 * math.sqrt(90)  # one run in 10**10
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_bad_table_of_weights_is_refused(tmp_path: Path, text: str, message: s
 @pytest.mark.requirement("B-02")
 @pytest.mark.skipif(not shutil.which("rngtest"), reason="Debian's rng-tools5 is not installed")
 def test_rngtest_finds_no_more_failed_blocks_than_chance_explains() -> None:
-    """A good stream fails about 0.08 % of the blocks of FIPS 140-2; 10 in 1,000 is one run in 10**8."""
+    """A good stream fails about 0.08 % of the blocks of FIPS 140-2; 13 in 1,000 is one run in 10**11."""
     raw = run("bytes", "--count", "2500008").stdout_bytes
     report = subprocess.run(["rngtest"], input=raw, capture_output=True, check=False).stderr.decode()
     counts = {
@@ -149,16 +149,17 @@ def test_rngtest_finds_no_more_failed_blocks_than_chance_explains() -> None:
         for k, _, v in (line.removeprefix("rngtest: ").partition(":") for line in report.splitlines())
     }
     assert int(counts["FIPS 140-2 successes"]) + int(counts["FIPS 140-2 failures"]) == 1000
-    assert int(counts["FIPS 140-2 failures"]) <= 10
+    assert int(counts["FIPS 140-2 failures"]) <= 12
 
 
 @pytest.mark.requirement("B-02")
 @pytest.mark.skipif(not shutil.which("ent"), reason="Debian's ent is not installed")
 def test_ent_sees_full_bytes_and_no_correlation() -> None:
+    """Good bytes fall outside the widest of these bands in one run of 10**10."""
     raw = run("bytes", "--count", "4000000").stdout_bytes
     table = subprocess.run(["ent", "-t"], input=raw, capture_output=True, check=True).stdout.decode()
     header, row = (line.split(",") for line in table.splitlines()[:2])
     figures = dict(zip(header, row, strict=True))
     assert float(figures["Entropy"]) > 7.9999
-    assert abs(float(figures["Serial-Correlation"])) < 6 / 2000
-    assert abs(float(figures["Chi-square"]) - 255) < 7 * math.sqrt(510)
+    assert abs(float(figures["Serial-Correlation"])) < 7 / 2000
+    assert abs(float(figures["Chi-square"]) - 255) < 9 * math.sqrt(510)

@@ -104,6 +104,18 @@ def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
     assert any("dieharder -a -g 200" in line for line in kept.provenance)
 
 
+def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> None:
+    """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
+    kept = read_dieharder()
+    assert sum(line.startswith("made by ") for line in kept.provenance) == 2
+    assert kept.changed_since() == ()
+    (tmp_path / "rng").mkdir()
+    for name in ("ctr_drbg.py", "mechanism.py"):
+        (tmp_path / "rng" / name).write_bytes((Path(rng.__file__).parent / name).read_bytes())
+    (tmp_path / "rng" / "mechanism.py").write_text("another")
+    assert kept.changed_since(tmp_path) == ("rng/mechanism.py",)
+
+
 def test_a_damaged_table_is_named(tmp_path: Path) -> None:
     file = tmp_path / "dieharder.txt"
     file.write_text("a|x|1|1|0.5|PASSED\n")
@@ -117,7 +129,7 @@ def test_the_command_knows_every_game_and_defect() -> None:
 
 
 def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
-    """At this level a perfect generator has a finding that stands in one run of 100,000,000."""
+    """At this level a perfect generator has a finding that stands in one run of 10,000,000,000."""
     page, data = tmp_path / "r.html", tmp_path / "r.json"
     result = CliRunner().invoke(
         command,
@@ -128,7 +140,7 @@ def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
             "--plays",
             "20000",
             "--alpha",
-            "0.0001",
+            "0.00001",
             "--json",
             str(data),
             "--html",
@@ -138,7 +150,7 @@ def test_battery_reports_every_p_value_and_ends_well(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "self-assessment" in result.output
     read = json.loads(data.read_text())
-    assert read["command"].endswith("battery --game dice --plays 20000 --alpha 0.0001")
+    assert read["command"].endswith("battery --game dice --plays 20000 --alpha 0.00001")
     assert page.stat().st_size > 50_000
 
 
