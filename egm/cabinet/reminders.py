@@ -28,7 +28,9 @@ class Reminders:
             self._news.clear()
             self._look()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), self._seconds())
+                # Not wait_for: it may swallow a cancellation of that instant (python/cpython issue 86296).
+                async with asyncio.timeout(self._seconds()):
+                    await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
         """Look again."""

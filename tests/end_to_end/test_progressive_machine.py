@@ -17,8 +17,8 @@ from run_rig import EGM, Visit, cabinet, until
 
 from egm.config import StateFolder
 from egm.link.messages import Decision, Play, Snapshot, decode
+from egm.progressive.connection import connection, tls
 from egm.progressive.messages import Contribution, encode
-from egm.progressive.mqtt import connection, tls
 from egm.progressive.topics import up
 from meters import JournalError, open_view
 from paytables import load_game

@@ -18,14 +18,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-import aiomqtt
-
 from egm.progressive import topics
+from egm.progressive.connection import AT_LEAST_ONCE, AT_MOST_ONCE, Line, connection, payload, tls
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.link import Link, Locked, Over
 from egm.progressive.messages import Claim, Commit, Contribution, FromMachine, encode, from_controller
-from egm.progressive.mqtt import connection, tls
 from egm.progressive.pools import Keeper, Pool
 from tools.bench import Figure
 from tools.progressive.broker import Broker, BrokerMissingError
@@ -73,27 +71,26 @@ class _Line:
         self._claims: dict[str, tuple[Claim, asyncio.Future[int]]] = {}
 
     async def run(self) -> None:
-        async with connection(self._slot, tls(self._slot), self._name) as client:
+        async with connection(self._slot, tls(self._slot), self._name) as line:
             for machine, link in self.links.items():
-                await client.subscribe(topics.down(machine), 1)
+                await line.subscribe(topics.down(machine))
                 link.connected(f"{machine}.1", time.monotonic_ns())
                 self._send(link)
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._speak(client))
-                group.create_task(self._hear(client))
+                group.create_task(self._speak(line))
+                group.create_task(self._hear(line))
                 group.create_task(self._tick())
 
-    async def _speak(self, client: aiomqtt.Client) -> None:
+    async def _speak(self, line: Line) -> None:
         while True:
             message = await self._outbox.get()
-            care = 0 if isinstance(message, Contribution) else 1
-            await client.publish(topics.up(message.machine), encode(message), care)
+            care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
+            await line.publish(topics.up(message.machine), encode(message), care)
 
-    async def _hear(self, client: aiomqtt.Client) -> None:
-        async for message in client.messages:
-            payload = message.payload if isinstance(message.payload, bytes) else b""
+    async def _hear(self, line: Line) -> None:
+        async for message in line.messages:
             link = self.links[str(message.topic).split("/")[-2]]
-            link.receive(from_controller(payload), time.monotonic_ns())
+            link.receive(from_controller(payload(message)), time.monotonic_ns())
             for news in link.take_news():
                 if isinstance(news, Locked):
                     self._locked(link, news)
@@ -203,15 +200,15 @@ async def _counted(broker: Broker, store: Store, machines: int) -> float:
 
 async def _published(broker: Broker) -> float:
     """The same messages a second through the same broker to one who only counts them."""
-    payload = encode(_contribution("EGM-0", 1))
+    data = encode(_contribution("EGM-0", 1))
     slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
     async with connection(slots[0], tls(slots[0]), "in") as hears:
-        await hears.subscribe(topics.ALL_UP, 1)
+        await hears.subscribe(topics.ALL_UP)
         async with connection(slots[1], tls(slots[1]), "out") as says:
 
             async def say() -> None:
                 for _ in range(WAGERS):
-                    await says.publish(topics.up("EGM-0"), payload, 0)
+                    await says.publish(topics.up("EGM-0"), data, AT_MOST_ONCE)
 
             began = time.perf_counter()
             async with _together(say()), asyncio.timeout(_PATIENCE_SECONDS):
@@ -227,22 +224,22 @@ async def _round_trip_ms(broker: Broker) -> float:
     """Median of a bare message through the broker and its echo."""
     slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
     async with connection(slots[0], tls(slots[0]), "in") as far:
-        await far.subscribe(topics.ALL_UP, 1)
+        await far.subscribe(topics.ALL_UP)
 
         async def echo() -> None:
             async for message in far.messages:
-                await far.publish(topics.down("EGM-0"), message.payload, 0)
+                await far.publish(topics.down("EGM-0"), payload(message), AT_MOST_ONCE)
 
         async with (
             asyncio.timeout(_PATIENCE_SECONDS),
             connection(slots[1], tls(slots[1]), "out") as near,
             _together(echo()),
         ):
-            await near.subscribe(topics.down("EGM-0"), 1)
+            await near.subscribe(topics.down("EGM-0"))
             times, answers = [], aiter(near.messages)
             for _ in range(HITS):
                 began = time.perf_counter_ns()
-                await near.publish(topics.up("EGM-0"), b"x" * 200, 0)
+                await near.publish(topics.up("EGM-0"), b"x" * 200, AT_MOST_ONCE)
                 await anext(answers)
                 times.append(time.perf_counter_ns() - began)
     return statistics.median(times) / 1e6

@@ -22,14 +22,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-import aiomqtt
-
 from egm.progressive import topics
 from egm.progressive.carrier import Carrier, Ears
+from egm.progressive.connection import Line, finish, payload, stay_connected, tls
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import FromController, FromMachine, Value, from_controller
-from egm.progressive.mqtt import MqttCarrier, connection, finish, heed_cancellation, tls
+from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Keeper, Pool
 from tools.progressive.broker import Broker
 from tools.progressive.certificates import SIGN
@@ -282,18 +281,17 @@ class _Witness:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        context = tls(self._slot)
-        while True:
-            with contextlib.suppress(aiomqtt.MqttError, OSError):
-                async with connection(self._slot, context, SIGN) as client:
-                    await client.subscribe(topics.ALL_VALUES, 1)
-                    async for message in client.messages:
-                        payload = message.payload
-                        value = from_controller(payload if isinstance(payload, bytes) else b"")
-                        if isinstance(value, Value):
-                            self._see(value)
-            heed_cancellation()
-            await asyncio.sleep(_QUICK_SECONDS)
+
+        async def serve(line: Line) -> None:
+            await line.subscribe(topics.ALL_VALUES)
+            async for message in line.messages:
+                value = from_controller(payload(message))
+                if isinstance(value, Value):
+                    self._see(value)
+
+        await stay_connected(
+            self._slot, tls(self._slot), SIGN, serve, lambda _: None, retry_seconds=_QUICK_SECONDS
+        )
 
     def _see(self, value: Value) -> None:
         last = self._last.get(value.level)

@@ -381,6 +381,11 @@ class Controller:
             session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
         return amount
 
+    def hold_office(self) -> None:
+        """Prove that the store is still this controller's. Raises DeposedError when it is not."""
+        with self._store.transaction():
+            pass
+
     def records(self) -> tuple[LevelRecord, ...]:
         """Every level as it stands."""
         with self._store.transaction() as session:

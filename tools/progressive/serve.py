@@ -9,9 +9,18 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-import aiomqtt
-
 from egm.progressive import topics
+from egm.progressive.connection import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
+    LIMIT_SECONDS,
+    RETRY_SECONDS,
+    Line,
+    payload,
+    stay_connected,
+    tls,
+    together,
+)
 from egm.progressive.messages import (
     Counted,
     FromController,
@@ -20,7 +29,6 @@ from egm.progressive.messages import (
     encode,
     from_machine,
 )
-from egm.progressive.mqtt import connection, finish, heed_cancellation, tls
 from egm.progressive.slots import LinkSlot
 from tools.progressive.certificates import CONTROLLER
 from tools.progressive.controller import Controller, Heard
@@ -28,7 +36,8 @@ from tools.progressive.controller import Controller, Heard
 #: Messages taken in one transaction, at most.
 _BATCH: Final = 256
 _VALUES_SECONDS: Final = 0.5
-_RETRY_SECONDS: Final = 1.0
+#: Between two proofs that the store is still this controller's, with a broker or without.
+_OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
@@ -41,7 +50,8 @@ class Service:
         tell: Callable[[str], None],
         *,
         values_seconds: float = _VALUES_SECONDS,
-        retry_seconds: float = _RETRY_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+        limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
         """``values_seconds``: between two values of a level, at most a second (I-02)."""
         self._controller = controller
@@ -49,64 +59,61 @@ class Service:
         self._tell = tell
         self._values_seconds = values_seconds
         self._retry_seconds = retry_seconds
+        self._limit_seconds = limit_seconds
         self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
 
     async def run(self) -> None:
         """Serve until cancelled, or until the store or a level's record stops the controller."""
-        context = tls(self._slot)
+        await together(self._stay_connected(), self._hold_office())
+
+    async def _stay_connected(self) -> None:
+        await stay_connected(
+            self._slot,
+            tls(self._slot),
+            CONTROLLER,
+            self._serve,
+            lambda why: self._tell(f"no broker: {why}"),
+            retry_seconds=self._retry_seconds,
+            limit_seconds=self._limit_seconds,
+        )
+
+    async def _hold_office(self) -> None:
+        """Keep the store, which takes a silent controller for a dead one; stop when another has it."""
         while True:
-            try:
-                async with connection(self._slot, context, CONTROLLER) as client:
-                    await client.subscribe(topics.ALL_UP, 1)
-                    self._tell(f"serving on {self._slot.host}:{self._slot.port}")
-                    await self._serve(client)
-            except (aiomqtt.MqttError, OSError) as error:
-                self._tell(f"no broker: {error}")
-            heed_cancellation()
-            await asyncio.sleep(self._retry_seconds)
+            self._controller.hold_office()
+            await asyncio.sleep(_OFFICE_SECONDS)
 
-    async def _serve(self, client: aiomqtt.Client) -> None:
-        tasks = [
-            asyncio.create_task(self._hear(client), name="hear"),
-            asyncio.create_task(self._answer(client), name="answer"),
-            asyncio.create_task(self._show(client), name="show"),
-        ]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            await finish(*tasks)
+    async def _serve(self, line: Line) -> None:
+        await line.subscribe(topics.ALL_UP)
+        self._tell(f"serving on {self._slot.host}:{self._slot.port}")
+        await together(self._hear(line), self._answer(line), self._show(line))
 
-    async def _hear(self, client: aiomqtt.Client) -> None:
-        async for message in client.messages:
+    async def _hear(self, line: Line) -> None:
+        async for message in line.messages:
             sender = topics.machine_of(str(message.topic))
-            payload = message.payload if isinstance(message.payload, bytes) else b""
             try:
-                self._inbox.put_nowait(Heard(sender, from_machine(payload)))
+                self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
             except ProgressiveMessageError as error:
                 self._controller.misunderstood(sender, str(error))
                 self._tell(f"{sender}: {error}")
 
-    async def _answer(self, client: aiomqtt.Client) -> None:
+    async def _answer(self, line: Line) -> None:
         while True:
             heard = [await self._inbox.get()]
             while len(heard) < _BATCH and not self._inbox.empty():
                 heard.append(self._inbox.get_nowait())
             for answer in latest(self._controller.take(heard)):
-                await self._send(client, answer)
+                await self._send(line, answer)
 
-    async def _send(self, client: aiomqtt.Client, answer: FromController) -> None:
+    async def _send(self, line: Line, answer: FromController) -> None:
         if not isinstance(answer, Value):
-            care = 0 if isinstance(answer, Counted) else 1
-            await client.publish(topics.down(answer.machine), encode(answer), care)
-            heed_cancellation()
+            care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
+            await line.publish(topics.down(answer.machine), encode(answer), care)
 
-    async def _show(self, client: aiomqtt.Client) -> None:
+    async def _show(self, line: Line) -> None:
         while True:
             for value in self._controller.values():
-                await client.publish(topics.value(value.level), encode(value), 1, retain=True)
-                heed_cancellation()
+                await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
             await asyncio.sleep(self._values_seconds)
 
 

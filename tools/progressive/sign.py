@@ -6,7 +6,6 @@ have. A level that has not been heard for five seconds shows no amount at all. A
 a level was once worth, and is not a sign of life.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,14 +13,13 @@ from typing import Final
 import aiomqtt
 
 from egm.progressive import topics
+from egm.progressive.connection import RETRY_SECONDS, Line, payload, stay_connected, tls
 from egm.progressive.messages import ProgressiveMessageError, Value, from_controller
-from egm.progressive.mqtt import connection, heed_cancellation, tls
 from egm.progressive.slots import LinkSlot
 
 STALE_NS: Final = 5_000_000_000
 #: Drums take this long to what was told. Values come twice a second: the drums never stand still in between.
 RUN_NS: Final = 750_000_000
-_RETRY_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,35 +131,28 @@ async def listen(
     tell: Callable[[str], None],
     *,
     name: str,
-    retry_seconds: float = _RETRY_SECONDS,
+    retry_seconds: float = RETRY_SECONDS,
 ) -> None:
     """Hear every value, and connect again after each interruption, until cancelled.
 
     ``name`` is the sign's own among those that share its certificate. Raises OperatorError for bad files.
     """
-    context = tls(slot)
-    told = ""
-    while True:
-        try:
-            async with connection(slot, context, name) as client:
-                await client.subscribe(topics.ALL_VALUES, 1)
-                told = ""
-                async for message in client.messages:
-                    wrong = _take(sign, message, now_ns())
-                    if wrong:
-                        tell(wrong)
-        except (aiomqtt.MqttError, OSError) as error:
-            if str(error) != told:
-                tell(f"no broker: {error}")
-            told = str(error)
-        heed_cancellation()
-        await asyncio.sleep(retry_seconds)
+
+    async def serve(line: Line) -> None:
+        await line.subscribe(topics.ALL_VALUES)
+        async for message in line.messages:
+            wrong = _take(sign, message, now_ns())
+            if wrong:
+                tell(wrong)
+
+    await stay_connected(
+        slot, tls(slot), name, serve, lambda why: tell(f"no broker: {why}"), retry_seconds=retry_seconds
+    )
 
 
 def _take(sign: Sign, message: aiomqtt.Message, now_ns: int) -> str:
-    payload = message.payload
     try:
-        value = from_controller(payload if isinstance(payload, bytes) else b"")
+        value = from_controller(payload(message))
     except ProgressiveMessageError as error:
         return str(error)
     if not isinstance(value, Value) or str(message.topic) != topics.value(value.level):

@@ -45,6 +45,10 @@ class DeposedError(LocalError):
     """Another controller has taken the store over: this one must stop."""
 
 
+class StoreLostError(LocalError):
+    """The store does not answer any more, or has ended the session: this controller must stop."""
+
+
 class StoreBusyError(OperatorError):
     """Another controller works on the store."""
 

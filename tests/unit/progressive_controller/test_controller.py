@@ -1,5 +1,7 @@
 """The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
 
+import contextlib
+from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
@@ -20,7 +22,7 @@ from egm.progressive.messages import (
     Refused,
 )
 from tools.progressive.controller import Controller, ControllerError, Heard
-from tools.progressive.store import DeposedError, StoreBusyError
+from tools.progressive.store import DeposedError, StoreBusyError, StoreLostError
 
 STAKE, ODDS = 25, Fraction(1, 50_000)
 SHARE = STAKE * Fraction(1, 300)
@@ -274,6 +276,45 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
         controller.values()
     store.term += 1
     assert floor.record().level.contributed == 0
+
+
+@pytest.mark.requirement("I-07")
+def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(postgres):
+    from tools.progressive.postgres import PostgresStore
+
+    dsn = postgres.new_database("stands_still")
+    with contextlib.ExitStack() as ending:
+        first = PostgresStore(dsn)
+        ending.callback(first.close)
+        floor = Floor(Controller(first, _now), "EGM-1")
+        floor.give("EGM-1", 1)
+        with pytest.raises(StoreBusyError):
+            PostgresStore(dsn)
+        assert first.run("SHOW idle_session_timeout")[0][0] == "30s"
+        assert first.run("SHOW idle_in_transaction_session_timeout")[0][0] == "30s"
+        first.run("SET idle_session_timeout = 1")  # and it is silent for longer
+        second = _when_free(dsn)
+        ending.callback(second.close)
+        with pytest.raises(StoreLostError):
+            floor.give("EGM-1", 2)
+        with pytest.raises(StoreLostError):
+            floor.controller.hold_office()
+        again = Controller(second, _now)
+        again.check()
+        assert again.records()[0].level.contributed == STAKE * (Fraction(1, 300) + Fraction(1, 700))
+
+
+def _now():
+    return datetime.now(UTC)
+
+
+def _when_free(dsn):
+    """The store, as soon as nobody works on it any more."""
+    from tools.progressive.postgres import PostgresStore
+
+    while True:
+        with contextlib.suppress(StoreBusyError):
+            return PostgresStore(dsn)
 
 
 @pytest.mark.requirement("I-16", "I-17")

@@ -1,0 +1,167 @@
+"""Connections to a link's broker: MQTT 5 over TLS 1.3, made anew whenever anything about them stands still.
+
+Nothing is waited for without a limit, and the limits are ours: ``asyncio.wait_for``, which the MQTT library
+uses for its own, swallows in Python 3.11 a cancellation that comes in the instant in which what it waits for
+happens (python/cpython issue 86296), and whoever was told to stop then goes on for ever. Without a limit of
+its own the library awaits directly, and loses none.
+"""
+
+import asyncio
+import contextlib
+import math
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Final, Never
+
+import aiomqtt
+
+from egm.errors import OperatorError
+from egm.progressive.slots import LinkSlot
+
+#: The broker notices that a silent machine is gone, and the machine a silent broker, within about this time.
+_KEEPALIVE_SECONDS: Final = 2
+#: For an answer of the broker; a connection that owes one longer is made anew.
+LIMIT_SECONDS: Final = 5.0
+#: What a connection waits for, one after the other: TCP, TLS, and the broker's word.
+_CONNECTING: Final = 3
+#: Between two attempts to connect.
+RETRY_SECONDS: Final = 1.0
+#: A task that does not heed its cancellation is cancelled again after this long.
+_FINISH_SECONDS: Final = 1.0
+AT_MOST_ONCE: Final = 0
+AT_LEAST_ONCE: Final = 1
+#: Reason codes from here on are refusals (MQTT 5, 2.4).
+_REFUSED: Final = 0x80
+
+
+def tls(slot: LinkSlot) -> ssl.SSLContext:
+    """What proves each side to the other: TLS 1.3. Raises OperatorError naming the files."""
+    try:
+        context = ssl.create_default_context(cafile=str(slot.authority))
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        context.load_cert_chain(slot.certificate, slot.key)
+    except (OSError, ssl.SSLError) as error:
+        files = f"{slot.authority}, {slot.certificate}, {slot.key}"
+        raise OperatorError(f"progressive link: certificates {files}: {error}") from error
+    return context
+
+
+def payload(message: aiomqtt.Message) -> bytes:
+    """What a message carries; nothing where it carries no bytes."""
+    return message.payload if isinstance(message.payload, bytes) else b""
+
+
+class Line:
+    """One connection to the broker. Whatever fails on it, or has no answer in time, raises MqttError."""
+
+    def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
+        self._client = client
+        self._limit_seconds = limit_seconds
+
+    async def subscribe(self, topic: str) -> None:
+        """Hear a topic from now on, each message at least once."""
+        async with _within(self._limit_seconds, f"subscription to {topic}"):
+            granted = await self._client.subscribe(topic, AT_LEAST_ONCE, timeout=math.inf)
+        for code in granted:
+            value = code if isinstance(code, int) else code.value
+            if value >= _REFUSED:
+                raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
+
+    async def publish(self, topic: str, data: bytes, care: int, *, retain: bool = False) -> None:
+        """Say something; with ``AT_LEAST_ONCE`` until the broker has it."""
+        async with _within(self._limit_seconds, f"receipt of a message to {topic}"):
+            await self._client.publish(topic, data, care, retain, timeout=math.inf)
+
+    @property
+    def messages(self) -> AsyncIterator[aiomqtt.Message]:
+        """What is heard, until the connection ends."""
+        return self._client.messages
+
+
+@contextlib.asynccontextmanager
+async def connection(
+    slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = LIMIT_SECONDS
+) -> AsyncIterator[Line]:
+    """A connection to the broker. Raises ``aiomqtt.MqttError`` when there is none or it ends."""
+    client = aiomqtt.Client(
+        slot.host,
+        slot.port,
+        identifier=identifier,
+        protocol=aiomqtt.ProtocolVersion.V5,
+        tls_context=context,
+        keepalive=_KEEPALIVE_SECONDS,
+        timeout=math.inf,
+        clean_start=True,
+        # A hit is several small messages to and fro: waiting to fill packets would cost each of them 40 ms.
+        socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+    )
+    leaving = contextlib.AsyncExitStack()
+    async with _within(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
+        await leaving.enter_async_context(client)
+    try:
+        yield Line(client, limit_seconds)
+    finally:
+        # How a connection ends is no news any more, and must not stand in the place of why it is ended.
+        with contextlib.suppress(aiomqtt.MqttError):
+            async with _within(limit_seconds, "farewell"):
+                await leaving.aclose()
+
+
+@contextlib.asynccontextmanager
+async def _within(seconds: float, what: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise aiomqtt.MqttError(f"{what}: no answer within {seconds:g} s") from None
+
+
+async def stay_connected(
+    slot: LinkSlot,
+    context: ssl.SSLContext,
+    identifier: str,
+    serve: Callable[[Line], Awaitable[None]],
+    lost: Callable[[str], None],
+    *,
+    retry_seconds: float = RETRY_SECONDS,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> Never:
+    """Connect and ``serve``, and connect again after each interruption, until cancelled.
+
+    ``lost`` hears why there is no connection, once for each reason. Whatever else ``serve`` raises is raised.
+    """
+    told = ""
+    while True:
+        try:
+            async with connection(slot, context, identifier, limit_seconds=limit_seconds) as line:
+                told = ""
+                await serve(line)
+        except aiomqtt.MqttError as error:
+            if str(error) != told:
+                told = str(error)
+                lost(told)
+        await asyncio.sleep(retry_seconds)
+
+
+async def together(*work: Coroutine[None, None, None]) -> None:
+    """Do all of this until one ends, and end the others; raise what ended them, a lost connection last."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await finish(*tasks)
+    errors = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
+    for error in sorted(errors, key=lambda each: isinstance(each, aiomqtt.MqttError)):
+        raise error
+
+
+async def finish(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks until they have ended, however they take it; what ended them is not raised."""
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=_FINISH_SECONDS)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()

@@ -1,0 +1,218 @@
+"""Whatever a broker leaves unsaid, a connection is made anew; and whoever is told to stop, stops.
+
+The broker here speaks real MQTT 5 over real TLS, but does not answer what it is told not to answer.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import aiomqtt
+import pytest
+
+from egm.progressive import topics
+from egm.progressive.connection import AT_LEAST_ONCE, connection, tls, together
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.messages import Claim
+from egm.progressive.mqtt import MqttCarrier
+from egm.progressive.slots import LinkSlot
+from tools.progressive.certificates import AUTHORITY, BROKER, CONTROLLER, make_authority, make_certificate
+from tools.progressive.controller import Controller
+from tools.progressive.serve import Service
+from tools.progressive.store import SqliteStore
+
+NAMES = {1: "connect", 3: "publish", 8: "subscribe", 12: "ping", 14: "disconnect"}
+LIMIT = 0.2
+LEVEL = LevelDefinition(
+    id="grand",
+    names={"en": "Grand", "fr": "Grand"},
+    kind=Kind.LINKED,
+    terms=Terms(base_cents=1_000_00, increment=Fraction(1, 300), hidden=Fraction(0)),
+    chance=Chance(stake_cents=25, odds=Fraction(1, 1000)),
+)
+
+
+class Taciturn:
+    """A broker with one listener at a time, that does not answer packets named ``unanswered``."""
+
+    def __init__(self, folder, unanswered, refusing=False):
+        self._folder, self._unanswered, self._refusing = folder, unanswered, refusing
+        now = datetime.now(UTC)
+        make_authority(folder, now)
+        make_certificate(folder, BROKER, now, ("127.0.0.1",))
+        make_certificate(folder, "EGM-1", now)
+        make_certificate(folder, CONTROLLER, now)
+        self.connections = 0
+        self._writers = []
+
+    @contextlib.asynccontextmanager
+    async def listening(self):
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self._folder / f"{BROKER}.crt", self._folder / f"{BROKER}.key")
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield self
+        finally:
+            for writer in self._writers:
+                writer.transport.abort()
+            server.close()
+            await server.wait_closed()
+
+    def slot(self, name):
+        files = {"certificate": f"{name}.crt", "key": f"{name}.key", "authority": f"{AUTHORITY}.crt"}
+        return LinkSlot(port=self.port, **{key: self._folder / file for key, file in files.items()})
+
+    async def _serve(self, reader, writer):
+        self._writers.append(writer)
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                head = (await reader.readexactly(1))[0]
+                length, shift = 0, 0
+                while True:
+                    byte = (await reader.readexactly(1))[0]
+                    length, shift = length | (byte & 127) << shift, shift + 7
+                    if byte < 128:
+                        break
+                body = await reader.readexactly(length)
+                name = NAMES[head >> 4]
+                if name == "connect":
+                    self.connections += 1
+                if name == "disconnect":
+                    break
+                if name != self._unanswered:
+                    writer.write(self._answer(name, head, body))
+        writer.close()
+
+    def _answer(self, name, head, body):
+        match name:
+            case "connect":
+                return b"\x20\x03\x00\x00\x00"
+            case "subscribe":
+                return b"\x90\x04" + body[:2] + b"\x00" + (b"\x87" if self._refusing else b"\x01")
+            case "ping":
+                return b"\xd0\x00"
+            case _ if head & 0b110:
+                after = 2 + int.from_bytes(body[:2])
+                return b"\x40\x02" + body[after : after + 2]
+        return b""
+
+
+class Claimant:
+    """Ears that make a claim as soon as they are connected."""
+
+    def __init__(self):
+        self.told = []
+
+    def connected(self):
+        self.told.append("connected")
+        self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
+
+    def disconnected(self, why):
+        self.told.append(why)
+
+    def received(self, message):
+        raise AssertionError(message)
+
+    def misunderstood(self, text):
+        raise AssertionError(text)
+
+
+def machine(broker, folder):
+    del folder
+    ears = Claimant()
+    ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
+    return ears.carrier.run(ears), ears.told
+
+
+def controller(broker, folder):
+    told, store = [], SqliteStore(folder / "levels.db")
+    serving = Controller(store, lambda: datetime.now(UTC))
+    serving.open_levels([LEVEL])
+    slot = broker.slot(CONTROLLER)
+    service = Service(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
+
+    async def run():
+        with contextlib.closing(store):
+            await service.run()
+
+    return run(), told
+
+
+@pytest.mark.requirement("I-07")
+@pytest.mark.parametrize(
+    ("who", "unanswered", "refusing", "why"),
+    [
+        *((machine, unanswered, False, "") for unanswered in ("connect", "subscribe")),
+        (machine, "", True, ""),
+        (machine, "publish", False, "receipt"),
+        (machine, "ping", False, "Disconnected"),
+        (controller, "connect", False, "connection"),
+        (controller, "subscribe", False, "subscription"),
+        (controller, "", True, "refuses"),
+        (controller, "publish", False, "receipt"),  # of a value, twice a second: it never comes to a ping
+    ],
+)
+def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, unanswered, refusing, why):
+    async def session():
+        async with Taciturn(tmp_path / "link", unanswered, refusing).listening() as broker:
+            work, told = who(broker, tmp_path)
+            task = asyncio.create_task(work)
+            async with asyncio.timeout(60):
+                while broker.connections < 2:
+                    assert not task.done()
+                    await asyncio.sleep(0.01)
+            task.cancel()
+            async with asyncio.timeout(60):
+                await asyncio.wait({task})
+            assert task.cancelled()
+            return told
+
+    told = asyncio.run(session())
+    assert any(why in each for each in told) or not why
+    if who is machine:
+        assert (told[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
+
+
+@pytest.mark.parametrize("answered", ["_on_connect", "_on_subscribe", "_on_publish"])
+def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeypatch, answered):
+    tasks = []
+    honest = getattr(aiomqtt.Client, answered)
+
+    def heard(*values):
+        honest(*values)
+        tasks[0].cancel()
+
+    async def speak(slot):
+        async with connection(slot, tls(slot), "EGM-1") as line:
+            await line.subscribe(topics.ALL_VALUES)
+            while True:
+                await line.publish(topics.up("EGM-1"), b"x", AT_LEAST_ONCE)
+                await asyncio.sleep(0)
+
+    async def session():
+        async with Taciturn(tmp_path / "link", "").listening() as broker:
+            tasks.append(asyncio.create_task(speak(broker.slot("EGM-1"))))
+            monkeypatch.setattr(aiomqtt.Client, answered, heard)
+            done, _ = await asyncio.wait(tasks, timeout=60)
+            monkeypatch.undo()
+            return done == set(tasks) and tasks[0].cancelled()
+
+    assert asyncio.run(session())
+
+
+def test_of_what_ends_together_a_lost_connection_is_told_last():
+    async def lost():
+        raise aiomqtt.MqttError("gone")
+
+    async def wrong():
+        raise ArithmeticError("money")
+
+    async def both():
+        await together(lost(), asyncio.sleep(3600), wrong())
+
+    with pytest.raises(ArithmeticError):
+        asyncio.run(both())
