@@ -1,7 +1,8 @@
 """The chart of accounts: every source and sink of value, its book, its part in the self-audit.
 
-Four books that never mix. LIVE is the player's and the house's money. STOCK is where coins and bills
-physically lie. POOL is what progressive pools owe. TOURNAMENT is points, never money. Each book sums to
+Five books that never mix. LIVE is the player's and the house's money. STOCK is where coins and bills
+physically lie. POOL is what progressive pools owe. PRIZES are things that players win, at their stated value,
+and TOURNAMENT is points: neither is money. Each book sums to
 zero, because value only ever flows from one account of a book to another of the same book.
 """
 
@@ -20,6 +21,7 @@ class Book(StrEnum):
     LIVE = "live"
     STOCK = "stock"
     POOL = "pool"
+    PRIZES = "prizes"
     TOURNAMENT = "tournament"
 
 
@@ -113,6 +115,9 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("pool:<level>:overflow", Role.STORE, "what came in above the ceiling", Book.POOL),
     Account("pool:<level>:hidden", Role.STORE, "the secondary pool that becomes the next reset", Book.POOL),
     Account("pool:<level>:won", Role.STORE, "what players hit", Book.POOL),
+    Account("prizes:<prize>:offered", Role.STORE, "prizes in kind the house puts up", Book.PRIZES),
+    Account("prizes:<prize>:given", Role.STORE, "prizes in kind handed to players", Book.PRIZES),
+    Account("prizes:<prize>:unclaimed", Role.STORE, "prizes in kind nobody has claimed", Book.PRIZES),
     Account("tournament:points:<position>", Role.CREDIT, "points on the tournament meter", Book.TOURNAMENT),
     Account("tournament:entry", Role.IN, "points given at entry", Book.TOURNAMENT),
     Account("tournament:win", Role.WIN, "points won", Book.TOURNAMENT),

@@ -40,6 +40,7 @@ NAMES: Final[Mapping[str, Names]] = {
         "Attendant Paid Cancelled Credits": ("att_cancel_credit",),
         "Attendant Paid Progressive Payout": ("att_progressive",),
         "Attendant Paid External Bonus Payout": ("att_bonus",),
+        "Merchandise Prizes, stated value": ("att_merchandise.value",),
         "Machine Paid Progressive Payout": ("mach_progressive",),
         "Machine Paid External Bonus Payout": ("mach_bonus",),
         "Voucher In": ("ticket_in.cashable.value", "ticket_in.promo_cashable.value"),

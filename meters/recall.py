@@ -65,7 +65,7 @@ LOGS: Final[Mapping[str, Log]] = {
         Log("bills", ("bill.in", "bill.returned", "bill.rejected"), 35, "E-07; FL 75-14.043(3)"),
         Log("vouchers", ("ticket.*", *_VOUCHERS), 35, "E-06; AGE 5.1.5"),
         Log("transfers", ("aft.complete", "aft.failed", "eft.*", "wat.*"), 35, "E-05; FL 75-14.043(1)"),
-        Log("handpays", ("handpay.*",), 35, "D-10; NJ-C(a)4-5"),
+        Log("handpays", ("handpay.*", "merchandise.*"), 35, "D-10; NJ-C(a)4-5"),
         Log("complements", ("complement.*",), 100, "Q-05; MC 21.4"),
         Log("orphans", ("orphan.*", "handpay.unclaimed"), 100, "Q-06; MC 21.3"),
         Log("forfeits", ("forfeit.*",), 100, "F-15; QC s.94"),
@@ -136,6 +136,11 @@ class Play:
         paid = () if self.end is None else self.end.transfers
         named = ((words_of(t.source).get("level"), t.amount_cents) for t in paid)
         return tuple((level, cents) for level, cents in named if level is not None)
+
+    @property
+    def prizes_won(self) -> tuple[Mapping[str, Any], ...]:
+        """The prizes in kind it won, each with its id, names by language and stated value."""
+        return () if self.end is None else tuple(story(self.end).get("prizes", ()))
 
     @property
     def credit_before_cents(self) -> int | None:

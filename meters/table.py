@@ -112,6 +112,17 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "hand_paid", "everything paid by hand, complements apart", tuple(f for _, _, fs in _OUTS for f in fs)
     ),
+    Meter(
+        "att_merchandise.value",
+        "prizes in kind handed over by an attendant, at their stated value: no money",
+        (("prizes:*:offered", "prizes:*:given"),),
+    ),
+    Meter(
+        "att_merchandise.count",
+        "prizes in kind handed over by an attendant, number",
+        (("prizes:*:offered", "prizes:*:given"),),
+        unit=Unit.TIMES,
+    ),
     Meter("mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _CREDIT),)),
     Meter("mach_bonus", "external bonus awards paid by the machine", (("house:bonus", _CREDIT),)),
     Meter("double_up_bet", "winnings put at stake again", ((_CREDIT, "house:double_up_bet"),)),
@@ -136,6 +147,11 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("refund_defect", "wagers given back for a defect", (("house:refund_defect", "*"),)),
     Meter("forfeit_tamper", "credits forfeited by a disrupting player", ((_CREDIT, "house:forfeit"),)),
     Meter("orphan", "credits, hand-pays and vouchers found without an owner", (("*", "house:orphan"),)),
+    Meter(
+        "orphan_merchandise",
+        "prizes in kind nobody has claimed, at their stated value: no money",
+        (("prizes:*:offered", "prizes:*:unclaimed"),),
+    ),
     Meter("expired", "promotional credits expired", ((_CREDIT, "house:expired"),)),
     Meter("complement", "complements of payment, by hand", (("house:complement", "*"),)),
     Meter(

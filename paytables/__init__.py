@@ -4,7 +4,7 @@ Everything here counts in credits (int) and exact fractions. It knows nothing of
 and takes its chance from whoever plays it: any object with ``below(bound, purpose)``.
 """
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law
+from paytables.analysis import Analysis, BetAnalysis, Depth, Law, MerchandiseShare
 from paytables.contract import (
     Choice,
     Decision,
@@ -47,6 +47,7 @@ __all__ = [
     "Game",
     "Law",
     "LevelPlay",
+    "MerchandiseShare",
     "Outcome",
     "PaytableError",
     "Play",

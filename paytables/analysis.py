@@ -101,6 +101,22 @@ class ProgressiveShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MerchandiseShare:
+    """What one prize in kind adds: how often it is won in one game on average, and its stated value.
+
+    It counts in no return; :meth:`rtp_at` states its part beside it.
+    """
+
+    prize: str
+    rate: Fraction
+    value_cents: int
+
+    def rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
+        """Return what the prize returns at its stated value, of a game that costs so many credits."""
+        return self.rate * self.value_cents / (cost_credits * denomination_cents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureFigures:
     """How often a feature starts in one paid game, how long it lasts and what it pays on average."""
 
@@ -128,6 +144,7 @@ class BetAnalysis:
     prizes: tuple[Prize, ...] = ()
     features: tuple[FeatureFigures, ...] = ()
     progressives: tuple[ProgressiveShare, ...] = ()
+    merchandise: tuple[MerchandiseShare, ...] = ()
     variance: Fraction | None = None
     hit_probability: Fraction | None = None
     return_bet_probability: Fraction | None = None

@@ -102,6 +102,7 @@ class Event(StrEnum):
     FORFEIT_PRIZE = "forfeit_prize"
     FORFEIT_CREDITS = "forfeit_credits"
     REFUND_GAME = "refund_game"
+    EXCHANGE_PRIZE = "exchange_prize"
     RESIDUAL = "residual"
     DISPUTE_DECIDED = "dispute_decided"
     EXCLUSION_NOTED = "exclusion_noted"

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.games import last_game, open_game
+from egm.cabinet.merchandise import owed, worth_cents
 from egm.cabinet.play import replay
 from egm.errors import InvariantError, LocalError
 from egm.link.messages import Notice
@@ -42,7 +43,7 @@ def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
 def handpay_is_in_order(cabinet: Cabinet, _: Occurrence) -> bool:
     """The hand-pay needs no form, or its form is in."""
     handpay = cabinet.recall(Key.HANDPAY)
-    return "form" in handpay or not _wants_identity(cabinet, handpay["amount_cents"])
+    return "form" in handpay or not _wants_identity(cabinet, worth_cents(handpay))
 
 
 def form_is_whole(cabinet: Cabinet, occurrence: Occurrence) -> bool:
@@ -50,7 +51,7 @@ def form_is_whole(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     handpay = cabinet.recall(Key.HANDPAY)
     identified = says(occurrence, *IDENTITY_FIELDS)
     return occurrence.values.get("method") in cabinet.profile.by_hand.methods and (
-        identified or not _wants_identity(cabinet, handpay["amount_cents"])
+        identified or not _wants_identity(cabinet, worth_cents(handpay))
     )
 
 
@@ -76,9 +77,9 @@ def record_handpay_form(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """The attendant has paid: the reservation is settled and the machine is free.
+    """The attendant has paid, and handed over any prize: the reservation is settled and the machine is free.
 
-    The story is the slip (NJD 1.40): its running number, amount, kind, method, tax mark and persons.
+    The story is the slip (NJD 1.40): its running number, amount, kind, prizes, method, tax mark and persons.
     """
     handpay = cabinet.recall(Key.HANDPAY)
     form = handpay.get("form", {"method": "cash"})
@@ -97,12 +98,13 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
             **form,
             "slip": slip,
             "machine": cabinet.identity.serial,
-            "taxable": tax_cents is not None and handpay["amount_cents"] >= tax_cents,
+            "taxable": tax_cents is not None and worth_cents(handpay) >= tax_cents,
             "person": persons[0],
             "persons": list(dict.fromkeys((*form.get("persons", ()), *persons))),
         },
     )
-    cabinet.notice = Notice(code="handpay_paid", values={"amount_cents": handpay["amount_cents"]})
+    code = "prize_delivered" if owed(handpay) else "handpay_paid"
+    cabinet.notice = Notice(code=code, values={"amount_cents": handpay["amount_cents"]})
 
 
 def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import progressives, protection
+from egm.cabinet import merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.credits import CreditKind
@@ -113,10 +113,14 @@ def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The win is at or above the profile's large win, or holds a level that must be paid by hand."""
+    """The win is the profile's large win or more, or holds a level or a prize that needs a person's hand."""
     game = _the_game(cabinet)
     won_cents = _win_cents(game) + progressives.award_cents(cabinet, game)
-    return won_cents >= cabinet.profile.pay_out.large_win_cents or progressives.need_a_hand(cabinet, game)
+    return (
+        won_cents >= cabinet.profile.pay_out.large_win_cents
+        or progressives.need_a_hand(cabinet, game)
+        or bool(merchandise.won(cabinet, game))
+    )
 
 
 def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
@@ -246,24 +250,28 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = _the_game(cabinet)
     win_cents = _win_cents(game)
+    prizes = merchandise.won(cabinet, game)
     progressives.register(cabinet, game, "hand")
+    merchandise.register(cabinet, game, prizes)
     won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),) if win_cents else ()
     levels = progressives.payment(cabinet, game, "out:handpay_progressive")
-    reservation, kind = f"{game['play_id']}.end", "progressive" if levels else "jackpot"
+    reservation = f"{game['play_id']}.end"
+    kind = "progressive" if levels else "merchandise" if prizes else "jackpot"
     total_cents = sum(part.amount_cents for part in (*won, *levels))
+    in_kind = {"prizes": list(prizes)} if prizes else {}
     cabinet.record(
         "game.end",
         transaction_id=reservation,
         phase=Phase.RESERVE,
-        transfers=(*won, *levels),
+        transfers=(*won, *levels, *merchandise.transfers(prizes)),
         dims=_dims(game),
         counts={"games_won": 1},
         state={
             **_ended(cabinet, game, (*won, *levels)),
             **progressives.closing_state(cabinet, game, "hand"),
-            Key.HANDPAY: {"id": reservation, "kind": kind, "amount_cents": total_cents},
+            Key.HANDPAY: {"id": reservation, "kind": kind, "amount_cents": total_cents, **in_kind},
         },
-        story={"play_id": game["play_id"], "win_cents": win_cents},
+        story={"play_id": game["play_id"], "win_cents": win_cents, **in_kind},
     )
     cabinet.conversation = None
 
@@ -353,6 +361,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
             win_credits=outcome["win_credits"],
             win_cents=_win_cents(game) + progressives.award_cents(cabinet, game),
             progressives=progressives.wins(cabinet, game),
+            prizes=merchandise.views(merchandise.won(cabinet, game)),
             display=outcome["display"],
             resumed=resumed,
         )

@@ -73,8 +73,10 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
-    if game.presentation().get("merchandise"):
-        raise OperatorError(f"{game.id}: it can win merchandise, which this machine cannot pay yet")
+    if game.presentation().get("merchandise") and profile.by_hand.prizes_in_kind == "refused":
+        raise OperatorError(
+            f"{game.id}: it can win merchandise; the profile {profile.id} has prizes of money"
+        )
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
     bets = analyse(game, Depth.RETURN).bets

@@ -217,8 +217,12 @@ OWN: Final[tuple[Row, ...]] = (
         Next.STANDING,
     ),
     Row(
-        State.HANDPAY, Event.HANDPAY_RESET, ("handpay_is_in_order",), ("settle_handpay",), Next.STANDING
-    ),  # by a host
+        State.HANDPAY,
+        Event.HANDPAY_RESET,  # by a host
+        ("no_prize_waits", "handpay_is_in_order"),
+        ("settle_handpay",),
+        Next.STANDING,
+    ),
     Row(State.TILT, Event.KEY_TURNED, ("key_is_enough",), ("clear_tilts",), Next.STANDING),
     *(
         row
@@ -262,6 +266,7 @@ OWN: Final[tuple[Row, ...]] = (
         for states, event, guard, effect in (
             ((State.HANDPAY,), Event.ORPHAN_HANDPAY, "handpay_waits", "take_orphan_handpay"),
             ((State.HANDPAY,), Event.FORFEIT_PRIZE, "prize_is_forfeit", "forfeit_prize"),
+            ((State.HANDPAY,), Event.EXCHANGE_PRIZE, "prize_may_be_cash", "exchange_prizes"),
             ((State.SERVICE_MENU,), Event.ORPHAN_CREDITS, "credits_are_unclaimed", "take_orphan_credits"),
             ((State.SERVICE_MENU,), Event.FORFEIT_CREDITS, "credits_are_forfeit", "forfeit_credits"),
             ((State.SERVICE_MENU,), Event.REFUND_GAME, "game_cannot_end", "refund_game"),

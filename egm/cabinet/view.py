@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from egm.cabinet import level_views, protection
-from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet import level_views, merchandise, protection
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
@@ -52,7 +52,12 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         ),
         handpay=None
         if handpay is None
-        else Handpay(kind=handpay["kind"], amount_cents=handpay["amount_cents"]),
+        else Handpay(
+            kind=handpay["kind"],
+            amount_cents=handpay["amount_cents"],
+            prizes=merchandise.views(merchandise.owed(handpay)),
+            cash_instead=merchandise.prize_may_be_cash(cabinet, Occurrence(Event.EXCHANGE_PRIZE)),
+        ),
         paying=None
         if paying is None
         else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),

@@ -85,11 +85,23 @@ class Tilt(_Message):
     """What exactly, for whoever must put it right; the screen shows it where it is free of any language."""
 
 
-class Handpay(_Message):
-    """An amount an attendant must pay by hand before play goes on."""
+class PrizeInKind(_Message):
+    """A prize that is a thing: its names by language, and what the house states it is worth."""
 
-    kind: Literal["cancelled_credit", "jackpot", "progressive", "bonus"]
+    id: str
+    names: dict[str, str]
+    value_cents: int
+
+
+class Handpay(_Message):
+    """What an attendant must pay by hand, or bring, before play goes on."""
+
+    kind: Literal["cancelled_credit", "jackpot", "progressive", "bonus", "merchandise"]
     amount_cents: int
+    """The money; 0 where only things were won."""
+    prizes: tuple[PrizeInKind, ...] = ()
+    cash_instead: bool = False
+    """The player may take the prizes' value in money."""
 
 
 class PayOut(_Message):
@@ -204,6 +216,8 @@ class Play(_Message):
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
     """What it won of progressive levels, in order; what is locked of it is in ``win_cents``."""
+    prizes: tuple[PrizeInKind, ...] = ()
+    """What it won that is no money."""
     resumed: bool = False
 
 

@@ -165,6 +165,9 @@ class ByHand(_Table):
     """How a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
     """A hand-pay of this much or more is marked as to be reported for tax (NJD 1.40)."""
+    prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
+    """Games that can win merchandise are refused, or an attendant delivers the prize (Québec s.90), or the
+    player may take its stated value in money instead."""
     forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
     """What a player who disrupted the machine may be refused (Québec s.94): the game and its wager, the prize
     that waits for an attendant, the credits. Two persons always decide."""
@@ -365,6 +368,11 @@ class Profile(_Table):
             raise ValueError(f"protection.help_line: no text for {', '.join(unsaid)}")
         if "coins" in self.pay_out.order and not self.coins.hopper_cents:
             raise ValueError("pay_out.order: coins are paid, and coins.hopper_cents names no coin")
+        if self.play.win_limit_cents is not None and self.by_hand.prizes_in_kind != "refused":
+            raise ValueError(
+                "by_hand.prizes_in_kind: play.win_limit_cents limits prizes, and a prize in kind is over no "
+                "limit of money: it must be refused"
+            )
         if self.value_in.within_pay_out and self.value_in.credit_limit_cents > self._payable_cents:
             raise ValueError(
                 f"value_in.credit_limit_cents: {self.value_in.credit_limit_cents} may be taken in, and only "

@@ -13,6 +13,7 @@ from egm.sas.exception_queue import SERVED_BY, Happening
 from egm.sas.readout import Readout
 from egm.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.sas.tables.exceptions import EXCEPTIONS
+from meters import Phase
 from meters.entry import StoredEntry
 from meters.events import EVENTS, significance
 
@@ -51,8 +52,9 @@ def happenings(
 
 def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
     """Exception code, event data and event code (0: as the exception)."""
-    if entry.kind != "handpay.pending" and isinstance(entry.state.get(Key.HANDPAY), Mapping):
-        yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one
+    opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(Key.HANDPAY), Mapping)
+    if opens and entry.kind != "handpay.pending":
+        yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one, or a prize is money now
     story: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case "game.start":

@@ -45,7 +45,7 @@ class Prize:
     symbol: str
     credits: int
     gives: tuple[tuple[str, int], ...] = ()
-    """What it brings besides credits: a stage's name and how many games of it."""
+    """What it brings besides credits: a stage and how many games of it, or a prize in kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,9 @@ def _names(value: object, default: str) -> dict[str, str]:
 
 def _gives(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     return tuple(
-        (str(a["name"]), int(a.get("times", 1))) for a in pay.get("gives", ()) if a.get("kind") == "stage"
+        (str(a["name"]), int(a.get("times", 1)))
+        for a in pay.get("gives", ())
+        if a.get("kind") in {"stage", "merchandise"}
     )
 
 

@@ -155,7 +155,7 @@ def times(view: View, theme: Theme) -> Timeline | None:
     play = view.show.play
     fresh = play.win_credits - view.show.seen_credits
     level = theme.celebration(fresh, play.bet_credits)
-    if play.progressives:
+    if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
     return timeline(view.show, theme.motion, level)
 

@@ -7,7 +7,16 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Law, Prize, ProgressiveShare
+from paytables.analysis import (
+    Analysis,
+    BetAnalysis,
+    Depth,
+    FeatureFigures,
+    Law,
+    MerchandiseShare,
+    Prize,
+    ProgressiveShare,
+)
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
@@ -49,6 +58,7 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         rtp=mean / mode.cost,
         cycle=cycle,
         progressives=_progressives(definition, stages, runs, mean / mode.cost),
+        merchandise=_merchandise(definition, stages, runs),
     )
     if depth is Depth.RETURN:
         return plain
@@ -156,14 +166,28 @@ def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigu
     return tuple(found)
 
 
-def _progressives(
-    definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
-) -> tuple[ProgressiveShare, ...]:
+def _rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction]:
+    """Return how many levels, or prizes in kind, one game gives on average, by name."""
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
         for (kind, what), mean in stages.stage(name, size).extras().items():
-            if kind == "progressive":
+            if kind == wanted:
                 rates[what] += rate * mean
+    return rates
+
+
+def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) -> tuple[MerchandiseShare, ...]:
+    rates = _rates(stages, runs, "merchandise")
+    return tuple(
+        MerchandiseShare(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
+        for prize in definition.merchandise
+    )
+
+
+def _progressives(
+    definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
+) -> tuple[ProgressiveShare, ...]:
+    rates = _rates(stages, runs, "progressive")
     found = []
     cost = stages.mode.cost
     for level in definition.progressive:

@@ -48,7 +48,12 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
             for p in definition.progressive
         ],
         "merchandise": [
-            {"id": m.id, "name": m.name.model_dump(), "description": m.description.model_dump()}
+            {
+                "id": m.id,
+                "name": m.name.model_dump(),
+                "description": m.description.model_dump(),
+                "value_cents": m.value_cents,
+            }
             for m in definition.merchandise
         ],
         "double_up": definition.double_up.model_dump() if definition.double_up else None,

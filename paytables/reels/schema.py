@@ -225,11 +225,17 @@ class Progressive(Strict):
 
 
 class Merchandise(Strict):
-    """A prize that is no money: it must be described (or shown) to the player; it counts in no return."""
+    """A prize in kind: it must be described (or shown) to the player; it counts in no return.
+
+    Being a thing and not credits, it is worth the same at every denomination and bet level.
+    """
 
     id: Identifier
     name: Text
     description: Text
+    value_cents: PositiveInt = Field(
+        description="what the house states it is worth, in minor units of the currency it is offered in"
+    )
 
 
 class DoubleUp(Strict):

@@ -17,6 +17,7 @@ from paytables import (
     load_game,
     play_through,
 )
+from tools.audit import prizes
 
 #: Accounts a game's win (progressives and bonuses apart) is paid from.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
@@ -120,6 +121,9 @@ class GameAudit:
             self._fault(
                 end, f"the win is {due_cents} cents, {paid_cents} moved, {story(end)['win_cents']} recorded"
             )
+        stated = {p["id"]: p["value_cents"] for p in game.presentation().get("merchandise", ())}
+        if prizes.due(stated, outcome["merchandise"]) != prizes.owed_by(end):
+            self._fault(end, f"it owes {prizes.owed_by(end)}, the game won {outcome['merchandise']} in kind")
 
     def _check_void(self, start: StoredEntry, end: StoredEntry) -> None:
         bet_cents = sum(t.amount_cents for t in start.transfers if t.target == "house:wager")

@@ -11,6 +11,7 @@ from meters.keys import fingerprint
 from meters.ledger import Ledger
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
+from tools.audit.prizes import PrizeAudit
 
 FINDINGS_MAX: Final = 100
 """Findings reported one by one; the rest are counted."""
@@ -78,6 +79,7 @@ class Auditor:
         self._ledger = Ledger()
         self._games = GameAudit(games, self._fault)
         self._levels = LevelAudit(games, self._fault)
+        self._prizes = PrizeAudit(self._fault)
         self._ids: set[str] = set()
         self._heads = heads or {}
         self._seen_heads: set[int] = set()
@@ -141,6 +143,7 @@ class Auditor:
         self._apply(entry)
         self._games.see(entry)
         self._levels.see(entry)
+        self._prizes.see(entry)
 
     def _check_chain(self, entry: StoredEntry) -> None:
         expected = self._ledger.sequence + 1

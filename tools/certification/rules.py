@@ -127,6 +127,30 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
         yield Finding("progressive-stakes", ("I-03",), _passed(ok=same), found)
 
 
+def prizes_in_kind(case: Case) -> Iterator[Finding]:
+    """Every prize in kind is allowed there, described in each language, and stated apart (s.90; NJ-A(e))."""
+    allowed = case.profile.by_hand.prizes_in_kind != "refused"
+    for prize in case.game.presentation().get("merchandise", ()):
+        unsaid = [code for code in case.profile.languages if not prize["description"].get(code)]
+        shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize["id"]]
+        apart = "; ".join(
+            f"bet {bet.bet}: {one_in(share.rate)}, "
+            + ", ".join(
+                f"{percent(share.rtp_at(cents, bet.cost_credits), 6)} at {cents}"
+                for cents in case.game.denominations_cents
+            )
+            for bet, share in shares
+        )
+        words = "described" if not unsaid else f"no description in {', '.join(unsaid)}"
+        yield Finding(
+            "prizes-in-kind",
+            ("C-03", "C-09"),
+            _passed(ok=allowed and not unsaid),
+            f"{prize['id']}: {words if allowed else 'this place has prizes of money'}; worth "
+            f"{prize['value_cents']:,} minor units, apart from the return: {apart}",
+        )
+
+
 def languages(case: Case) -> Iterator[Finding]:
     """The title and the rules are there in every language of the profile."""
     for code in case.profile.languages:
@@ -264,6 +288,7 @@ def same_file(case: Case) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     return_floor,
     progressive_levels,
+    prizes_in_kind,
     languages,
     void_rule,
     prizes_at_every_bet,

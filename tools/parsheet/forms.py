@@ -42,6 +42,7 @@ def to_terminal(console: Console, game: Game, analysis: Analysis) -> None:
         console.print(facts)
         _prizes(console, bet)
         _features(console, bet)
+        _merchandise(console, bet, game.denominations_cents)
         for note in bet.notes:
             console.print(f"note: {note}", style="yellow")
         if bet.sigma is not None:
@@ -79,6 +80,19 @@ def _features(console: Console, bet: Any) -> None:
             row = (f"{p.reset_credits:,}", percent(p.rtp_at_reset), percent(p.increment), even)
             table.add_row(p.level, one_in(p.rate), *row)
         console.print(table)
+
+
+def _merchandise(console: Console, bet: Any, denominations_cents: tuple[int, ...]) -> None:
+    """Prizes in kind, at their stated value: stated apart, for no return counts them."""
+    if not bet.merchandise:
+        return
+    table = Table("prize in kind", "odds", "value, minor units", show_edge=False)
+    for cents in denominations_cents:
+        table.add_column(f"apart, at {cents}", justify="right")
+    for m in bet.merchandise:
+        apart = (percent(m.rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents)
+        table.add_row(m.prize, one_in(m.rate), f"{m.value_cents:,}", *apart)
+    console.print(table)
 
 
 def standings(console: Console, rows: list[Standing], unit: str) -> None:
@@ -119,7 +133,12 @@ def to_csv(game: Game, analysis: Analysis) -> str:
 def _csv_bet(writer: Any, bet: dict[str, Any]) -> None:
     name = bet["bet"]
     _csv_row(writer, name, "bet", name, bet)
-    for section, label in (("prizes", "prize"), ("features", "feature"), ("progressives", "level")):
+    for section, label in (
+        ("prizes", "prize"),
+        ("features", "feature"),
+        ("progressives", "level"),
+        ("merchandise", "prize"),
+    ):
         for row in bet[section]:
             _csv_row(writer, name, section, f"{row.get('stage', '')} {row[label]}".strip(), row)
     for row in bet["volatility"]:

@@ -59,7 +59,7 @@ def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
         "help": game.help,
         "exact": analysis.exact,
         "minimum_return": exact(analysis.minimum_rtp),
-        "bets": [bet_sheet(bet) for bet in analysis.bets],
+        "bets": [bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
         "reels": reel_sheets(game),
         "double_up": game.presentation().get("double_up"),
         "merchandise": game.presentation().get("merchandise", []),
@@ -72,8 +72,8 @@ def exact(value: Fraction | None) -> dict[str, Any] | None:
     return None if value is None else {"exact": str(value), "decimal": decimal(value)}
 
 
-def bet_sheet(bet: BetAnalysis) -> dict[str, Any]:
-    """Return the figures of one way to bet."""
+def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return the figures of one way to bet; a prize in kind returns something else at each denomination."""
     return {
         "bet": bet.bet,
         "cost_credits": bet.cost_credits,
@@ -119,6 +119,18 @@ def bet_sheet(bet: BetAnalysis) -> dict[str, Any]:
                 "break_even_credits": exact(p.break_even_credits),
             }
             for p in bet.progressives
+        ],
+        "merchandise": [
+            {
+                "prize": m.prize,
+                "value_cents": m.value_cents,
+                "per_game": exact(m.rate),
+                **{
+                    f"return_at_{cents}_cents": exact(m.rtp_at(cents, bet.cost_credits))
+                    for cents in denominations_cents
+                },
+            }
+            for m in bet.merchandise
         ],
         "volatility": volatility(bet),
         "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,

@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.service.desk import Entry, Move, Stay, refuse
 from egm.cabinet.service.levels import level_tables
-from egm.cabinet.service.words import BACK, columns, moment, money, number, pairs, plain, say
+from egm.cabinet.service.words import BACK, columns, moment, money, number, pairs, plain, prize_names, say
 from egm.cabinet.staff.inventory import sheet
 from egm.link.pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
@@ -118,7 +118,7 @@ def _entry(entry: StoredEntry) -> Row:
             moment(entry.time_utc.isoformat()),
             plain(subject(entry)),
             money(cents) if isinstance(cents, int) else plain(""),
-            plain(str(detail)[:60]),
+            prize_names(told["prizes"]) if told.get("prizes") else plain(str(detail)[:60]),
             plain(person(entry)),
         ),
         mark="" if known is None or known.effect in {"log", "lamp"} else "warning",

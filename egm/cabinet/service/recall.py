@@ -11,7 +11,18 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.play import Conversation
 from egm.cabinet.service.desk import Entry, Go, Move, Stay, refuse
-from egm.cabinet.service.words import BACK, columns, local, moment, money, number, pairs, plain, say
+from egm.cabinet.service.words import (
+    BACK,
+    columns,
+    local,
+    moment,
+    money,
+    number,
+    pairs,
+    plain,
+    prize_names,
+    say,
+)
 from egm.errors import LocalError
 from egm.link.pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
@@ -166,6 +177,8 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
         (say("service.recall.choice", number=n), plain(story(step)["choice"])) for n, step in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
+    if play.prizes_won:
+        rows.append(("recall.prizes", prize_names(play.prizes_won)))
     wins = play.outcome["wins"] if play.outcome is not None else ()
     lines = [(plain(_compact(win)), number(int(win.get("credits", 0)))) for win in wins]
     return (

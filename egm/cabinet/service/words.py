@@ -1,6 +1,7 @@
 """Short ways to write the texts and tables of service pages."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from egm.link.pages import Action, Row, Table, Words
 
@@ -33,6 +34,15 @@ def moment(when: str) -> Words:
 def local(names: Mapping[str, str]) -> Words:
     """A text each language brings itself."""
     return Words(kind="local", values=dict(names))
+
+
+def prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
+    """Prizes in kind by their names, in each language they have one."""
+    names: dict[str, str] = {}
+    for prize in prizes:
+        for language, name in prize["names"].items():
+            names[language] = f"{names[language]}, {name}" if language in names else name
+    return local(names)
 
 
 BACK = Action(id="back", label=say("service.back"), style="back")

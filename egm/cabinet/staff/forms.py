@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.merchandise import prize_may_be_cash
 from egm.cabinet.staff.interventions import (
     every_door_is_closed,
     intervention_is_open,
@@ -220,6 +221,12 @@ FORMS: Final[tuple[Form, ...]] = (
             Field(name="number", required=False),
         ),
         needs=(handpay_waits,),
+    ),
+    Form(
+        id="prize_cash",
+        event=Event.EXCHANGE_PRIZE,
+        permission=Permission.PAY_BY_HAND,
+        needs=(prize_may_be_cash,),
     ),
     Form(
         id="machine_check",

@@ -70,19 +70,24 @@ def record_note(cabinet: Cabinet, occurrence: Occurrence) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: entries of ``kinds`` whose story has what ``where`` says, shown in ``columns``."""
+    """A register: entries of ``kinds`` whose story has what ``where`` says and tells of ``has``."""
 
     name: str
     kinds: tuple[str, ...]
     columns: tuple[str, ...]
     source: str
     where: Mapping[str, str] | None = None
+    has: str = ""
 
     def takes(self, entry: StoredEntry) -> bool:
         """Whether an entry belongs here."""
         told = entry.record if isinstance(entry.record, Mapping) else {}
         wanted = self.where or {}
-        return entry.kind in self.kinds and all(told.get(key) == value for key, value in wanted.items())
+        return (
+            entry.kind in self.kinds
+            and all(told.get(key) == value for key, value in wanted.items())
+            and (not self.has or bool(told.get(self.has)))
+        )
 
 
 _RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
@@ -93,8 +98,15 @@ REGISTERS: Final[Mapping[str, Register]] = {
         Register(
             "handpays",
             ("handpay.paid",),
-            ("slip", "kind", "amount_cents", "method", "taxable", "identity", "machine", "persons"),
+            ("slip", "kind", "amount_cents", "prizes", "method", "taxable", "identity", "machine", "persons"),
             "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",
+        ),
+        Register(
+            "merchandise",
+            ("merchandise.won", "handpay.exchanged", "handpay.paid", "orphan.handpay", "forfeit.prize"),
+            ("event", "prizes", "play_id", "id", "slip", "machine", "persons"),
+            "C-03; QC s.90; FR68-20",
+            has="prizes",
         ),
         Register(
             "checks",
@@ -154,7 +166,15 @@ def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, Any]]
         if register.takes(entry):
             told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
-            yield {**at, **{column: told.get(column) for column in register.columns}}
+            told = {**told, "event": entry.kind}
+            yield {**at, **{column: _shown(column, told.get(column)) for column in register.columns}}
+
+
+def _shown(column: str, value: Any) -> Any:
+    """A column as a person reads it: prizes in kind by their names, in every language they have one."""
+    if column != "prizes" or not value:
+        return value
+    return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]
 
 
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (note_is_whole,)

@@ -8,7 +8,7 @@ two.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import progressives, protection
+from egm.cabinet import merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import MONEY, CreditKind, given_back
 from egm.cabinet.games import open_game
@@ -86,12 +86,13 @@ def take_orphan_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`finish`."""
     handpay = cabinet.recall(Key.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
+    told = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
     unclaimed = {
         "id": handpay["id"],
-        "flows": [[flow.source, flow.amount_cents] for flow in reserved.transfers],
-        "story": ruling_story(
-            cabinet, occurrence, amount_cents=handpay["amount_cents"], kind=handpay["kind"], id=handpay["id"]
-        ),
+        "flows": [
+            [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
+        ],
+        "story": ruling_story(cabinet, occurrence, **told),
     }
     cabinet.record(
         "handpay.unclaimed",
@@ -105,15 +106,18 @@ def take_orphan_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 def finish(cabinet: Cabinet) -> None:
-    """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
+    """End a ruling that takes two entries: at once, or after a restart in between.
+
+    The orphan of a hand-pay that was given up is posted; a reservation that was exchanged is given up.
+    """
+    merchandise.finish(cabinet)
     unclaimed = cabinet.recall(Key.UNCLAIMED)
     if unclaimed is None:
         return
-    flows = [(str(source), int(amount_cents)) for source, amount_cents in unclaimed["flows"]]
     cabinet.record(
         "orphan.handpay",
         transaction_id=f"{unclaimed['id']}.orphan",
-        transfers=tuple(Transfer(source, "house:orphan", amount_cents) for source, amount_cents in flows),
+        transfers=tuple(Transfer(*flow) for flow in unclaimed["flows"]),
         counts={"orphans": 1},
         state={Key.UNCLAIMED: None},
         story=unclaimed["story"],
@@ -180,6 +184,7 @@ def forfeit_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def forfeit_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
     handpay = cabinet.recall(Key.HANDPAY)
+    told = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
     cabinet.record(
         "forfeit.prize",
         transaction_id=f"{handpay['id']}.forfeit",
@@ -187,7 +192,7 @@ def forfeit_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
         ref=handpay["id"],
         counts={"forfeits": 1},
         state={Key.HANDPAY: None},
-        story=ruling_story(cabinet, occurrence, amount_cents=handpay["amount_cents"], id=handpay["id"]),
+        story=ruling_story(cabinet, occurrence, **told),
     )
 
 

@@ -22,7 +22,10 @@ _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
 def handpay_information(_: LongPoll, readout: Readout) -> Reply:
-    """1B: the money owed by hand, in credits; all zeros when none is, or when this host has read of it."""
+    """1B: the money owed by hand, in credits; all zeros when none is, or when this host has read of it.
+
+    SAS has no word for a prize in kind: where nothing else is owed, no money is, and the amount says so.
+    """
     owed = readout.handpay
     if owed is None:
         return Reply(bytes(_DATA_BYTES), once=True)
@@ -34,7 +37,7 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
 def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
     """The host has it: the record is read once."""
     owed = host.cabinet.recall(Key.HANDPAY)
-    if owed is not None and any(reply.data):
+    if owed is not None and (any(reply.data) or not owed["amount_cents"]):
         host.notes[READ_HANDPAY] = owed["id"]
         host.republish()
 

@@ -11,6 +11,7 @@ from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
 from egm.screen.motion import clamp, ease_out, rolled
 from egm.screen.painter import Style, gold
+from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.stage import BLACK, Stage
 from egm.screen.theme import fade, mix
 from egm.screen.view import asking, times
@@ -110,8 +111,12 @@ def draw_celebration(stage: Stage) -> None:
 
 
 def _said(stage: Stage, play: Play, level: int, win_cents: int) -> tuple[str, str]:
-    """The celebration's two lines: what was won, and the sum; a progressive is named."""
+    """The celebration's two lines: what was won, and the sum; a progressive or a prize in kind is named."""
     won = play.progressives
+    if play.prizes:
+        value_cents = sum(prize.value_cents for prize in play.prizes)
+        said = stage.texts.say("handpay.prize_value", amount=stage.money(value_cents))
+        return prizes_won(stage, play.prizes), stage.money(win_cents) if play.win_cents else said
     if not won:
         return stage.texts.say(f"win.level_{level}"), stage.money(win_cents)
     names = "  ·  ".join(stage.texts.local(one.names, one.level) for one in won)

@@ -8,6 +8,7 @@ from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import fault_words
+from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.progressive import draw_levels, levels_beside
 from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, spoken, stage_name
@@ -284,9 +285,10 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"
-    if show.play.win_cents:
-        return say("status.win_total", amount=stage.money(show.play.win_cents)), "win"
-    return say("status.no_win"), "text_dim"
+    if not show.play.prizes and not show.play.win_cents:
+        return say("status.no_win"), "text_dim"
+    sum_ = say("status.win_total", amount=stage.money(show.play.win_cents))
+    return prizes_won(stage, show.play.prizes) if show.play.prizes else sum_, "win"
 
 
 def _win_words(stage: Stage, win: WinView) -> str:

@@ -1,9 +1,9 @@
 """The help and prize pages: everything a player may know before a bet, generated from the game itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pygame
 
@@ -43,6 +43,8 @@ def sheets(stage: Stage) -> list[Sheet]:
         for start in range(0, len(prizes), each):
             part = prizes[start : start + each]
             pages.append(Sheet(say("help.prizes"), partial(_prize_table, field=field, prizes=part)))
+        if game_prizes(stage):
+            pages.append(Sheet(say("help.in_kind"), _prizes_in_kind))
         if field.lines:
             pages.append(Sheet(say("help.lines"), partial(_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
@@ -208,7 +210,11 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
 def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
     """A prize's name and what it brings besides credits: on a line of its own where that is narrow."""
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    gifts = [(stage_name(stage, given) or given.capitalize(), times) for given, times in prize.gives]
+    kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
+    gifts = [
+        (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
+        for given, times in prize.gives
+    ]
     told = [
         words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
         for words, times in gifts
@@ -219,6 +225,28 @@ def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, floa
         y = at[1] + (24 * i - 12 if two else 0)
         style = Style("text", "caption" if two else "small", "text")
         stage.painter.text(words, (at[0], y), style, align="left", width=width)
+
+
+def game_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
+    """The prizes in kind of the game on the screen, as its definition describes them."""
+    game = stage.view.game
+    prizes: Sequence[Mapping[str, Any]] = game.presentation.get("merchandise", ()) if game else ()
+    return prizes
+
+
+def _prizes_in_kind(stage: Stage, rect: Rect) -> None:
+    """Each prize that is a thing: its name, what it is, and what the house states it is worth (C-03)."""
+    p, (x, y, w, h) = stage.painter, rect
+    for prize in game_prizes(stage):
+        name = stage.texts.local(prize["name"])
+        y += p.paragraph(name, (x, y, w, h), Style("heavy", "lead", stage.look.accent)) + 10
+        y += (
+            p.paragraph(stage.texts.local(prize["description"]), (x, y, w, h), Style("text", "body", "text"))
+            + 8
+        )
+        value = stage.texts.say("handpay.prize_value", amount=stage.money(prize["value_cents"]))
+        y += p.paragraph(value, (x, y, w, h), Style("strong", "body", "text")) + 34
+    p.paragraph(stage.texts.say("help.in_kind_say"), (x, y, w, h), Style("text", "small", "text_dim"))
 
 
 def _keno_table(stage: Stage, rect: Rect) -> None:

@@ -14,6 +14,7 @@ from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.prizes import prize_names
 from egm.screen.scenes.stage import BLACK, Stage, spoken
 from egm.screen.scenes.value import draw_moving
 from egm.screen.text import Texts
@@ -94,11 +95,22 @@ def words_of(stage: Stage, scene: Scene) -> Words:
 
 
 def _handpay(stage: Stage, handpay: Handpay) -> Words:
-    say, kind = stage.texts.say, handpay.kind
-    lines = (say(f"handpay.say_{kind}"), say("handpay.wait"))
-    return Words(
-        say(f"handpay.title_{kind}"), stage.money(handpay.amount_cents), lines, say("handpay.attendant")
+    say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
+    title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    if not prizes:
+        return Words(title, stage.money(handpay.amount_cents), (said, wait), say("handpay.attendant"))
+    value_cents = sum(prize.value_cents for prize in prizes)
+    lines = (
+        say("handpay.say_merchandise"),
+        say("handpay.prize_value", amount=stage.money(value_cents)),
+        *([say("handpay.prize_instead")] if handpay.cash_instead else []),
+        *(
+            [say("handpay.prize_money", amount=stage.money(handpay.amount_cents))]
+            * bool(handpay.amount_cents)
+        ),
+        wait,
     )
+    return Words(title, prize_names(stage, prizes), lines, say("handpay.attendant_prize"))
 
 
 def _door(stage: Stage, door: str) -> str:

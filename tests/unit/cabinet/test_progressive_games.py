@@ -341,6 +341,7 @@ def test_real_chance_plays_the_levels_too(room):
 @pytest.mark.requirement("C-04", "I-05")
 def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_path):
     path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
+    path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
     slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
     capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
     for levels, said in (

@@ -48,9 +48,10 @@ class PrefixDraw:
         raise MoreDrawsError(bound)
 
 
-def every_outcome(game, credits_):
+def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits):
     """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
 
+    ``of`` says what of an outcome the law is of: the credits won.
     Decisions take their first option (the games walked here have none that matter).
     """
     law = Counter()
@@ -64,7 +65,7 @@ def every_outcome(game, credits_):
             while True:
                 decision = play.send(Choice(decision.options[0]))
         except StopIteration as end:
-            law[end.value.win_credits] += p
+            law[of(end.value)] += p
         except MoreDrawsError as more:
             (bound,) = more.args
             todo += [((*prefix, v), p / bound) for v in range(bound)]

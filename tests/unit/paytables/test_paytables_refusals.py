@@ -136,6 +136,18 @@ REFUSED = [
     (
         ("merchandise",),
         [{"id": "car", "name": TEXT, "description": TEXT}],
+        "merchandise.0.value_cents",
+        "Field required",
+    ),
+    (
+        ("merchandise",),
+        [{"id": "car", "name": TEXT, "description": TEXT, "value_cents": 0}],
+        "merchandise.0.value_cents",
+        "greater than 0",
+    ),
+    (
+        ("merchandise",),
+        [{"id": "car", "name": TEXT, "description": TEXT, "value_cents": 9}],
         "merchandise.car",
         "no prize gives it",
     ),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -49,10 +50,12 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     assert Fraction(found["three", "three", "return"]) == rtp_of(read_toml(find("seven-rivers")), "three")
     assert ("", "base reel 1", "stops") in found
     assert "Lantern Harbour / Port des lanternes" in run("par", "lantern-harbour")
+    assert re.search(r"hamper .* 12,000 .* 0\.004687 % .* 0\.000937 %", run("par", "orchard-picnic"))
     page = tmp_path / "par.html"
     run("par", "orchard-picnic", "--html", "--out", page)
     text = page.read_text(encoding="utf-8")
     assert "Pique-nique au verger" in text
+    assert "Un panier d&#39;osier" in text
     assert text.count("data:image/png;base64,") == 2  # a plot a bet
     assert "http" not in text  # one file, nothing fetched
 
@@ -90,6 +93,10 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert facts["digest_sha256"] == load_game(folder / "orchard-picnic.toml").digest
     findings = json.loads((folder / "findings.json").read_text())
     assert {f["rule"] for f in findings} >= {"return-floor", "languages", "simulation", "replay", "same-file"}
+    (hamper,) = (f["evidence"] for f in findings if f["rule"] == "prizes-in-kind")
+    assert "hamper: described; worth 12,000 minor units, apart from the return: bet nine" in hamper
+    sheet = json.loads((folder / "par.json").read_text())
+    assert sheet["bets"][0]["merchandise"][0]["return_at_5_cents"]["exact"] == "3/64000"
     assert (tmp_path / "laboratory.key").stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
         bundle.verify(folder, bytes(32))

@@ -352,3 +352,25 @@ def test_the_cabinet_needs_no_laboratory_package():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (found.stdout, found.stderr, found.returncode) == ("done\n", "", 0)
+
+
+@pytest.mark.requirement("C-09")
+def test_prizes_in_kind_count_in_no_return_and_their_part_is_stated_apart_to_the_last_digit():
+    """Won on a line, on a wheel behind free games, and two at once; held against every answer of every draw."""
+    car = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "free", "times": 2}]}
+    line = {"of": "b", "pays": {2: 0}, "gives": [{"merchandise": "car"}, {"merchandise": "pen"}]}
+    free = {"heights": [1, 1], "strips": ["a s", "a s"], "pay": [{**car, "gives": [{"stage": "wheel"}]}]}
+    wheel = {"kind": "wheel", "items": [{"credits": 3}, {"credits": 1, "gives": [{"merchandise": "pen"}]}]}
+    stages = {"base": {**REELS, "pay": [PAYS[0], line, car]}, "free": free, "wheel": wheel}
+    things = [
+        {"id": name, "name": TEXT, "description": TEXT, "value_cents": cents}
+        for name, cents in (("car", 900_000), ("pen", 250))
+    ]
+    data = definition(stages, cost=3, merchandise=things)
+    game = game_from(data, "test")
+    (bet,) = analyse(game, Depth.RETURN).bets
+    for share in bet.merchandise:
+        law = every_outcome(game, 3, of=lambda outcome, prize=share.prize: outcome.merchandise.count(prize))
+        assert share.rate == sum(count * p for count, p in law.items()) > 0
+        assert share.rtp_at(25, 3) == share.rate * share.value_cents / 75
+    assert bet.rtp == sum(win * p for win, p in every_outcome(game, 3).items()) / 3

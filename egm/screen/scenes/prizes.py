@@ -1,0 +1,21 @@
+"""Prizes in kind, in the player's words: wherever a win is named."""
+
+from collections.abc import Sequence
+
+from egm.link.messages import PrizeInKind
+from egm.screen.scenes.stage import Stage
+
+
+def prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
+    """The names of prizes, like ones once with their number."""
+    names = [stage.texts.local(prize.names, prize.id) for prize in prizes]
+    counted = {name: names.count(name) for name in names}
+    return "  ·  ".join(
+        name if count == 1 else stage.texts.say("help.kind", count=count, name=name)
+        for name, count in counted.items()
+    )
+
+
+def prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
+    """That they are won."""
+    return stage.texts.say("win.prize", name=prize_names(stage, prizes))

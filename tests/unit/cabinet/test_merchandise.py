@@ -1,0 +1,410 @@
+"""Prizes in kind: won by name, owed through any cut, delivered or paid in money, and never both."""
+
+from pathlib import Path
+
+import pytest
+from machine_room import Room, ScriptedChance
+from staff_hands import Menu
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.residents import admit
+from egm.cabinet.staff.registers import lines
+from egm.cabinet.states import Event, State
+from egm.config import GameSlot
+from egm.link import messages
+from egm.people import Role
+from egm.profiles import load_profile
+from egm.profiles import profile as profiles
+from meters import ForbiddenTransfer, Transaction, Transfer
+from meters.recall import plays
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: Three like symbols on a line: apples win the basket of apples, a pear beside it pays; one bet, five cents.
+FAIR = """
+[game]
+id = "fair"
+family = "reels"
+version = "1.0.0"
+date = 2026-11-22
+title = { en = "Fair", fr = "Foire" }
+help = { en = "A malfunction voids the game.", fr = "Toute défectuosité annule la partie." }
+denominations_cents = [5]
+[bets]
+[[bets.mode]]
+id = "two"
+cost = 2
+[[merchandise]]
+id = "basket"
+name = { en = "Basket of apples", fr = "Panier de pommes" }
+description = { en = "Twelve apples of the region.", fr = "Douze pommes de la région." }
+value_cents = 4000
+[[merchandise]]
+id = "cart"
+name = { en = "Hand cart", fr = "Charrette" }
+description = { en = "A hand cart of ash wood.", fr = "Une charrette de frêne." }
+value_cents = 25000
+[[symbol]]
+id = "apple"
+name = { en = "Apple", fr = "Pomme" }
+[[symbol]]
+id = "cart"
+name = { en = "Cart", fr = "Charrette" }
+[[symbol]]
+id = "pear"
+name = { en = "Pear", fr = "Poire" }
+[stage.base]
+heights = [2, 2]
+lines = [[0, 0], [1, 1]]
+strips = ["apple cart pear pear", "apple cart pear pear"]
+[[stage.base.pay]]
+of = "apple"
+pays = { 2 = 0 }
+gives = [{ merchandise = "basket" }]
+[[stage.base.pay]]
+of = "cart"
+pays = { 2 = 0 }
+gives = [{ merchandise = "cart" }]
+[[stage.base.pay]]
+of = "pear"
+pays = { 2 = 4 }
+"""
+#: Stops of both reels: what the upper and the lower line show.
+BOTH, CART_AND_PEARS, PEARS = (0, 0), (1, 1), (2, 2)
+ONE = {"person": "2", "persons": ("2",)}
+
+
+@pytest.fixture
+def game(tmp_path) -> Path:
+    path = tmp_path / "fair.toml"
+    path.write_text(FAIR)
+    return path
+
+
+def a_place(tmp_path, **changes: str) -> Path:
+    text = (profiles._FOLDER / "generic.toml").read_text()
+    for key, value in changes.items():
+        lines_ = [line for line in text.split("\n") if not line.startswith(f"{key} =")]
+        at = lines_.index("[by_hand]") + 1
+        text = "\n".join([*lines_[:at], f"{key} = {value}", *lines_[at:]])
+    path = tmp_path / "place.toml"
+    path.write_text(text)
+    return path
+
+
+def a_room(tmp_path, game, stops=BOTH, profile="generic") -> Room:
+    return Room(tmp_path / "state", profile=profile, games=(str(game),), chance=ScriptedChance(*stops)).boot()
+
+
+def won(tmp_path, game, stops=BOTH, profile="generic") -> Room:
+    room = a_room(tmp_path, game, stops, profile).insert(500)
+    room.play()
+    room.shown()
+    assert room.state is State.HANDPAY
+    return room
+
+
+def meters(room) -> dict[str, int]:
+    return room.journal.meters().values
+
+
+def verified(room, game) -> list[str]:
+    """What an audit of the exported journal finds wrong, on the definition alone."""
+    report = Auditor(Shelf([game.parent])).run(room.journal.bodies())
+    return [finding.why for finding in report.findings]
+
+
+# ---------------------------------------------------------------------------------------------- won and delivered
+@pytest.mark.requirement("C-03")
+def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path, game):
+    room = won(tmp_path, game)
+    told = next(message for message in room.hands.told if isinstance(message, messages.Play))
+    assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
+        ("basket", "Panier de pommes"),
+        ("cart", "Charrette"),
+    ]
+    handpay = room.cabinet.recall(Key.HANDPAY)
+    assert (handpay["kind"], handpay["amount_cents"]) == ("merchandise", 0)
+    assert [prize["value_cents"] for prize in handpay["prizes"]] == [4000, 25000]
+    room.play()
+    assert room.state is State.HANDPAY
+
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "prize_delivered", 490)
+    assert meters(room)["att_merchandise.value"] == 29000
+    assert meters(room)["att_merchandise.count"] == 2
+    assert verified(room, game) == []
+    room.close()
+
+
+@pytest.mark.requirement("D-10")
+def test_no_meter_of_money_moves_for_a_thing(tmp_path, game):
+    """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
+    room = won(tmp_path, game)
+    before = meters(room)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    moved = {name for name, value in meters(room).items() if value != before.get(name, 0)}
+    assert moved == {"att_merchandise.value", "att_merchandise.count"} | {
+        name for name in moved if name.startswith("handpays.merchandise")
+    }
+    room.journal.self_audit()
+    with pytest.raises(ForbiddenTransfer, match="never mixes"):
+        room.journal.append(
+            Transaction(
+                id="x", kind="x", transfers=(Transfer("prizes:cart:offered", "out:handpay_jackpot", 25000),)
+            )
+        )
+    room.close()
+
+
+def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path, game):
+    room = won(tmp_path, game, CART_AND_PEARS)
+    handpay = room.cabinet.recall(Key.HANDPAY)
+    assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
+    assert verified(room, game) == []
+    room.close()
+
+
+def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path, game):
+    room = a_room(tmp_path, game, PEARS).insert(500)
+    room.play()
+    room.shown()
+    assert (room.state, room.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
+    assert meters(room)["att_merchandise.count"] == 0
+    room.close()
+
+
+@pytest.mark.requirement("Q-01", "Q-03")
+def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path, game):
+    place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
+    room = won(tmp_path, game, profile=place)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+    named = {"name": "Anna Example", "document": "passport", "number": "X1"}
+    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(Event.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+    [paid] = lines("handpays", room.journal.entries())
+    assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
+    assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- or its value
+def exchange(room: Room) -> Menu:
+    menu = Menu(room).sign_in(Role.ATTENDANT)
+    menu.touch("form:prize_cash").touch("confirm")
+    room.engine.handle(Event.MENU_CLOSED, why="key")
+    return menu
+
+
+def exchange_and_pay(room: Room) -> None:
+    exchange(room)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+
+
+def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path, game):
+    room = won(tmp_path, game, CART_AND_PEARS)
+    exchange(room)
+    handpay = room.cabinet.recall(Key.HANDPAY)
+    assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
+    assert [held.id for held in room.journal.pending()] == [handpay["id"]]
+
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
+    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
+    assert verified(room, game) == []
+    events = [line["event"] for line in lines("merchandise", room.journal.entries())]
+    assert events == ["merchandise.won", "handpay.exchanged"]
+    room.close()
+
+
+def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path, game):
+    room = won(tmp_path, game, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
+    exchange(room)
+    assert room.cabinet.recall(Key.HANDPAY)["kind"] == "merchandise"
+    assert room.records("handpay.exchanged") == []
+    room.close()
+
+
+def test_a_host_cannot_hand_a_prize_over(tmp_path, game):
+    room = won(tmp_path, game)
+    room.engine.handle(Event.HANDPAY_RESET, key="sas:1")
+    assert room.state is State.HANDPAY
+    exchange(room)
+    room.engine.handle(Event.HANDPAY_RESET, key="sas:1")
+    assert room.state is State.IDLE
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- restarts
+class CutError(Exception):
+    """The power goes before this entry is written."""
+
+
+def cut_before(room: Room, entry: str, monkeypatch) -> None:
+    """The machine dies the moment it would write an entry of this kind."""
+    append = room.journal.append
+
+    def dying(transaction):
+        if transaction.kind == entry:
+            raise CutError
+        return append(transaction)
+
+    monkeypatch.setattr(room.journal, "append", dying)
+
+
+@pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
+def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, game, monkeypatch, entry):
+    room = a_room(tmp_path, game).insert(500)
+    room.play()
+    cut_before(room, entry, monkeypatch)
+    with pytest.raises(CutError):
+        room.shown()
+    room.close()
+
+    room = a_room(tmp_path, game)
+    assert room.state is State.PLAYING
+    room.shown()
+    assert len(room.cabinet.recall(Key.HANDPAY)["prizes"]) == 2
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert meters(room)["att_merchandise.count"] == 2
+    assert len(room.records("merchandise.won")) == 2
+    assert verified(room, game) == []
+    room.close()
+
+
+@pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
+def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, game, monkeypatch, entry):
+    room = won(tmp_path, game)
+    cut_before(room, entry, monkeypatch)
+    with pytest.raises(CutError):
+        exchange_and_pay(room)
+    room.journal.self_audit()
+    room.close()
+
+    room = a_room(tmp_path, game)
+    assert room.state is State.HANDPAY
+    owed = room.cabinet.recall(Key.HANDPAY)
+    assert [held.id for held in room.journal.pending()] == [owed["id"]]
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
+    assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
+    assert meters(room)["att_jackpot"] == (0 if delivered else 29000)
+    assert verified(room, game) == []
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- rulings
+@pytest.mark.requirement("Q-06")
+def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path, game):
+    room = won(tmp_path, game, CART_AND_PEARS)
+    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(Event.ORPHAN_HANDPAY, form="orphan_handpay", **ONE)
+    room.engine.handle(Event.MENU_CLOSED, why="key")
+    assert room.state is State.IDLE
+    found = meters(room)
+    assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
+    assert verified(room, game) == []
+    room.close()
+
+
+@pytest.mark.requirement("F-15")
+def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path, game):
+    room = won(tmp_path, game)
+    room.engine.handle(Event.MENU, key="operator")
+    two = {"person": "2", "persons": ("2", "5")}
+    room.engine.handle(Event.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
+    room.engine.handle(Event.MENU_CLOSED, why="key")
+    assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
+    [line] = [
+        line for line in lines("merchandise", room.journal.entries()) if line["event"] == "forfeit.prize"
+    ]
+    assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
+    assert verified(room, game) == []
+    room.close()
+
+
+# ---------------------------------------------------------------------------------------------- told
+def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path, game):
+    room = won(tmp_path, game)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    [play] = plays(room.journal, 1)
+    assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
+    menu = Menu(room).sign_in(Role.MANAGER)
+    menu.touch("recall").touch(play.play_id)
+    assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"
+    menu.home().touch("log.handpays")
+    told = {row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows}
+    assert told["handpay.paid"] == "Panier de pommes, Charrette"
+    assert "merchandise.won" in told
+    room.close()
+
+
+@pytest.mark.requirement("C-03")
+def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path, game):
+    for profile in ("quebec-vlt", "monaco"):
+        offered, refused = admit((GameSlot(game=str(game)),), load_profile(profile))
+        assert not offered
+        assert any("it can win merchandise" in refusal.reason for refusal in refused)
+    offered, refused = admit((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
+    assert ([*offered], refused) == (["orchard-picnic"], ())
+
+
+def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
+    text = (profiles._FOLDER / "quebec-vlt.toml").read_text()
+    path = tmp_path / "vlt.toml"
+    path.write_text(text.replace("[by_hand]", '[by_hand]\nprizes_in_kind = "delivered"\n#', 1))
+    with pytest.raises(profiles.OperatorError, match="prizes_in_kind"):
+        load_profile(path)
+
+
+# ---------------------------------------------------------------------------------------------- audited
+@pytest.mark.parametrize(
+    ("kind", "source", "target", "why"),
+    [
+        ("game.end", "prizes:cart:offered", "prizes:cart:given", "the game won"),
+        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "no game has won"),
+    ],
+)
+def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, game, monkeypatch, kind, source, target, why):
+    """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
+    room = a_room(tmp_path, game, PEARS).insert(500)
+    append = room.journal.append
+
+    def lying(transaction):
+        if transaction.kind != "game.end":
+            return append(transaction)
+        gift = Transfer(source, target, 25000)
+        if kind == "game.end":
+            return append(_with(transaction, gift))
+        append(Transaction(id="gift", kind=kind, transfers=(gift,)))
+        return append(transaction)
+
+    monkeypatch.setattr(room.journal, "append", lying)
+    room.play()
+    room.shown()
+    monkeypatch.undo()
+    assert any(why in found for found in verified(room, game))
+    room.close()
+
+
+def _with(transaction: Transaction, more: Transfer) -> Transaction:
+    fields = ("id", "kind", "phase", "ref", "dims", "counts", "marks", "state", "record")
+    kept = {name: getattr(transaction, name) for name in fields}
+    return Transaction(transfers=(*transaction.transfers, more), **kept)
+
+
+def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, game, monkeypatch):
+    room = won(tmp_path, game)
+    monkeypatch.setattr("egm.cabinet.merchandise.finish", lambda _: None)
+    older = room.cabinet.recall(Key.HANDPAY)["id"]
+    exchange(room)
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.cabinet.record("handpay.paid", transaction_id="twice", phase="settle", ref=older)
+    assert any("pays its value as well" in found for found in verified(room, game))
+    room.close()

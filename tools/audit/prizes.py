@@ -1,0 +1,96 @@
+"""Every prize in kind followed from the game that won it to whoever was given it, or its value, once.
+
+What a game owes comes from its replayed outcome and its definition; an exchange must reserve the very money
+the prize was stated to be worth, and give the prize up. What is neither is a prize that nobody won.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from egm.cabinet import merchandise
+from meters import Phase, StoredEntry, Transfer
+from meters.recall import story
+
+_ENDED: Final = "game.end"
+_EXCHANGED: Final = "handpay.exchanged"
+_REPLACED: Final = "handpay.replaced"
+_ORPHAN: Final = "orphan.handpay"
+
+Flow = tuple[str, str, int]
+
+
+def _flows(transfers: Iterable[Transfer]) -> list[Flow]:
+    return sorted((part.source, part.target, part.amount_cents) for part in transfers)
+
+
+def _in_kind(flows: Iterable[Flow]) -> list[Flow]:
+    return [flow for flow in flows if flow[0].startswith(merchandise.BOOK)]
+
+
+def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
+    """What the end of a game must reserve for the prizes it won, ``stated`` their values by id."""
+    prizes = [{"id": name, "value_cents": stated[name]} for name in names]
+    return _flows(merchandise.transfers(prizes))
+
+
+def owed_by(end: StoredEntry) -> list[Flow]:
+    """The prizes in kind the end of a game reserves."""
+    return _in_kind(_flows(end.transfers))
+
+
+class PrizeAudit:
+    """Follows the entries in order; ``fault`` is told of each that moves a prize as none may be moved."""
+
+    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
+        self._fault = fault
+        self._owed: dict[str, list[Flow]] = {}
+        """Reservations that hold a prize, by id."""
+        self._replaced: dict[str, str] = {}
+        self._given_up: dict[str, list[Flow]] = {}
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry of the journal."""
+        told: Mapping[str, Any] = story(entry)
+        flows = _flows(entry.transfers)
+        if entry.kind == _ENDED and entry.phase is Phase.RESERVE and _in_kind(flows):
+            self._owed[entry.id] = flows
+        elif entry.kind == _EXCHANGED:
+            self._exchange(entry, str(told.get("handpay")), flows)
+        elif entry.kind == _ORPHAN:
+            self._orphan(entry, flows)
+        elif _in_kind(flows):
+            self._fault(entry, "it moves a prize in kind that no game has won")
+        if entry.phase in {Phase.SETTLE, Phase.VOID} and entry.ref in self._owed:
+            self._close(entry, entry.ref)
+
+    def _exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
+        before = self._owed.get(older)
+        if before is None or older in self._replaced:
+            self._fault(entry, f"it exchanges a prize that {older} does not owe")
+            return
+        cash = sorted(
+            ("house:attendant_jackpot", "out:handpay_jackpot", flow[2]) if _in_kind([flow]) else flow
+            for flow in before
+        )
+        if flows != cash:
+            self._fault(entry, f"it reserves {flows}, and the prizes of {older} are worth {cash}")
+        self._replaced[older] = entry.id
+
+    def _close(self, entry: StoredEntry, ref: str) -> None:
+        """A reservation with a prize ends: handed over, or given up to what replaces it."""
+        flows = self._owed.pop(ref)
+        if entry.phase is Phase.SETTLE and ref in self._replaced:
+            self._fault(entry, f"the prize is handed over, and {self._replaced[ref]} pays its value as well")
+        elif entry.kind == _REPLACED and ref not in self._replaced:
+            self._fault(entry, "a prize is given up, and nothing is owed in its stead")
+        elif entry.kind == "handpay.unclaimed":
+            self._given_up[ref] = _in_kind(flows)
+
+    def _orphan(self, entry: StoredEntry, flows: list[Flow]) -> None:
+        """What nobody claims goes back among the house's things, prize by prize."""
+        given_up = self._given_up.pop(str(story(entry).get("id")), [])
+        back = sorted(
+            (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
+        )
+        if _in_kind(flows) != back:
+            self._fault(entry, f"{back} was given up, and {_in_kind(flows)} goes back")
