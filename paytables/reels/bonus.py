@@ -1,8 +1,8 @@
 """Bonus stages that are not reels: picks, wheels, hold-and-spin, each with its exact distribution.
 
 The player's picks change nothing but the order boxes are opened in: what a box holds is drawn when it is
-opened,
-without replacement, so every order of picks has the same distribution and no strategy exists.
+opened, from what the boxes before it left (or, with replacement, from all), so every order of picks has the
+same distribution and no strategy exists.
 """
 
 from abc import ABC, abstractmethod
@@ -70,20 +70,24 @@ class _Known(ABC):
 
 @dataclass(frozen=True)
 class Pick(_Known):
-    """Boxes opened one at a time; ``picks`` is the most that are opened."""
+    """Boxes opened one at a time; ``picks`` is the most that are opened.
+
+    Where the items are ``replaced``, each box holds a draw of its own, by their counts as weights.
+    """
 
     name: str
     props: tuple[Prop, ...]
     picks: int
+    boxes: int
+    replaced: bool
 
-    @property
-    def boxes(self) -> int:
-        """How many boxes there are."""
-        return sum(p.count for p in self.props)
+    def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
+        """Return what may be drawn after item ``index`` was."""
+        return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
 
     def run(self, draw: Draw) -> Running:
         """Ask for a box, draw what it holds from what is left, until the picking ends."""
-        left = [p.count for p in self.props]
+        left = tuple(p.count for p in self.props)
         closed = list(range(self.boxes))
         paid: list[Paid] = []
         awards: list[Award] = []
@@ -93,7 +97,7 @@ class Pick(_Known):
             box = decision.check((yield decision))
             closed.remove(box)
             index = _nth(left, draw.below(sum(left), f"{self.name}.pick{n + 1}"))
-            left[index] -= 1
+            left = self._without(left, index)
             prop = self.props[index]
             paid += prop.paid({"box": box})
             awards += prop.awards
@@ -115,7 +119,7 @@ class Pick(_Known):
                     if not left[i]:
                         continue
                     share = p * Fraction(left[i], sum(left))
-                    rest = (*left[:i], left[i] - 1, *left[i + 1 :])
+                    rest = self._without(left, i)
                     now = (credits_ + prop.credits, given_of((*given, *prop.awards)))
                     if prop.end or n + 1 == self.picks:
                         done[now] += share
@@ -149,7 +153,7 @@ class Pick(_Known):
                         share = p * Fraction(left[i], sum(left))
                         rates[i] += share
                         if not prop.end:
-                            there[(*left[:i], left[i] - 1, *left[i + 1 :])] += share
+                            there[self._without(left, i)] += share
             here = there
         return rates
 

@@ -102,13 +102,7 @@ class ModeStages:
             self._prop(f"stage.{name}.items.{n}", item, table.unit) for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
-            boxes = sum(p.count for p in props)
-            picks = table.picks or boxes
-            if picks > boxes:
-                raise self.refuse(f"stage.{name}.picks", f"{picks} picks from {boxes} boxes")
-            if table.picks is None and not any(p.end for p in props):
-                raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
-            return Pick(name, props, picks)
+            return self._pick(name, table, props)
         if isinstance(table, WheelStage):
             return Wheel(name, tuple(p for p in props for _ in range(p.count)))
         return self._hold(name, table, props, size)
@@ -137,6 +131,15 @@ class ModeStages:
                 )
             return Holds(reels, self.symbols.ids)
         return Spin(reels, self.symbols.ids)
+
+    def _pick(self, name: str, table: PickStage, props: tuple[Prop, ...]) -> Pick:
+        boxes = table.boxes or sum(p.count for p in props)
+        picks = table.picks or boxes
+        if picks > boxes:
+            raise self.refuse(f"stage.{name}.picks", f"{picks} picks from {boxes} boxes")
+        if table.picks is None and not any(p.end for p in props):
+            raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
+        return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
 
     def _prop(self, key: str, item: Item, unit: str) -> Prop:
         awards = awards_of(item.gives, self.mode, None)

@@ -31,10 +31,14 @@ COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A prize and the symbols that make it, cell by cell; None is a cell where anything does."""
+    """A prize and the symbols that make it, cell by cell; None is a cell where anything does.
+
+    ``lines`` are the only lines it is won on, numbered from 1; None: on every line.
+    """
 
     elements: tuple[Element | None, ...]
     prize: Prize
+    lines: tuple[int, ...] | None = None
 
     @property
     def part(self) -> tuple[bool, ...]:
@@ -63,6 +67,27 @@ class Component:
     shows: Element = ()
 
 
+def counter(element: Element, *, once: bool) -> Callable[[Column], int]:
+    """Return what counts a symbol in a column: how often it shows, or with ``once`` whether it does."""
+    if once:
+        return lambda column: int(any(element[s] for s in column))
+    return lambda column: sum(element[s] for s in column)
+
+
+def can_show(pattern: Pattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[Column]]) -> bool:
+    """Return whether some window shows the pattern on that line."""
+    if len(line) != len(pattern.elements):
+        return False
+    wanted: dict[int, list[tuple[int, Element]]] = {}
+    for (reel, row), element in zip(line, pattern.elements, strict=True):
+        if element is not None:
+            wanted.setdefault(reel, []).append((row, element))
+    return all(
+        any(all(element[column[row]] for row, element in cells) for column in columns[reel])
+        for reel, cells in wanted.items()
+    )
+
+
 def placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
     """Return the cells a run of ``count`` may lie on, for a line of ``cells`` read in ``direction``."""
     if direction == "anywhere":
@@ -88,15 +113,19 @@ def line_components(
     A line may take any number of cells of a reel (also none), as long as it visits the reels from left to
     right.
     """
-    shapes: dict[tuple[int, ...], list[int]] = {}
+    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, line in enumerate(lines):
         shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
-        shapes.setdefault(shape, []).append(index)
+        fitting = tuple(
+            n
+            for n, p in enumerate(patterns)
+            if len(p.elements) == len(line) and (p.lines is None or index + 1 in p.lines)
+        )
+        alike.setdefault((shape, fitting), []).append(index)
     found: dict[int, Component] = {}
-    for shape, members in shapes.items():
+    for (shape, fitting), members in alike.items():
         alphabet = _alphabet(shape, [lines[i] for i in members], columns)
-        fitting = [p for p in patterns if len(p.elements) == sum(shape)]
-        start = _line_automaton(graph, shape, alphabet, fitting, combine)
+        start = _line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
             found[i] = Component("line", i + 1, start, _line_letter(lines[i], numbers), cells=tuple(lines[i]))
@@ -185,19 +214,22 @@ def ways_components(
     prizes: dict[int, Prize],
     columns: Sequence[Sequence[Column]],
     direction: str,
+    *,
+    once: bool = False,
 ) -> list[Component]:
     """Return the components of one symbol paid by ways: reels in a row that show it.
 
-    The prize is multiplied by how often each of those reels shows it; a cell that brings a multiplier counts
-    as that many. From the left one component reads the run to its end;
+    The prize is multiplied by how often each of those reels shows it (``once``: it is not); a cell that
+    brings a multiplier counts as that many. From the left one component reads the run to its end;
     from the right there is one a count, because the run's start is only known at its first reel.
     """
     reels = len(columns)
     top = max(prizes)
-    most = _most(element, columns)
+    shown_in = counter(element, once=once)
+    most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def letter(_x: int, column: Column) -> int:
-        return sum(element[s] for s in column)
+        return shown_in(column)
 
     def run(count: int) -> tuple[bool, ...]:
         return tuple(x < count for x in range(reels))
@@ -236,19 +268,25 @@ def scatter_component(
     element: Element,
     prizes: dict[int, Prize],
     columns: Sequence[Sequence[Column]],
+    *,
+    once: bool = False,
 ) -> Component:
-    """Return the component that counts a symbol anywhere in the window; the largest count reached is paid."""
+    """Return the component that counts a symbol anywhere in the window; the largest count reached is paid.
+
+    With ``once`` it counts the reels that show it.
+    """
     fits = tuple(min(m, 1) for m in element)
+    shown_in = counter(fits, once=once)
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 
     def letter(_x: int, column: Column) -> int:
-        return sum(fits[s] for s in column)
+        return shown_in(column)
 
     def step(_x: int, count: int, shown: int) -> tuple[int | End, int]:
         return (min(count + shown, highest), 1)
 
-    widths = [m + 1 for m in _most(fits, columns)]
+    widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
     start = graph.add(0, step, widths, lambda count: _reached(prizes, count, everywhere))
     return Component("scatter", number, start, letter, shows=fits)
 
@@ -287,7 +325,3 @@ def _reached(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> En
 
 def _always(end: End) -> Callable[[str], End]:
     return lambda _state: end
-
-
-def _most(element: Element, columns: Sequence[Sequence[Column]]) -> list[int]:
-    return [max(sum(element[s] for s in column) for column in reel) for reel in columns]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 
 from paytables.contract import Decision, Draw
 from paytables.errors import AnalysisError, BeyondReach
@@ -28,10 +29,13 @@ ENUMERATED_MAX = 400_000
 class _Enumerated(OnReels, ABC):
     """A run whose figures come from going through every window of its distinct columns."""
 
+    @property
+    def _sizes(self) -> list[int]:
+        """How many cases of each reel are gone through."""
+        return [len(at) for at in self.reels.column_at]
+
     def _check_size(self) -> None:
-        windows = 1
-        for at in self.reels.column_at:
-            windows *= len(at)
+        windows = prod(self._sizes)
         if windows > ENUMERATED_MAX:
             raise BeyondReach(
                 f"stage {self.name}: {windows:,} windows to go through, at most {ENUMERATED_MAX:,} are; "
@@ -222,6 +226,10 @@ class Holds(_Enumerated):
             numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
             found.append([numbers[row] for row in rows])
         return found
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [max(classes) + 1 for classes in self._classes]
 
     @cached_property
     def _weights(self) -> list[list[int]]:

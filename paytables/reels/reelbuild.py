@@ -44,7 +44,11 @@ def _of_count(value: int | Mapping[int, int], count: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReelBuilder:
-    """Makes one reel stage for one mode; ``size`` is the mask of its stuck cells."""
+    """Makes one reel stage for one mode; ``size`` is the mask of its stuck cells.
+
+    What can be won is checked without any: cells that stick later may hide a prize, which is then only not
+    won any more.
+    """
 
     name: str
     table: ReelsStage
@@ -154,18 +158,28 @@ class ReelBuilder:
                 if not lines:
                     raise self.refuse(where, "is a line prize, but the stage has no lines")
                 patterns = self._patterns(where, pay, {len(line) for line in lines})
+                if not self.size:
+                    self._check_patterns(where, pay, patterns, columns)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
             element = self._element(where, str(pay.of))
             prizes = self._prizes(where, pay)
             numbers[pay.on] += 1
             if pay.on == "scatter":
-                self._check_scatter(where, element, prizes, columns)
-                made.append(parts.scatter_component(graph, numbers["scatter"], element, prizes, columns))
+                if not self.size:
+                    self._check_scatter(where, pay, element, prizes, columns)
+                made.append(
+                    parts.scatter_component(
+                        graph, numbers["scatter"], element, prizes, columns, once=pay.once_a_reel
+                    )
+                )
             else:
-                self._check_ways(where, pay, prizes, columns, element)
-                made += parts.ways_components(graph, numbers["ways"], element, prizes, columns, pay.direction)
-        if not self.table.overlapping_ways:
+                if not self.size:
+                    self._check_ways(where, pay, prizes, columns, element)
+                made += parts.ways_components(
+                    graph, numbers["ways"], element, prizes, columns, pay.direction, once=pay.once_a_reel
+                )
+        if not self.table.overlapping_ways and not self.size:
             self._check_overlap(made, columns)
         on_lines = [
             component
@@ -197,7 +211,7 @@ class ReelBuilder:
             raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
         return element
 
-    def _lines(self) -> list[tuple[tuple[int, int], ...]]:
+    def _every_line(self) -> list[tuple[tuple[int, int], ...]]:
         lines = []
         for n, line in enumerate(self.table.lines):
             cells: list[tuple[int, int]] = []
@@ -211,6 +225,11 @@ class ReelBuilder:
             lines.append(tuple(cells))
         if len(set(lines)) != len(lines):
             raise self.refuse(f"{self.key}.lines", "the same line is defined twice")
+        return lines
+
+    def _lines(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return the lines the mode plays."""
+        lines = self._every_line()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
                 f"bets.mode.{self.mode.id}.lines", f"{self.mode.lines} lines, but {self.key} has {len(lines)}"
@@ -246,7 +265,7 @@ class ReelBuilder:
             )
             name = pay.id or " ".join(pay.pattern)
             credits_ = self._credits(where, pay, pay.pay or 0)
-            return [parts.Pattern(elements, Prize(name, credits_, self._awards(pay, None)))]
+            return [parts.Pattern(elements, Prize(name, credits_, self._awards(pay, None)), pay.lines)]
         element = self._element(where, str(pay.of))
         found = []
         for count, prize in self._prizes(where, pay).items():
@@ -261,17 +280,37 @@ class ReelBuilder:
                     )
                 for place in parts.placements(count, cells, pay.direction):
                     row = tuple(element if i in place else None for i in range(cells))
-                    found.append(parts.Pattern(row, prize))
+                    found.append(parts.Pattern(row, prize, pay.lines))
         return found
+
+    def _check_patterns(
+        self,
+        where: str,
+        pay: Pay,
+        patterns: Sequence[parts.Pattern],
+        columns: Sequence[Sequence[parts.Column]],
+    ) -> None:
+        """Refuse lines there are not, and a prize no window can ever show."""
+        lines = self._every_line()
+        if pay.lines is not None and max(pay.lines) > len(lines):
+            raise self.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
+        for prize in {p.prize: None for p in patterns}:
+            shown = any(
+                parts.can_show(p, line, columns) for p in patterns if p.prize == prize for line in lines
+            )
+            if not shown:
+                raise self.refuse(where, f"{prize.name} can never be won: some reel shows nothing that fits")
 
     def _check_scatter(
         self,
         where: str,
+        pay: Pay,
         element: parts.Element,
         prizes: Mapping[int, Prize],
         columns: Sequence[Sequence[parts.Column]],
     ) -> None:
-        most = sum(max(sum(1 for s in column if element[s]) for column in reel) for reel in columns)
+        shown_in = parts.counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
+        most = sum(max(shown_in(column) for column in reel) for reel in columns)
         if max(prizes) > most:
             raise self.refuse(f"{where}.pays.{max(prizes)}", f"at most {most} can show")
 

@@ -105,9 +105,19 @@ class Pay(Strict):
     unit: Literal["line", "bet"] | None = None
     group: Identifier = "line"
     gives: tuple[Award, ...] = ()
+    lines: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
+        default=None, description="the only lines it is won on, as a top award of the last line"
+    )
+    once_a_reel: bool = Field(
+        default=False, description="a reel counts once, however often it shows the symbol"
+    )
 
     @model_validator(mode="after")
     def _shape(self) -> "Pay":
+        if self.on != "line" and self.lines is not None:
+            raise ValueError("`lines` are for a line prize")
+        if self.on == "line" and self.once_a_reel:
+            raise ValueError("`once_a_reel` is for a ways or scatter prize")
         if (self.pattern is None) == (self.of is None):
             raise ValueError("has either `of` with `pays`, or `pattern` with `pay`")
         if self.pattern is not None and (self.pays or self.on != "line"):
@@ -164,12 +174,19 @@ class Item(Strict):
 
 
 class PickStage(Strict):
-    """The player opens boxes, one at a time, until ``picks`` are open or one that ends it."""
+    """The player opens boxes, one at a time, until ``picks`` are open or one that ends it.
+
+    There is one box an item counted, and each is opened once. With ``boxes`` there are that many, and each
+    holds a draw of its own from the items, ``count`` being the weight: picks with replacement.
+    """
 
     kind: Literal["pick"]
     name: Text | None = None
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
     picks: PositiveInt | None = None
+    boxes: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
+        default=None, description="so many boxes, each with a draw of its own: picks with replacement"
+    )
     unit: Literal["line", "bet"] = "bet"
 
 

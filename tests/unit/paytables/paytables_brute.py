@@ -62,12 +62,51 @@ def window_of(stage, stops):
     return window
 
 
-def pay_line(data, stage, cells, window):
-    """The best prize on one line, group by group."""
+def cells_of(line):
+    return [tuple(c) if isinstance(c, list | tuple) else (i, c) for i, c in enumerate(line)]
+
+
+def columns(stage):
+    """The columns each reel can show."""
+    found = []
+    for x, weights in enumerate(stop_weights(stage)):
+        stops = [[0] * x + [stop] + [0] * 9 for stop, weight in enumerate(weights) if weight]
+        reels = len(stage["heights"])
+        found.append([window_of(stage, row[:reels])[x] for row in stops])
+    return found
+
+
+def winnable(data, stage, pay):
+    """The line prize without the counts no window can show on any line; None where nothing is left."""
+    shown = columns(stage)
+    lines = [cells_of(line) for line in stage["lines"]]
+
+    def shows(wants):
+        return any(
+            all(any(fits(data, stage, e, c[line[i][1]]) for c in shown[line[i][0]]) for i, e in wants)
+            for line in lines
+        )
+
+    if "pattern" in pay:
+        return pay if shows([(i, e) for i, e in enumerate(pay["pattern"]) if e != "*"]) else None
+    cells = len(lines[0])
+    left = {
+        n: value
+        for n, value in pay["pays"].items()
+        if any(
+            shows([(i, pay["of"]) for i in run])
+            for run in runs_of(int(n), cells, pay.get("direction", "left"))
+        )
+    }
+    return pay | {"pays": left} if left else None
+
+
+def pay_line(data, stage, number, cells, window):
+    """The best prize on line ``number``, group by group."""
     shown = [window[x][y] for x, y in cells]
     best = Counter()
     for pay in stage["pay"]:
-        if pay.get("on", "line") != "line":
+        if pay.get("on", "line") != "line" or number not in pay.get("lines", [number]):
             continue
         options = []
         if "pattern" in pay:
@@ -88,6 +127,8 @@ def pay_line(data, stage, cells, window):
 
 def pay_ways(data, stage, pay, window):
     counts = [sum(fits(data, stage, pay["of"], s) for s in column) for column in window]
+    if pay.get("once_a_reel"):
+        counts = [int(n > 0) for n in counts]
     total = 0
     table = {int(c): v for c, v in pay["pays"].items()}
     for direction in {"left": ["left"], "right": ["right"], "both": ["left", "right"]}[
@@ -106,7 +147,8 @@ def pay_ways(data, stage, pay, window):
 
 
 def pay_scatter(data, stage, pay, window, cost):
-    shown = sum(1 for column in window for s in column if fits(data, stage, pay["of"], s))
+    counts = [sum(1 for s in column if fits(data, stage, pay["of"], s)) for column in window]
+    shown = sum(min(n, 1) for n in counts) if pay.get("once_a_reel") else sum(counts)
     reached = [int(c) for c in pay["pays"] if int(c) <= shown]
     value = {int(c): v for c, v in pay["pays"].items()}[max(reached)] if reached else 0
     return value * (cost if pay.get("unit", "bet") == "bet" else 1), shown
@@ -114,9 +156,8 @@ def pay_scatter(data, stage, pay, window, cost):
 
 def pay_window(data, stage, window, cost):
     total = 0
-    for line in stage.get("lines", []):
-        cells = [tuple(c) if isinstance(c, list | tuple) else (i, c) for i, c in enumerate(line)]
-        total += pay_line(data, stage, cells, window)
+    for number, line in enumerate(stage.get("lines", []), start=1):
+        total += pay_line(data, stage, number, cells_of(line), window)
     for pay in stage["pay"]:
         if pay.get("on") == "ways":
             total += pay_ways(data, stage, pay, window)

@@ -1,5 +1,6 @@
 """Small definitions, and the whole tree of a game's draws: the reference the feature tests are held against."""
 
+import itertools
 from collections import Counter
 from fractions import Fraction
 
@@ -48,16 +49,25 @@ class PrefixDraw:
         raise MoreDrawsError(bound)
 
 
-def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits):
+class TooManyOutcomesError(Exception):
+    """The tree is larger than the test wants to walk."""
+
+
+def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=None):
     """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
 
-    ``of`` says what of an outcome the law is of: the credits won.
+    ``of`` says what of an outcome the law is of: the credits won. Raises TooManyOutcomesError where more
+    than ``most`` plays would be needed.
     Decisions take their first option (the games walked here have none that matter).
     """
     law = Counter()
     todo = [((), Fraction(1))]
     wager = game.wager(credits_)
-    while todo:
+    for walked in itertools.count():
+        if not todo:
+            break
+        if most is not None and walked + len(todo) > most:
+            raise TooManyOutcomesError
         prefix, p = todo.pop()
         play = game.play(wager, PrefixDraw(prefix))
         try:
@@ -73,9 +83,9 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits):
     return law
 
 
-def moments_match(data, *, cost=1):
+def moments_match(data, *, cost=1, most=None):
     game = game_from(data, "test")
-    law = every_outcome(game, cost)
+    law = every_outcome(game, cost, most=most)
     mean, variance = brute.moments(law)
     (bet,) = analyse(game, Depth.FULL).bets
     assert bet.rtp == mean / cost

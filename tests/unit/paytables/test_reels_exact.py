@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import paytables_brute as brute
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from paytables import DefinitionError, Depth, analyse, game_from
@@ -45,11 +45,10 @@ def line_games(draw):
     lines = draw(
         st.lists(st.tuples(*(st.integers(0, h - 1) for h in heights)), min_size=1, max_size=4, unique=True)
     )
-    pays = [
-        {"on": "scatter", "of": "s", "pays": {1: draw(st.integers(0, 4))}}
-        if any("s" in s for s in strips)
-        else {"of": "c", "pays": {reels: 3}}
-    ]
+    pays = []
+    if any("s" in s for s in strips):
+        once = draw(st.booleans())
+        pays = [{"on": "scatter", "of": "s", "pays": {1: draw(st.integers(0, 4))}, "once_a_reel": once}]
     for of in draw(st.lists(st.sampled_from(["a", "b", "w", "ab", "=c"]), min_size=1, max_size=4)):
         counts = draw(st.lists(st.integers(1, reels), min_size=1, max_size=3, unique=True))
         pays.append(
@@ -60,6 +59,9 @@ def line_games(draw):
                 "group": draw(st.sampled_from(["line", "line", "other"])),
             }
         )
+        if draw(st.booleans()):
+            some = st.sets(st.integers(1, len(lines)), min_size=1)
+            pays[-1]["lines"] = sorted(draw(some))
     pattern = draw(st.lists(st.sampled_from(["a", "b", "w", "ab", "*"]), min_size=reels, max_size=reels))
     pays.append({"pattern": pattern, "pay": draw(st.integers(1, 99))})
     stage = {
@@ -75,7 +77,12 @@ def line_games(draw):
     if draw(st.booleans()):
         stage["weights"] = [[draw(st.integers(0, 5)) for _ in s[:-1]] + [1] for s in strips]
     wild = {"substitutes": ["*"], "not_for": ["s"], "multiplier": draw(st.integers(1, 3))}
-    return definition(stage, cost=draw(st.integers(1, 5)), wild=wild)
+    data = definition(stage, cost=draw(st.integers(1, 5)), wild=wild)
+    stage = data["stage"]["base"]
+    known = [brute.winnable(data, stage, p) if p.get("on") is None else p for p in stage["pay"]]
+    stage["pay"] = [p for p in known if p is not None]
+    assume(stage["pay"])
+    return data
 
 
 @st.composite
@@ -93,6 +100,7 @@ def ways_games(draw):
                 "of": of,
                 "pays": {n: draw(st.integers(0, 20)) for n in range(low, top + 1)},
                 "direction": draw(st.sampled_from(["left", "right", "both"])),
+                "once_a_reel": draw(st.booleans()),
             }
         )
     wild = {"substitutes": ["*"], "not_for": ["s"], "multiplier": draw(st.integers(1, 3))}

@@ -147,6 +147,56 @@ def test_hold_and_spin_from_the_coins_that_started_it():
     assert bet.features[0].rate == Fraction(3, 4)
 
 
+def test_picks_with_replacement_are_draws_of_their_own():
+    pick = {
+        "kind": "pick",
+        "boxes": 3,
+        "items": [{"credits": 2, "count": 3}, {"credits": 9}, {"id": "x", "end": True}],
+    }
+    start = {"on": "scatter", "of": "s", "pays": {2: 0}, "gives": [{"stage": "pick"}]}
+    bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, start]}, "pick": pick}))
+    opened = 1 + Fraction(4, 5) + Fraction(16, 25)  # a box ends it one time in five
+    rate = bet.features[0].rate
+    assert {p.name: p.rate / rate for p in bet.prizes if p.where == "pick"} == {
+        "2": opened * Fraction(3, 5),
+        "9": opened * Fraction(1, 5),
+    }
+
+
+def test_a_top_award_of_the_last_line_only():
+    """As a progressive that three sevens win on the third line alone, where the bet plays it."""
+    base = {
+        "heights": [3, 3],
+        "strips": ["a a b b a", "b a a b"],
+        "lines": [[1, 1], [0, 0], [2, 2]],
+        "pay": [
+            {"of": "a", "pays": {2: 5}},
+            {"of": "a", "pays": {2: 100}, "lines": [3], "gives": [{"progressive": "top"}]},
+        ],
+    }
+    level = {"id": "top", "name": TEXT, "reset_credits": 500, "increment": "1/100"}
+    data = definition({"base": base}, symbols=("a", "b"), progressive=[level])
+    data["bets"]["mode"] = [{"id": "one", "cost": 1, "lines": 1}, {"id": "three", "cost": 3}]
+    one, three = analyse(game_from(data, "test")).bets
+    assert one.mean_credits == Fraction(3 * 2, 20) * 5
+    assert three.mean_credits == Fraction(3 * 2, 20) * (5 + 5 + 100)
+    assert [p.rate for p in one.progressives + three.progressives] == [0, Fraction(6, 20)]
+    law = brute.run_law(data, cost=3)
+    assert brute.moments(law) == (three.mean_credits, three.variance)
+
+
+def test_a_symbol_chosen_for_free_games_that_pays_by_reels():
+    """A book: free games begin with a symbol drawn for them, which pays by the reels that show it."""
+    special = {"on": "scatter", "once_a_reel": True, "unit": "line", "pays": {2: 6}}
+    free = {name: {"like": "base", "pay": [*PAYS, {**special, "of": f"={name}"}]} for name in "ab"}
+    draw = {"kind": "wheel", "items": [{"gives": [{"stage": name, "times": 2}], "id": name} for name in "ab"]}
+    start = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "book"}]}
+    tall = {"heights": [2, 2], "lines": [[0, 0], [1, 1]], "strips": ["a s b a", "b a a s"]}
+    stages = {"base": {**tall, "pay": [*PAYS, start]}, "book": draw, **free}
+    bet = moments_match(definition(stages))
+    assert {f.feature for f in bet.features} == {"book", "a", "b"}
+
+
 def test_falls_with_a_rising_multiplier():
     reels = {
         "heights": [2, 2],
