@@ -45,6 +45,8 @@ class Key(StrEnum):
     PRINT = "print"
     HOPPER = "hopper"
     COINS = "coins"
+    COINS_GONE = "coins_gone"
+    """What left the hopper before its payout was given up, and is not posted yet."""
     HANDPAY = "handpay"
     SESSION = "session"
     """What player protection counts since the player came."""

@@ -149,6 +149,7 @@ class Engine:
         shown once more, for what the screen said of it meanwhile was not heard.
         """
         rulings.finish(self.cabinet)
+        pay_out.finish(self.cabinet)
         if self.state is not State.PLAYING:
             self.cabinet.conversation = None
         elif self.cabinet.conversation is None:

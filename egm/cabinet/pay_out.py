@@ -267,7 +267,7 @@ def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
         "coins.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(_cashable(cabinet), "out:hopper", amount_cents),),
+        transfers=_coins_leave(cabinet, amount_cents, amount_cents),
         state={
             Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins},
             Key.GOES_ON: None,
@@ -302,21 +302,30 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
             state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
             story={**pay_out, "paid_coins": paid},
         )
-        _coins_left(cabinet, pay_out["id"], pay_out["amount_cents"])
         return
-    coin_cents = cabinet.profile.coins.hopper_cents
-    _void(cabinet, pay_out, {Key.HOPPER: None}, f"short pay: {paid} of {pay_out['coins']} coins")
-    if paid:
-        paid_cents = min(paid * coin_cents, pay_out["amount_cents"])
-        cabinet.record(
-            "coins.out",
-            transaction_id=f"{pay_out['id']}.paid",
-            transfers=(Transfer(_cashable(cabinet), "out:hopper", paid_cents),),
-            story={**pay_out, "paid_coins": paid},
-        )
-        _coins_left(cabinet, pay_out["id"], paid * coin_cents)
+    gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents}
+    state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid else None}
+    _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
+    finish(cabinet)
     if cabinet.cash_cents:
         open_cancelled_credit(cabinet, occurrence)
+
+
+def finish(cabinet: Cabinet) -> None:
+    """Post the coins that left before a payout was given up: at once, or after a restart in between."""
+    gone = cabinet.recall(Key.COINS_GONE)
+    if gone is None:
+        return
+    counted_cents = gone["paid_coins"] * gone["coin_cents"]
+    paid_cents = min(counted_cents, gone["amount_cents"])
+    story = {key: value for key, value in gone.items() if key != "coin_cents"}
+    cabinet.record(
+        "coins.out",
+        transaction_id=f"{gone['id']}.paid",
+        transfers=_coins_leave(cabinet, paid_cents, counted_cents),
+        state={Key.COINS_GONE: None},
+        story=story,
+    )
 
 
 def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
@@ -325,12 +334,11 @@ def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
     return {Key.GOES_ON: True} if goes_on else {}
 
 
-def _coins_left(cabinet: Cabinet, pay_out_id: str, amount_cents: int) -> None:
-    """Keep the count of what lies in the hopper."""
-    cabinet.record(
-        "coins.stock",
-        transaction_id=f"{pay_out_id}.stock",
-        transfers=(Transfer("stock:hopper", "stock:floor", amount_cents),),
+def _coins_leave(cabinet: Cabinet, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
+    """The player's money for the coins he is paid, and every coin counted out, out of the hopper's stock."""
+    return (
+        Transfer(_cashable(cabinet), "out:hopper", paid_cents),
+        Transfer("stock:hopper", "stock:floor", counted_cents),
     )
 
 

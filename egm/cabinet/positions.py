@@ -19,6 +19,7 @@ OF_THE_PLAYER: Final = frozenset(
         "print",
         "hopper",
         "coins",
+        "coins_gone",
         "paper",
         "handpay",
         "unclaimed",

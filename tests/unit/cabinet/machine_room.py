@@ -145,6 +145,10 @@ def generator() -> RandomService:
     return RandomService.start(personalization=who, sources=[KernelSource()])
 
 
+class PowerCutError(Exception):
+    """Planted: the power goes before this entry is written."""
+
+
 #: Machines that a test has made; whatever it leaves running is put away after it (see tests/conftest.py).
 OPENED: list["Room"] = []
 
@@ -278,6 +282,17 @@ class Room:
     def shown(self) -> None:
         game = self.cabinet.recall(Key.GAME)
         self.engine.handle(Event.SHOWN, value=None if game is None else game["play_id"])
+
+    def cut_power_after(self, entries: int) -> None:
+        """Let so many more entries become durable, and the machine stop at the next one."""
+        append, left = self.journal.append, iter(range(entries))
+
+        def failing(transaction):
+            if next(left, None) is None:
+                raise PowerCutError(transaction.id)
+            return append(transaction)
+
+        self.journal.append = failing
 
     def close(self) -> None:
         if self.open and self.beside is None:

@@ -1,7 +1,9 @@
 """Ways out: a ticket, coins, the attendant's hand. At every step the value is in exactly one place."""
 
+from contextlib import suppress
+
 import pytest
-from machine_room import FailingChance, Room
+from machine_room import FailingChance, PowerCutError, Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.host.model import HostMoney, Validation
@@ -393,6 +395,31 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
     assert coins.cabinet.recall(Key.HANDPAY)["amount_cents"] == 300
+
+
+@pytest.mark.requirement("A-08", "F-13", "G-08")
+@pytest.mark.parametrize("paid", [5, 2, 6])
+@pytest.mark.parametrize("written", range(4))
+def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, paid):
+    """What the hopper has counted out has left exactly once, wherever between the entries the power goes."""
+    coins.insert(500)
+    coins.engine.handle(Event.CASH_OUT)
+    payout_id, _ = _order(coins)
+    coins.cut_power_after(written)
+    with suppress(PowerCutError):
+        coins.ledgers.payouts.finished(payout_id, paid)
+    coins.close()
+    again = Room(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    open_payout = again.ledgers.payouts.pending()
+    if open_payout is not None:  # the driver has not been heard, and says it again
+        again.ledgers.payouts.finished(open_payout.payout_id, paid)
+    by_hand = again.cabinet.recall(Key.HANDPAY) or {"amount_cents": 0}
+    left_cents = min(paid * 100, 500)
+    assert again.journal.balance_cents("out:hopper") == left_cents
+    assert again.journal.balance_cents("stock:hopper") == -paid * 100
+    assert again.credit_cents + by_hand["amount_cents"] == 500 - left_cents
+    assert again.journal.meters().values["phys_coin_out"] == left_cents
+    again.close()
 
 
 @pytest.mark.requirement("G-08")
