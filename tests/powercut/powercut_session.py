@@ -102,14 +102,19 @@ class Player:
 
     def leave(self):
         """The process is gone, with its locks and connections."""
-        self._storage.leave()
-        locks = {self._folder / folder / "machine.lock" for folder in ("one", "two")}
-        for held in Path("/proc/self/fd").iterdir():  # by the dead process; this one lives on
-            with suppress(OSError):
-                if held.readlink() in locks:
-                    os.close(int(held.name))
-        for lock in locks:
-            lock.unlink(missing_ok=True)
+        leave(self._storage, self._folder / "one", self._folder / "two")
+
+
+def leave(storage, *folders):
+    """Drop what a process held that has died while this one lives on: connections, and locks on folders."""
+    storage.leave()
+    locks = {folder / "machine.lock" for folder in folders}
+    for held in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if held.readlink() in locks:
+                os.close(int(held.name))
+    for lock in locks:
+        lock.unlink(missing_ok=True)
 
 
 def cut_once(folder, at, survival, seed, again_at=None):

@@ -25,6 +25,7 @@ from egm.progressive.slots import LevelSlot
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
 from meters import Journal
+from meters.storage import Storage
 from rng import KernelSource, OutOfService, Personalization, RandomService, ReseedNotAllowed
 from rng.draws import Draw
 
@@ -169,10 +170,12 @@ class Room:
         position: Position | None = None,
         beside: "Room | None" = None,
         denominations_cents: tuple[int, ...] = (),
+        storage: Storage | None = None,
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
 
         ``beside``: the first position of the same machine, with whom the journal and more is shared.
+        ``storage``: the medium of the journal, where it is not the folder's own.
         """
         self.beside = beside
         self.clock = StoppedClock() if beside is None else beside.clock
@@ -180,7 +183,9 @@ class Room:
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         residents, self.refused = admit(slots, self.profile, levels)
-        self.journal = Journal.open(folder, now=self.clock.now) if beside is None else beside.journal
+        self.journal = (
+            Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
+        )
         self.open = True
         self.restarts: list = []
         self.cabinet = Cabinet(

@@ -20,65 +20,10 @@ from meters.recall import plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-#: Three like symbols on a line: apples win the basket of apples, a pear beside it pays; one bet, five cents.
-FAIR = """
-[game]
-id = "fair"
-family = "reels"
-version = "1.0.0"
-date = 2026-11-22
-title = { en = "Fair", fr = "Foire" }
-help = { en = "A malfunction voids the game.", fr = "Toute défectuosité annule la partie." }
-denominations_cents = [5]
-[bets]
-[[bets.mode]]
-id = "two"
-cost = 2
-[[merchandise]]
-id = "basket"
-name = { en = "Basket of apples", fr = "Panier de pommes" }
-description = { en = "Twelve apples of the region.", fr = "Douze pommes de la région." }
-value_cents = 4000
-[[merchandise]]
-id = "cart"
-name = { en = "Hand cart", fr = "Charrette" }
-description = { en = "A hand cart of ash wood.", fr = "Une charrette de frêne." }
-value_cents = 25000
-[[symbol]]
-id = "apple"
-name = { en = "Apple", fr = "Pomme" }
-[[symbol]]
-id = "cart"
-name = { en = "Cart", fr = "Charrette" }
-[[symbol]]
-id = "pear"
-name = { en = "Pear", fr = "Poire" }
-[stage.base]
-heights = [2, 2]
-lines = [[0, 0], [1, 1]]
-strips = ["apple cart pear pear", "apple cart pear pear"]
-[[stage.base.pay]]
-of = "apple"
-pays = { 2 = 0 }
-gives = [{ merchandise = "basket" }]
-[[stage.base.pay]]
-of = "cart"
-pays = { 2 = 0 }
-gives = [{ merchandise = "cart" }]
-[[stage.base.pay]]
-of = "pear"
-pays = { 2 = 4 }
-"""
+GAME = Path(__file__).parents[2] / "vectors" / "fair.toml"
 #: Stops of both reels: what the upper and the lower line show.
 BOTH, CART_AND_PEARS, PEARS = (0, 0), (1, 1), (2, 2)
 ONE = {"person": "2", "persons": ("2",)}
-
-
-@pytest.fixture
-def game(tmp_path) -> Path:
-    path = tmp_path / "fair.toml"
-    path.write_text(FAIR)
-    return path
 
 
 def a_place(tmp_path, **changes: str) -> Path:
@@ -92,12 +37,12 @@ def a_place(tmp_path, **changes: str) -> Path:
     return path
 
 
-def a_room(tmp_path, game, stops=BOTH, profile="generic") -> Room:
-    return Room(tmp_path / "state", profile=profile, games=(str(game),), chance=ScriptedChance(*stops)).boot()
+def a_room(tmp_path, stops=BOTH, profile="generic") -> Room:
+    return Room(tmp_path / "state", profile=profile, games=(str(GAME),), chance=ScriptedChance(*stops)).boot()
 
 
-def won(tmp_path, game, stops=BOTH, profile="generic") -> Room:
-    room = a_room(tmp_path, game, stops, profile).insert(500)
+def won(tmp_path, stops=BOTH, profile="generic") -> Room:
+    room = a_room(tmp_path, stops, profile).insert(500)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
@@ -108,16 +53,16 @@ def meters(room) -> dict[str, int]:
     return room.journal.meters().values
 
 
-def verified(room, game) -> list[str]:
+def verified(room) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
-    report = Auditor(Shelf([game.parent])).run(room.journal.bodies())
+    report = Auditor(Shelf([GAME.parent])).run(room.journal.bodies())
     return [finding.why for finding in report.findings]
 
 
 # ---------------------------------------------------------------------------------------------- won and delivered
 @pytest.mark.requirement("C-03")
-def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path, game):
-    room = won(tmp_path, game)
+def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
+    room = won(tmp_path)
     told = next(message for message in room.hands.told if isinstance(message, messages.Play))
     assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
         ("basket", "Panier de pommes"),
@@ -133,14 +78,14 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
     assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "prize_delivered", 490)
     assert meters(room)["att_merchandise.value"] == 29000
     assert meters(room)["att_merchandise.count"] == 2
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
 @pytest.mark.requirement("D-10")
-def test_no_meter_of_money_moves_for_a_thing(tmp_path, game):
+def test_no_meter_of_money_moves_for_a_thing(tmp_path):
     """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
-    room = won(tmp_path, game)
+    room = won(tmp_path)
     before = meters(room)
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     moved = {name for name, value in meters(room).items() if value != before.get(name, 0)}
@@ -157,18 +102,18 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path, game):
     room.close()
 
 
-def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path, game):
-    room = won(tmp_path, game, CART_AND_PEARS)
+def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
     handpay = room.cabinet.recall(Key.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
-def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path, game):
-    room = a_room(tmp_path, game, PEARS).insert(500)
+def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
+    room = a_room(tmp_path, PEARS).insert(500)
     room.play()
     room.shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
@@ -177,9 +122,9 @@ def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path, game
 
 
 @pytest.mark.requirement("Q-01", "Q-03")
-def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path, game):
+def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path):
     place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
-    room = won(tmp_path, game, profile=place)
+    room = won(tmp_path, profile=place)
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
@@ -207,8 +152,8 @@ def exchange_and_pay(room: Room) -> None:
     room.engine.handle(Event.KEY_TURNED, key="attendant")
 
 
-def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path, game):
-    room = won(tmp_path, game, CART_AND_PEARS)
+def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
     exchange(room)
     handpay = room.cabinet.recall(Key.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
@@ -217,22 +162,22 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
-    assert verified(room, game) == []
+    assert verified(room) == []
     events = [line["event"] for line in lines("merchandise", room.journal.entries())]
     assert events == ["merchandise.won", "handpay.exchanged"]
     room.close()
 
 
-def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path, game):
-    room = won(tmp_path, game, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
+def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
+    room = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
     exchange(room)
     assert room.cabinet.recall(Key.HANDPAY)["kind"] == "merchandise"
     assert room.records("handpay.exchanged") == []
     room.close()
 
 
-def test_a_host_cannot_hand_a_prize_over(tmp_path, game):
-    room = won(tmp_path, game)
+def test_a_host_cannot_hand_a_prize_over(tmp_path):
+    room = won(tmp_path)
     room.engine.handle(Event.HANDPAY_RESET, key="sas:1")
     assert room.state is State.HANDPAY
     exchange(room)
@@ -259,35 +204,35 @@ def cut_before(room: Room, entry: str, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
-def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, game, monkeypatch, entry):
-    room = a_room(tmp_path, game).insert(500)
+def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
+    room = a_room(tmp_path).insert(500)
     room.play()
     cut_before(room, entry, monkeypatch)
     with pytest.raises(CutError):
         room.shown()
     room.close()
 
-    room = a_room(tmp_path, game)
+    room = a_room(tmp_path)
     assert room.state is State.PLAYING
     room.shown()
     assert len(room.cabinet.recall(Key.HANDPAY)["prizes"]) == 2
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     assert meters(room)["att_merchandise.count"] == 2
     assert len(room.records("merchandise.won")) == 2
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
-def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, game, monkeypatch, entry):
-    room = won(tmp_path, game)
+def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
+    room = won(tmp_path)
     cut_before(room, entry, monkeypatch)
     with pytest.raises(CutError):
         exchange_and_pay(room)
     room.journal.self_audit()
     room.close()
 
-    room = a_room(tmp_path, game)
+    room = a_room(tmp_path)
     assert room.state is State.HANDPAY
     owed = room.cabinet.recall(Key.HANDPAY)
     assert [held.id for held in room.journal.pending()] == [owed["id"]]
@@ -295,27 +240,27 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, game, 
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
     assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
     assert meters(room)["att_jackpot"] == (0 if delivered else 29000)
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
 # ---------------------------------------------------------------------------------------------- rulings
 @pytest.mark.requirement("Q-06")
-def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path, game):
-    room = won(tmp_path, game, CART_AND_PEARS)
+def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
+    room = won(tmp_path, CART_AND_PEARS)
     room.engine.handle(Event.MENU, key="operator")
     room.engine.handle(Event.ORPHAN_HANDPAY, form="orphan_handpay", **ONE)
     room.engine.handle(Event.MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     found = meters(room)
     assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
 @pytest.mark.requirement("F-15")
-def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path, game):
-    room = won(tmp_path, game)
+def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
+    room = won(tmp_path)
     room.engine.handle(Event.MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
     room.engine.handle(Event.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
@@ -325,13 +270,13 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path, game):
         line for line in lines("merchandise", room.journal.entries()) if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
-    assert verified(room, game) == []
+    assert verified(room) == []
     room.close()
 
 
 # ---------------------------------------------------------------------------------------------- told
-def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path, game):
-    room = won(tmp_path, game)
+def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
+    room = won(tmp_path)
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     [play] = plays(room.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
@@ -346,9 +291,9 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path, ga
 
 
 @pytest.mark.requirement("C-03")
-def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path, game):
+def test_a_place_whose_prizes_are_money_refuses_the_game(tmp_path):
     for profile in ("quebec-vlt", "monaco"):
-        offered, refused = admit((GameSlot(game=str(game)),), load_profile(profile))
+        offered, refused = admit((GameSlot(game=str(GAME)),), load_profile(profile))
         assert not offered
         assert any("it can win merchandise" in refusal.reason for refusal in refused)
     offered, refused = admit((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
@@ -371,9 +316,9 @@ def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
         ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "no game has won"),
     ],
 )
-def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, game, monkeypatch, kind, source, target, why):
+def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):
     """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
-    room = a_room(tmp_path, game, PEARS).insert(500)
+    room = a_room(tmp_path, PEARS).insert(500)
     append = room.journal.append
 
     def lying(transaction):
@@ -389,7 +334,7 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, game, monkeypatch
     room.play()
     room.shown()
     monkeypatch.undo()
-    assert any(why in found for found in verified(room, game))
+    assert any(why in found for found in verified(room))
     room.close()
 
 
@@ -399,12 +344,12 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
     return Transaction(transfers=(*transaction.transfers, more), **kept)
 
 
-def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, game, monkeypatch):
-    room = won(tmp_path, game)
+def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch):
+    room = won(tmp_path)
     monkeypatch.setattr("egm.cabinet.merchandise.finish", lambda _: None)
     older = room.cabinet.recall(Key.HANDPAY)["id"]
     exchange(room)
     room.engine.handle(Event.KEY_TURNED, key="attendant")
     room.cabinet.record("handpay.paid", transaction_id="twice", phase="settle", ref=older)
-    assert any("pays its value as well" in found for found in verified(room, game))
+    assert any("pays its value as well" in found for found in verified(room))
     room.close()
