@@ -12,6 +12,7 @@ from egm.sas.poll import VARIABLE
 from egm.sas.polls import BUILT
 from egm.sas.tables.polls import MINIMUM
 
+FAIR = Path(__file__).parents[2] / "vectors" / "fair.toml"
 #: Stops of maple-classic that pay 300 minor units for a wager of 5, and that pay nothing.
 JACKPOT = (23, 7, 5)
 
@@ -337,6 +338,48 @@ def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     assert bench.read(0x10) == plain("00002000")
     assert bench.exceptions() == [0x52]
     assert room.records("handpay.paid")[0]["person"] == "host:main"
+    room.close()
+
+
+@pytest.mark.sas(polls="1B 94", exceptions="51 52")
+def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_value(tmp_path: Path) -> None:
+    room = Room(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
+    bench = Bench(tmp_path, room, enable=["handpay_reset"])
+    room.insert(500)
+    room.play()
+    bench.exceptions()
+    room.shown()
+    assert bench.exceptions()[0] == 0x51
+    assert bench.read(0x1B) == "00" * 20
+    bench.sync()
+    room.clock.pass_seconds(16)
+    assert bench.exceptions() == []  # the host has read of it, and hears no more of it
+    assert bench.long(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
+    assert room.state is State.HANDPAY
+
+    room.engine.handle(Event.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+    assert bench.exceptions() == [0x51]
+    assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
+    bench.sync()
+    assert bench.long(0x94) == "00"
+    assert (room.state, bench.exceptions()) == (State.IDLE, [0x52])
+    assert room.journal.meters().values["att_jackpot"] == 29000
+    room.close()
+
+
+@pytest.mark.sas(exceptions="51")
+def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
+    room = Room(tmp_path)
+    bench = Bench(tmp_path, room)
+    room.insert(2000)
+    bench.exceptions()
+    room.engine.handle(Event.CASH_OUT)
+    assert bench.exceptions() == [0x51]
+    bench.read(0x1B)
+    bench.sync()
+    room.engine.handle(Event.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",))
+    assert room.records("handpay.form")
+    assert bench.exceptions() == []
     room.close()
 
 
