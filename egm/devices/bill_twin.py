@@ -303,9 +303,16 @@ class BillTwin(Twin[M]):
         return self._phase.value
 
     def state(self) -> dict[str, Any]:
-        """Status, contents and sums: inserted = stacked + returned + inside."""
+        """Status, contents and sums: inserted = stacked + returned + inside.
+
+        ``stuck``: what only a hand ends, None while there is no such thing; ``jams_next``: a jam that waits
+        for a paper.
+        """
         return {
             "status": self._status_word(),
+            "stuck": self._stuck,
+            "jams_next": self._jam_next,
+            "notes_cents": sorted(self._codes),
             "inside_cents": 0 if self._paper is None else self._paper.cents,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,

@@ -4,7 +4,7 @@ A printed ticket stays in the path until somebody takes it; unless told to ``hol
 Without power a printer forgets its job and whether the bar code was done; paper stays where it is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.devices.framing import Cutter
@@ -49,13 +49,16 @@ class PrinterTwin(Twin[M]):
         )
 
     # ------------------------------------------------------------ the mechanics
-    def _print(self, ticket: dict[str, Any]) -> None:
-        """Begin a ticket; a printer that cannot print, or is printing, throws the job away."""
+    def _print(self, lines: Sequence[str], barcode: str) -> None:
+        """Begin a ticket; a printer that cannot print, or is printing, throws the job away.
+
+        ``barcode``: the digits in its bars; empty where it has none.
+        """
         if self._busy or self._in_path or self._status().stops_printing:
             return
         self._barcode_done = False
         self._busy = True
-        self._job = ticket
+        self._job = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
         self._after(BARCODE_SECONDS, self._barcode)
 
@@ -178,7 +181,7 @@ class PrinterTwin(Twin[M]):
         return "lying"
 
     def state(self) -> dict[str, Any]:
-        """Paper, path, and every ticket that came out."""
+        """Paper, path, and every ticket that came out: its lines, its bar code, whether that is whole."""
         status = self._status()
         return {
             "status": status.stops_printing or ("printing" if self._busy else "idle"),

@@ -108,10 +108,10 @@ class TestContract:
             await rig.stop()
             (ticket,) = rig.twin.describe()["printed"]
             if protocol == "tcl":
-                assert ticket["fields"] == ["BILLET D'ENCAISSEMENT", "12,50 é", "0042", BARCODE]
+                assert ticket["lines"] == ["BILLET D'ENCAISSEMENT", "12,50 é", "0042", BARCODE]
             else:
                 assert ticket["lines"] == ["BILLET D'ENCAISSEMENT", "12,50 é", "No. 0042"]
-                assert ticket["barcode"] == BARCODE
+            assert ticket["barcode"] == BARCODE
             rig.close()
 
         jump(scene())

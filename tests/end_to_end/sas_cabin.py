@@ -14,8 +14,6 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kill_rig import texts
-
 from egm.config import StateFolder
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
@@ -201,11 +199,7 @@ class Cabin:
     def tickets(self) -> list[str]:
         """The numbers of all tickets that came out of the printer whole."""
         printed = self._hand.do("printer").state["printed"]
-        return [
-            next(text for text in texts(paper) if len(text) == 18 and text.isdigit())
-            for paper in printed
-            if paper["barcode_complete"]
-        ]
+        return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
     # ------------------------------------------------------------------ its hosts
     @contextlib.contextmanager

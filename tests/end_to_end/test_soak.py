@@ -45,9 +45,7 @@ def test_a_cabinet_lives_through_everything_and_every_cent_is_accounted_for(tmp_
     result = soak(tmp_path, seed=seed, actions=1200, profile=profile, cabinet=cabinet)
     assert result.reckoning.wrong == []
     assert result.power_cuts
-    assert {"idle", "playing", "tilt", "door_open"} <= set(
-        result.states
-    )  # seen now and then: paying is short
+    assert set(result.states) >= {"idle", "playing", "paying", "tilt", "door_open"}
     amounts = result.reckoning.amounts_cents
     assert all(amounts[name] for name in ("bills in", "wagers", "wins"))
     assert amounts["tickets out"] or amounts["coins out"] or amounts["paid by hand"]

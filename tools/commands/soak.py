@@ -75,8 +75,8 @@ def _print(result: Soak, seconds: float) -> None:
         f" {hours:.1f} hours of the cabinet's life, {seconds:.0f} s of ours"
     )
     console.print(", ".join(f"{name} {count}" for name, count in result.actions.most_common()), style="dim")
-    share = {name: count / result.states.total() for name, count in result.states.most_common()}
-    console.print("seen: " + ", ".join(f"{name} {part:.0%}" for name, part in share.items()), style="dim")
+    came = ", ".join(f"{name} {count}" for name, count in result.states.most_common())
+    console.print(f"came into: {came}", style="dim")
     table = Table("", "minor units", box=None)
     for what, cents in reckoning.amounts_cents.items():
         table.add_row(what, f"{cents:,}")

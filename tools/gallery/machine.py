@@ -117,7 +117,14 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
 def _drawer(rest: View) -> View:
     """The drawer of a bench with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
-        "bill": {"inside_cents": 0, "powered": True, "status": "idle"},
+        "bill": {
+            "inside_cents": 0,
+            "powered": True,
+            "status": "idle",
+            "stuck": None,
+            "jams_next": False,
+            "notes_cents": [100, 500, 1000, 2000, 5000, 10000],
+        },
         "coins": {"coins_cents": [5, 10, 25, 100]},
         "printer": {
             "ticket_in_path": False,

@@ -23,7 +23,7 @@ _COMING_UP_SECONDS: Final = 60.0
 
 @dataclass(slots=True)
 class Soak:
-    """What was done, how long it took the cabinet, and what came out."""
+    """What was done, how long it took the cabinet, how often it came into each state, and what came out."""
 
     seed: int
     actions: Counter[str] = field(default_factory=Counter)
@@ -63,7 +63,7 @@ async def _soak(
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
     floor = Floor(root, dice.randrange(2**32), cabinet, profile)
     crowd = Crowd(floor, dice)
-    result = Soak(seed, crowd.done)
+    result = Soak(seed, crowd.done, states=crowd.player.states)
     began = asyncio.get_running_loop().time()
     floor.start()
     crowd.repair()
@@ -79,8 +79,6 @@ async def _soak(
             crowd.act()
             await crowd.pause()
             _still_runs(floor)
-            if crowd.player.seen is not None:
-                result.states[crowd.player.seen.state] += 1
             progress(number + 1)
         await crowd.come_to_rest()
         _still_runs(floor)

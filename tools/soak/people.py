@@ -43,6 +43,8 @@ class Player:
         self._floor = floor
         self._dice = dice
         self.seen: Snapshot | None = None
+        self.states: Counter[str] = Counter()
+        """The states the machine came into, and how often, as the screen was told of them one by one."""
         self._offered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._answered = ""
         self._writer: asyncio.StreamWriter | None = None
@@ -66,6 +68,8 @@ class Player:
 
     def _sees(self, message: Message) -> None:
         if isinstance(message, Snapshot):
+            if self.seen is None or self.seen.state != message.state:
+                self.states[message.state] += 1
             self.seen = message
             if message.page is not None and message.page.id != self._answered:
                 self._answered = message.page.id
@@ -180,8 +184,8 @@ class Crowd:
 
     def _ticket(self) -> None:
         """One of the last tickets printed here, redeemed already or not, or one nobody ever printed."""
-        papers = [p for p in self._floor.say("printer")["printed"][-8:] if p["barcode_complete"]]
-        numbers = [text for paper in papers for text in _texts(paper) if len(text) == 18 and text.isdigit()]
+        papers = self._floor.say("printer")["printed"][-8:]
+        numbers = [paper["barcode"] for paper in papers if paper["barcode_complete"] and paper["barcode"]]
         number = self._dice.choice([*numbers, f"{self._dice.randrange(10**18):018d}"])
         self._floor.hand("bill", "insert_ticket", barcode=number)
 
@@ -293,11 +297,3 @@ class Crowd:
             "idle",
             "idle",
         )
-
-
-def _texts(paper: Any) -> list[str]:
-    """Every text on a printed ticket, however the printer keeps it."""
-    if isinstance(paper, str):
-        return [paper]
-    parts = paper.values() if isinstance(paper, dict) else paper if isinstance(paper, list | tuple) else ()
-    return [text for part in parts for text in _texts(part)]

@@ -27,7 +27,7 @@ class IthacaTwin(PrinterTwin[Command]):
                 self._digits = digits
             case Present():
                 if self._digits:
-                    self._print({"lines": self._lines, "barcode": self._digits})
+                    self._print(self._lines, self._digits)
                 self._forget()
             case Cancel():
                 self._forget()

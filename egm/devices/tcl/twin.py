@@ -1,5 +1,6 @@
 """A simulated TCL-style printer."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from egm.devices.printer_twin import PrinterTwin
@@ -8,6 +9,7 @@ from egm.devices.tcl.codec import Answer, AskStatus, Clear, Print
 from egm.devices.twin import Port
 
 VERSION: Final = "TCLSIM100"
+_BARCODE_DIGITS: Final = 18
 
 
 class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
@@ -26,4 +28,9 @@ class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
             case Clear():
                 self._cancel()
             case Print():
-                self._print({"template": message.template, "fields": list(message.fields)})
+                self._print(message.fields, _bars(message.fields))
+
+
+def _bars(fields: Sequence[str]) -> str:
+    """The field printed as bars: a real printer's template knows which, here it is known by its look."""
+    return next((text for text in reversed(fields) if len(text) == _BARCODE_DIGITS and text.isdigit()), "")

@@ -14,7 +14,6 @@ from egm.screen.text import Texts
 from egm.screen.theme import mix
 from egm.screen.view import View, drawer_share
 
-BILLS_CENTS: Final = (100, 500, 1000, 2000, 5000, 10000)
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
@@ -23,9 +22,8 @@ _LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
 #: Headings and their heights from the drawer's top.
 _HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 651), ("faults", 735))
 
-
-#: Digits of a ticket's bar code.
-_CODE_DIGITS: Final = 18
+#: Two rows of bills.
+_BILLS_MAX: Final = 6
 #: Where the ``index``-th of so many ``columns`` stands, from a height and with a height.
 Place = Callable[[int, int, float, float], Rect]
 
@@ -66,7 +64,8 @@ def controls(rect: Rect, view: View, texts: Texts) -> list[Control]:
     coins = _device(view, "coins_cents")
     found: list[Control] = []
     if acceptor is not None:
-        found += [money(acceptor, cents, place(i, 3, 130, 50)) for i, cents in enumerate(BILLS_CENTS)]
+        bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
+        found += [money(acceptor, cents, place(i, 3, 130, 50)) for i, cents in enumerate(bills)]
     if coins is not None:
         taken = list(view.bench[coins]["coins_cents"])[:4]
         found += [money(coins, cents, place(i, len(taken), 272, 50)) for i, cents in enumerate(taken)]
@@ -85,10 +84,8 @@ def last_ticket(view: View) -> str:
     """The bar code of the last whole ticket that came out of the bench's printer; empty: none did."""
     printer = _device(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
-        words = [job.get("barcode"), *job.get("fields", ())]
-        codes = [str(one) for one in words if one and str(one).isdigit() and len(str(one)) == _CODE_DIGITS]
-        if job.get("barcode_complete") and codes:
-            return codes[0]
+        if job.get("barcode_complete") and job.get("barcode"):
+            return str(job["barcode"])
     return ""
 
 
@@ -110,11 +107,10 @@ def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[
 
 def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> list[Control]:
     powered = bool(view.bench[acceptor].get("powered", True))
-    jammed = view.bench[acceptor].get("status") == "jammed"
+    stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
+    mend = ("clear", True) if stuck or jams_next else ("jam", False)
     found = []
-    for i, (action, on) in enumerate(
-        (("clear" if jammed else "jam", jammed), ("power_off" if powered else "power_on", not powered))
-    ):
+    for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
         command = BenchCommand(device=acceptor, action=action)
         found.append(Control(place(i, 2, 752, 50), texts.say(f"drawer.{action}"), (command,), on))
     return found

@@ -1,0 +1,72 @@
+"""The drawer's hands on real twins: what it offers can be done, and what it does wrong it can mend.
+
+A bill after a jam that waited for it never reaches escrow; it must be given back by the same hands that
+caused the jam, and the next one must be credited.
+"""
+
+import pytest
+from bill_rig import BillRig
+
+from egm.screen.scenes.drawer import controls
+from egm.screen.text import Texts
+from egm.screen.view import View
+from tools.soak.virtual import jump
+
+PROTOCOLS = ("cctalk_bill", "ebds", "id003")
+SHEET = (0.0, 0.0, 460.0, 1080.0)
+
+
+def offered(rig):
+    """What the drawer offers to do to the acceptor as it is now: action -> its control."""
+    view = View(bench={"bill": rig.twin.describe()})
+    found = controls(SHEET, view, Texts("en"))
+    return {command.action: control for control in found for command in control.commands}
+
+
+def press(rig, action):
+    for command in offered(rig)[action].commands:
+        rig.hand(command.action, **command.values)
+
+
+def notes(rig):
+    view = View(bench={"bill": rig.twin.describe()})
+    return [
+        command.values["amount_cents"]
+        for control in controls(SHEET, view, Texts("en"))
+        for command in control.commands
+        if command.action == "insert"
+    ]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_jam_made_from_the_drawer_is_mended_from_it(protocol):
+    async def scene():
+        rig = BillRig(protocol)
+        await rig.idle()
+        assert "clear" not in offered(rig)
+        press(rig, "jam")  # nothing inside: the next paper jams
+        assert "jam" not in offered(rig)
+        assert offered(rig)["clear"].on
+        await rig.insert(500)
+        await rig.until(lambda: rig.twin.describe()["stuck"])
+        assert rig.credited_cents == 0
+        assert rig.twin.describe()["inside_cents"] == 500
+        press(rig, "clear")
+        await rig.until(rig.quiet)
+        assert rig.twin.describe()["returned_cents"] == 500
+        await rig.insert(1000)
+        await rig.until(lambda: rig.credited_cents == 1000)
+        assert "clear" not in offered(rig)
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_bills_it_offers_are_those_the_acceptor_knows(protocol):
+    async def scene():
+        rig = BillRig(protocol)
+        assert notes(rig) == sorted(rig.driver.values_cents)[:6]
+        rig.close()
+
+    jump(scene())
