@@ -4,7 +4,7 @@ Everything here counts in credits (int) and exact fractions. It knows nothing of
 and takes its chance from whoever plays it: any object with ``below(bound, purpose)``.
 """
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law, MerchandiseShare
+from paytables.analysis import Analysis, BetAnalysis, Depth, Law, MerchandiseShare, mystery_rate
 from paytables.contract import (
     Choice,
     Decision,
@@ -64,5 +64,6 @@ __all__ = [
     "game_from",
     "library",
     "load_game",
+    "mystery_rate",
     "play_through",
 ]

@@ -194,6 +194,18 @@ class Analysis:
         return min(bet.rtp for bet in self.bets)
 
 
+def mystery_rate(steps: Fraction) -> Fraction:
+    """Return hits a game of a meter that takes ``steps`` games (exact, above zero) from reset to ceiling.
+
+    The secret amount is uniform between the two, so each game hits with probability 1 / ``steps`` of the
+    whole, and the last, which reaches the ceiling, with what is left. On a shared meter a game is that of
+    any machine: all of them have the same stake, and so the same chance (Québec by-law, s.92).
+    """
+    whole = steps.numerator // steps.denominator
+    games = whole * (whole + 1) / (2 * steps) + (1 - whole / steps) * (whole + 1)
+    return 1 / games
+
+
 def volatility_index(sigma: float, quantile: float = 1.65) -> float:
     """Return VI = z sigma, sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
     return quantile * sigma

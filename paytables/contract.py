@@ -113,6 +113,7 @@ class LevelPlay:
     the same odds (Québec by-law, s.92). ``increment`` is the share of the whole wager the meter grows by.
     ``reset_credits`` is what the meter starts from for that stake. ``ceiling_credits``: the meter is hit at
     a secret amount below it, which whoever keeps the meter draws; None: the game says when it is hit.
+    ``one_price``: every wager that plays for it costs exactly ``stake_credits``, so machines may share it.
     """
 
     level: str
@@ -121,6 +122,7 @@ class LevelPlay:
     increment: Fraction
     reset_credits: int
     ceiling_credits: int | None = None
+    one_price: bool = True
 
 
 #: A game being played: yields decisions, is sent choices, returns the outcome.

@@ -36,6 +36,9 @@ class Rules(Protocol):
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the definition's order."""
 
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return each level at each stake that some wager plays for it."""
+
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the game before anything was played, as JSON data."""
 
@@ -111,6 +114,10 @@ class Game:
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the definition's order."""
         return self.rules.levels(wager)
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return each level at each stake that some wager plays for it."""
+        return self.rules.every_level()
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs before anything was played, as JSON data."""

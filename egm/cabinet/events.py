@@ -86,6 +86,7 @@ class Event(StrEnum):
     MOVE_LEVEL = "move_level"
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
+    MYSTERY_WON = "mystery_won"
     LEVELS_MOVED = "levels_moved"
     # player protection, as time passes
     REMINDER_DUE = "reminder_due"

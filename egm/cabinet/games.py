@@ -5,9 +5,12 @@ choices and outcome. The machine's state only points at them by play id; what is
 in memory of what was just written or read.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
+
+MYSTERY_WON: Final = "progressive.won"
+"""The kind of entry that adds to a game what a controller found it has won."""
 
 
 def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
@@ -35,11 +38,13 @@ def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
     if start is None:
         raise KeyError(f"{play_id} has no beginning in the journal")
     game: dict[str, Any] = dict(start.record)  # type: ignore[arg-type]  # a game.start is an object
-    for entry in cabinet.journal.entries("game.choice", since=start.sequence):
-        step: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # and so is a game.choice
-        if step["play_id"] == play_id:
+    for entry in cabinet.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
+        step: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # and so are these
+        if step["play_id"] != play_id:
+            continue
+        if entry.kind == "game.choice":
             taken = {"choice": step["choice"], "draws": step["draws"]}
             game = {**game, "steps": [*game["steps"], taken], "outcome": step["outcome"]}
-            if "hits" in step:
-                game["hits"] = [*game.get("hits", ()), *step["hits"]]
+        if "hits" in step:
+            game["hits"] = [*game.get("hits", ()), *step["hits"]]
     return game

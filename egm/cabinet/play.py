@@ -190,7 +190,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         "game.start",
         transaction_id=f"{play_id}.start",
         transfers=(*wagered, *dealings.transfers),
-        dims=_dims(game),
+        dims=dims(game),
         counts={"games_played": 1},
         state={
             Key.GAME: {"play_id": play_id},
@@ -216,7 +216,7 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
         "game.choice",
         transaction_id=f"{game['play_id']}.choice-{len(game['steps'])}",
         transfers=tuple(dealings.transfers),
-        dims=_dims(game) if dealings.transfers else {},
+        dims=dims(game) if dealings.transfers else {},
         state=progressives.state_of(cabinet, game, dealings),
         story={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
     )
@@ -238,7 +238,7 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
         "game.end",
         transaction_id=f"{game['play_id']}.end",
         transfers=transfers,
-        dims=_dims(game),
+        dims=dims(game),
         counts={"games_won" if transfers else "games_lost": 1},
         state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
         story={"play_id": game["play_id"], "win_cents": win_cents},
@@ -264,7 +264,7 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
         transaction_id=reservation,
         phase=Phase.RESERVE,
         transfers=(*won, *levels, *merchandise.transfers(prizes)),
-        dims=_dims(game),
+        dims=dims(game),
         counts={"games_won": 1},
         state={
             **_ended(cabinet, game, (*won, *levels)),
@@ -397,7 +397,8 @@ def _win_cents(open_game: dict[str, Any]) -> int:
     return int(open_game["outcome"]["win_credits"]) * int(open_game["denomination_cents"])
 
 
-def _dims(open_game: dict[str, Any]) -> dict[str, str | int]:
+def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
+    """What the meters of a game are told apart by."""
     return {
         "game": open_game["game"]["id"],
         "paytable": f"{open_game['game']['id']}@{open_game['game']['version']}",

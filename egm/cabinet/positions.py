@@ -15,6 +15,7 @@ OF_THE_PLAYER: Final = frozenset(
         "game",
         "last_game",
         "awaiting_award",
+        "undecided",
         "pay_out",
         "print",
         "hopper",

@@ -17,7 +17,7 @@ from egm.link.messages import Notice, ProgressiveWin
 from egm.progressive import posting
 from egm.progressive.display import Status
 from egm.progressive.level import Level
-from egm.progressive.pools import Pool
+from egm.progressive.pools import Keeper, Pool
 from egm.progressive.round import LinkMark, Memory, Round
 from meters import Transfer
 from paytables import Game, Wager
@@ -213,7 +213,9 @@ def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transf
 
 def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str, Any]:
     """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
-    state: dict[str, Any] = {} if cabinet.recall(Key.AWAITING) is None else {Key.AWAITING: None}
+    state: dict[str, Any] = {
+        key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.recall(key) is not None
+    }
     for award in awards(cabinet, game):
         kept: Any = cabinet.journal.state(f"{Key.CLAIM}{award.claim}")
         if kept is not None:
@@ -224,25 +226,49 @@ def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str,
 def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
     """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
     for number, award in enumerate(awards(cabinet, game), start=1):
-        entry_id = f"{game['play_id']}.hit-{number}"
-        if cabinet.journal.get(entry_id) is not None:  # a cut came between this and the game's end
-            continue
-        broadcast = award.claim is None and not _is_kept(cabinet, award.pool)
-        cabinet.record(
-            "progressive.hit_broadcast" if broadcast else "progressive.hit",
-            transaction_id=entry_id,
-            counts={"progressive.hits_paid": 1},
-            story={
-                "machine": cabinet.identity.serial,
-                "play_id": game["play_id"],
-                "game": game["game"]["id"],
-                "pool": award.pool,
-                "level": award.level,
-                "amount_cents": award.amount_cents,
-                "way": way,
-                "unanswered": award.unanswered,
-            },
+        register_hit(
+            cabinet,
+            game,
+            f"{game['play_id']}.hit-{number}",
+            pool=award.pool,
+            level=award.level,
+            amount_cents=award.amount_cents,
+            way=way,
+            unanswered=award.unanswered,
+            broadcast=award.claim is None and not _is_kept(cabinet, award.pool),
         )
+
+
+def register_hit(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    entry_id: str,
+    *,
+    pool: str,
+    level: str,
+    amount_cents: int | None,
+    way: str,
+    unanswered: bool = False,
+    broadcast: bool = False,
+) -> None:
+    """Write one hit into the win register, once: ``entry_id`` is its own."""
+    if cabinet.journal.get(entry_id) is not None:  # a cut came between this and the game's end
+        return
+    cabinet.record(
+        "progressive.hit_broadcast" if broadcast else "progressive.hit",
+        transaction_id=entry_id,
+        counts={"progressive.hits_paid": 1},
+        story={
+            "machine": cabinet.identity.serial,
+            "play_id": game["play_id"],
+            "game": game["game"]["id"],
+            "pool": pool,
+            "level": level,
+            "amount_cents": amount_cents,
+            "way": way,
+            "unanswered": unanswered,
+        },
+    )
 
 
 def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
@@ -274,9 +300,24 @@ def levels_are_up(cabinet: Cabinet, _: Occurrence) -> bool:
 
 
 def awards_are_locked(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The controller has answered every claim of the open game."""
+    """The controller has answered every claim of the open game, and said whether it has won a mystery."""
     game = open_game(cabinet)
-    return game is not None and all(award.amount_cents is not None for award in awards(cabinet, game))
+    if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
+        return False
+    return cabinet.recall(Key.UNDECIDED) == game["play_id"] or not undecided(cabinet, game)
+
+
+def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
+    """The linked mystery levels of which it is not known yet whether a game has won them."""
+    link = cabinet.link
+    return tuple(
+        share["pool"]
+        for share in game.get("fed", ())
+        if (pool := cabinet.pools.by_id.get(share["pool"])) is not None
+        and pool.keeper is Keeper.CONTROLLER
+        and pool.definition.terms.mystery
+        and (link is None or link.decided(pool.id) < share["sequence"])
+    )
 
 
 def attendant_may_settle(cabinet: Cabinet, _: Occurrence) -> bool:
@@ -343,6 +384,14 @@ def settle_unanswered(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": kept["shown_cents"]}
         )
+    if game is not None and (open_ := undecided(cabinet, game)):
+        cabinet.record(
+            "progressive.undecided",
+            transaction_id=f"{game['play_id']}.undecided",
+            state={Key.UNDECIDED: game["play_id"]},
+            story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(occurrence)},
+        )
+        cabinet.notice = Notice(code="progressive_undecided", severity="warning")
 
 
 def show_levels(_: Cabinet, __: Occurrence) -> None:

@@ -48,6 +48,7 @@ FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
     (Event.AWARD_LOCKED, ("record_award",), Next.SAME),
     (Event.CLAIM_CLOSED, ("close_claim",), Next.SAME),
+    (Event.MYSTERY_WON, ("record_mystery",), Next.STANDING),
     (Event.LEVELS_MOVED, ("show_levels",), Next.SAME),
     (Event.DISABLED, ("record_disabled",), Next.STANDING),
     (Event.ENABLED, ("record_enabled",), Next.STANDING),

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from egm.cabinet import level_views, merchandise, protection
+from egm.cabinet import level_views, merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
-from egm.cabinet.games import last_game
+from egm.cabinet.games import last_game, open_game
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
 from egm.link.messages import GameView, Handpay, Notice, PayOut, Snapshot, Tilt
@@ -114,7 +114,9 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
         for code, entry in cabinet.faults.items()
     ]
     if cabinet.recall(Key.AWAITING) is not None:
-        notices.append(Notice(code="award_awaited", severity="warning"))
+        game = open_game(cabinet)
+        won = game is not None and progressives.awards(cabinet, game)
+        notices.append(Notice(code="award_awaited" if won else "mystery_awaited", severity="warning"))
     if cabinet.recall(Key.SERVICE) is not None:
         notices.append(Notice(code="service_called"))
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
-from egm.cabinet import progressives
+from egm.cabinet import mysteries, progressives
 from egm.cabinet.attachments import Surroundings
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.states import Event
@@ -12,7 +12,18 @@ from egm.link.messages import Snapshot
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import Position, Shown, Status
 from egm.progressive.exact import rational
-from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, News, Over
+from egm.progressive.link import (
+    Ahead,
+    Behind,
+    Complaint,
+    Decided,
+    Found,
+    Link,
+    Locked,
+    News,
+    Over,
+    Sealed,
+)
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.round import LinkMark
 
@@ -42,6 +53,8 @@ class ProgressiveLink:
         self._connections = 0
         self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
         self._told: dict[str, Shown] = {}
+        self._decided: dict[str, int] = {}
+        self._found: dict[str, Found] = {}
         self._seen = 0
         self._complaints = 0
         self._attending = False
@@ -60,6 +73,7 @@ class ProgressiveLink:
             while True:
                 self._link.tick(self._now_ns())
                 self._attend()
+                self._tell_found()
                 self._show()
                 await asyncio.sleep(_TICK_SECONDS)
 
@@ -87,6 +101,10 @@ class ProgressiveLink:
         else:
             since = self._cabinet.journal.sequence
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
+
+    def decided(self, pool: str) -> int:
+        """The last contribution of which it is known, and recorded, whether it has won a mystery level."""
+        return self._decided.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
@@ -148,6 +166,9 @@ class ProgressiveLink:
                 way=kept["way"],
             )
             self._link.paid(commit, claim, now_ns)
+            return
+        if kept.get("mystery"):
+            self._link.won(claim, now_ns)
             return
         self._link.hit(claim, now_ns)
         if kept["amount_cents"] is not None:
@@ -222,6 +243,27 @@ class ProgressiveLink:
                 self._cabinet.log("progressive.behind", {"pool": news.level, "counted": news.sequence})
             case Complaint():
                 self._complain(news.code, news.text)
+            case Sealed():
+                mysteries.note_seal(self._cabinet, news.level, news.prize, news.commitment)
+            case Found():
+                self._found[news.won.claim] = news
+                self._tell_found()
+            case Decided():
+                self._decide(news.level, news.sequence)
+
+    def _tell_found(self) -> None:
+        """Let the machine record what it has won; one that is not free to pay it now is told again."""
+        for claim, found in list(self._found.items()):
+            self._around.handle(Occurrence(Event.MYSTERY_WON, {"level": found.level, "won": found.won}))
+            if mysteries.is_recorded(self._cabinet, claim):
+                del self._found[claim]
+
+    def _decide(self, level: str, sequence: int) -> None:
+        """A game that waited for this may end."""
+        if sequence > self.decided(level):
+            self._decided[level] = sequence
+            if self._cabinet.recall(Key.AWAITING) is not None:
+                self._around.handle(Occurrence(Event.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:
         """Record what was refused or not understood, as far as one connection may."""

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from egm.errors import OperatorError
 from egm.progressive.exact import Rational
 from egm.progressive.level import Terms, TermsError
-from paytables import PaytableError, load_game
+from paytables import LevelPlay, PaytableError, load_game, mystery_rate
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """A level's id: a word of an account name and of a topic."""
@@ -69,7 +69,8 @@ class _Entry(_Table):
     """One ``[[level]]`` of a level file.
 
     The exact mean hits of one wager of ``stake_cents`` are written as ``odds``, or are those of a ``game``
-    (library id or file) and its level ``game_level``.
+    (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller
+    decides at a secret amount below its ceiling, follow from base, ceiling, increment and stake.
     """
 
     id: LevelId
@@ -83,6 +84,7 @@ class _Entry(_Table):
     increment: Rational
     hidden: Rational = Fraction(0)
     ceiling_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    mystery: bool = False
 
 
 class _LevelFile(_Table):
@@ -117,18 +119,19 @@ def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]
             raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
         if {"en", "fr"} - entry.name.keys():
             raise LevelFileError(f"{where}: name: it needs a text in en and fr")
-        odds = _odds(entry, where)
-        if odds <= 0:
-            raise LevelFileError(f"{where}: odds: nobody could win it")
         try:
             terms = Terms(
                 base_cents=entry.base_cents,
                 increment=entry.increment,
                 hidden=entry.hidden,
                 ceiling_cents=entry.ceiling_cents,
+                mystery=entry.mystery,
             )
         except TermsError as error:
             raise LevelFileError(f"{where}: {error}") from None
+        odds = _odds(entry, terms, where)
+        if odds <= 0:
+            raise LevelFileError(f"{where}: odds: nobody could win it")
         chance = Chance(stake_cents=entry.stake_cents, odds=odds)
         found[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
@@ -136,23 +139,50 @@ def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]
     return tuple(found.values())
 
 
-def _odds(entry: _Entry, where: str) -> Fraction:
-    """The odds written, or those of the game's definition, whose share of wagers must be the level's too."""
-    if (entry.odds is None) == (entry.game is None) or (entry.game is None) != (entry.game_level is None):
+def mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
+    """The exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
+    room_cents = (terms.ceiling_cents or 0) - terms.base_cents
+    return mystery_rate(room_cents / (terms.increment * stake_cents))
+
+
+def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
+    """The odds written, or those of the game's definition, or of a mystery level's own terms."""
+    if entry.mystery and entry.odds is not None:
+        raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
+    named = (entry.game is not None, entry.game_level is not None)
+    if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
         raise LevelFileError(f"{where}: odds: write odds, or game and game_level")
-    if entry.odds is not None:
-        return entry.odds
+    if entry.game is not None:
+        return _odds_of_game(entry, where)
+    return mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
+
+
+def _odds_of_game(entry: _Entry, where: str) -> Fraction:
+    """What the game's definition says of the stake; its other figures must be the level's too."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:
         raise LevelFileError(f"{where}: game: {error}") from None
     for cents in game.denominations_cents:
-        for credits_ in game.bet_options:
-            for play in game.levels(game.wager(credits_)):
-                if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
-                    if play.increment != entry.increment:
-                        raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
-                    return play.odds
+        for play in game.every_level():
+            if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
+                _same_as_the_game(entry, play, cents, where)
+                return play.odds
     raise LevelFileError(
         f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
     )
+
+
+def _same_as_the_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
+    if not play.one_price:
+        raise LevelFileError(f"{where}: game_level: wagers of several prices play for it")
+    if play.increment != entry.increment:
+        raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
+    if entry.mystery != (play.ceiling_credits is not None):
+        raise LevelFileError(f"{where}: mystery: the game says {str(not entry.mystery).lower()}")
+    if play.ceiling_credits is not None:
+        terms = (play.reset_credits * cents, play.ceiling_credits * cents)
+        if terms != (entry.base_cents, entry.ceiling_cents):
+            raise LevelFileError(
+                f"{where}: base_cents, ceiling_cents: the game says {terms[0]} and {terms[1]}"
+            )

@@ -48,6 +48,10 @@ class LinkFace(Face, Protocol):
         """How far the controller has come with this machine's contributions; None: nothing is known."""
         ...
 
+    def decided(self, pool: str) -> int:
+        """The last contribution of which it is known, and recorded, whether it has won a mystery level."""
+        ...
+
 
 class Hearing(Face, Protocol):
     """The levels a SAS host broadcasts."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from egm.progressive.display import Shown, Status
-from egm.progressive.messages import Contribution, Enrolment, Reason, Value
+from egm.progressive.messages import Contribution, Enrolment, Joined, Reason, Value
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
@@ -19,6 +19,9 @@ class Feeder:
     """The state of one linked level. Times are monotonic nanoseconds."""
 
     pool: Pool
+    prize: int = 0
+    commitment: str = ""
+    """Of a mystery level: the prize now played for, and the commitment to its secret amount."""
     joined: bool = False
     refused: Reason | None = None
     counted: int = 0
@@ -53,6 +56,28 @@ class Feeder:
         self.values_heard = 0
         self.sent = self.counted
 
+    @property
+    def mystery(self) -> bool:
+        """Whether the controller decides who wins it."""
+        return self.pool.definition.terms.mystery
+
+    def objection(self, joined: Joined) -> tuple[Reason, str] | None:
+        """Why this machine cannot feed the level as the controller keeps it, or None.
+
+        Its increment is the game's, and it starts from no less than the game's return is stated with (s.93).
+        A mystery level must be won by the same amount.
+        """
+        ours = self.pool.definition.terms
+        if joined.increment != ours.increment:
+            return Reason.OTHER_INCREMENT, f"{joined.increment}, this machine adds {ours.increment}"
+        if joined.base_cents < ours.base_cents:
+            return Reason.OTHER_TERMS, f"base {joined.base_cents}; this machine's game says {ours.base_cents}"
+        ceiling_cents = joined.ceiling_cents if joined.mystery else None
+        if ceiling_cents != (ours.ceiling_cents if ours.mystery else None):
+            why = f"to be won by {ceiling_cents}; this machine's game says {ours.ceiling_cents}"
+            return Reason.OTHER_TERMS, why
+        return None
+
     def shown(self, now_ns: int, stale_ns: int) -> Shown:
         """What the level shows now, and whether it is to be believed."""
         if not self.joined or self.heard_ns is None:
@@ -72,6 +97,7 @@ class Feeder:
         if wrong:
             return wrong
         self.value_sequence, self.falls, self.amount_cents = value.sequence, value.falls, value.amount_cents
+        self.prize, self.commitment = value.prize, value.commitment
         self.values_heard += 1
         self.heard_ns = now_ns
         return ""

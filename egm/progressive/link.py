@@ -8,6 +8,8 @@ told to the link again at start. Whatever is not answered is sent again; both en
   controller names it.
 * A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
 * A commit is sent once the award is paid, and again until the controller has closed the claim.
+* Who wins a mystery level the controller decides as it counts, and says so with the count: what this machine
+  has won is news until the machine has made it durable, and then a claim that is awarded from the start.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,6 +33,7 @@ from egm.progressive.messages import (
     Reason,
     Refused,
     Value,
+    Won,
 )
 from egm.progressive.pools import Keeper, Pool
 
@@ -102,7 +105,32 @@ class Complaint:
     text: str
 
 
-News = Locked | Over | Ahead | Behind | Complaint
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A mystery level has another prize: its number, and the commitment to its secret amount."""
+
+    level: str
+    prize: int
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The controller found that a contribution of this machine has won a mystery level."""
+
+    level: str
+    won: Won
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Whatever this machine's contributions up to ``sequence`` have won of a mystery level is known."""
+
+    level: str
+    sequence: int
+
+
+News = Locked | Over | Ahead | Behind | Complaint | Sealed | Found | Decided
 
 
 class Link:
@@ -169,6 +197,11 @@ class Link:
         self._open.setdefault(claim.claim, _Open(claim))
         self._pursue(claim.claim, now_ns)
 
+    def won(self, claim: Claim, now_ns: int) -> None:
+        """What the controller found won is durable on the machine, its amount known: only to be paid."""
+        self._open.setdefault(claim.claim, _Open(claim, awarded=True))
+        self._pursue(claim.claim, now_ns)
+
     def locked(self, claim: str) -> None:
         """The award is durable on the machine."""
         if claim in self._open:
@@ -212,7 +245,7 @@ class Link:
             case Value():
                 self._value(message, now_ns)
             case Counted():
-                self._counted(message.level, message.sequence, now_ns)
+                self._counted(message.level, message.sequence, message.won, now_ns)
             case Award():
                 self._award(message)
             case Closed():
@@ -247,16 +280,16 @@ class Link:
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
-        if message.increment != feeder.pool.definition.terms.increment:
-            ours = feeder.pool.definition.terms.increment
-            self._turn_away(feeder, Reason.OTHER_INCREMENT, f"{message.increment}, this machine adds {ours}")
+        objection = feeder.objection(message)
+        if objection is not None:
+            self._turn_away(feeder, *objection)
             return
         feeder.joined, feeder.refused = True, None
         if message.counted < feeder.counted:
             feeder.counted = feeder.sent = message.counted
             feeder.pending.clear()
             self._news.append(Behind(message.level, message.counted))
-        self._counted(message.level, message.counted, now_ns)
+        self._counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
     def _turn_away(self, feeder: Feeder, reason: Reason, detail: str) -> None:
@@ -269,14 +302,20 @@ class Link:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
+        before = feeder.commitment
         wrong = feeder.hear(message, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
+        elif feeder.commitment != before and feeder.mystery:
+            self._news.append(Sealed(message.level, feeder.prize, feeder.commitment))
 
-    def _counted(self, level: str, sequence: int, now_ns: int) -> None:
+    def _counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
         feeder = self.feeders.get(level)
         if feeder is None:
             return
+        if feeder.mystery:
+            self._news += [Found(level, each) for each in won if each.claim not in self._open]
+            self._news.append(Decided(level, sequence))
         if sequence > feeder.last:
             self._news.append(Ahead(level, sequence))
         feeder.count(sequence)

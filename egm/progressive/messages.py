@@ -9,19 +9,30 @@ its id, and the answer to a repeat is the first answer again. What does not pars
 
     machine -> Join                     controller -> Joined, or Refused
     machine -> Contribution             controller -> Counted (cumulative), or Refused: a gap
+                                        (of a mystery level: with what this machine has won and not committed)
     controller -> Value (on every change, and at least once a second)
     machine -> Claim                    controller -> Award: the locked amount; the level is reset
     machine -> Commit (it is paid)      controller -> Closed
 """
 
 from enum import StrEnum
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+)
 
 from egm.errors import PeerError
 from egm.progressive.definition import LevelId
 from egm.progressive.exact import Rational
+from egm.progressive.trigger import Trigger, TriggerError
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """A longer message is refused unread."""
@@ -46,6 +57,8 @@ class Reason(StrEnum):
     OTHER_STAKE = "other_stake"
     OTHER_ODDS = "other_odds"
     OTHER_INCREMENT = "other_increment"
+    OTHER_TERMS = "other_terms"
+    """A base below the one the game's return is stated with, or another kind of level or ceiling."""
     GAP = "gap"
     """A contribution out of sequence: send again from ``next``."""
     WRONG_AMOUNT = "wrong_amount"
@@ -78,10 +91,36 @@ class Join(_Message):
     levels: Annotated[tuple[Enrolment, ...], Field(min_length=1, max_length=32)]
 
 
+def _trigger(data: Any) -> Trigger:
+    if isinstance(data, Trigger):
+        return data
+    try:
+        return Trigger.from_json(data)
+    except TriggerError as error:
+        raise ValueError(str(error)) from None
+
+
+class Won(_Message):
+    """A mystery prize the controller found won by contribution ``sequence`` of the machine it is told to.
+
+    ``amount_cents`` is locked and the level reset; ``order`` numbers the hits of the level. ``trigger`` is
+    the secret amount, which may be known now. It is told with every count until the machine has committed.
+    """
+
+    claim: ClaimId
+    sequence: Annotated[StrictInt, Field(ge=1)]
+    amount_cents: Cents
+    order: Annotated[StrictInt, Field(ge=1)]
+    at_utc: str = ""
+    trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json)]
+
+
 class Joined(_Message):
     """The machine is enrolled in ``level``; ``increment`` is the share of its wagers the level adds.
 
-    ``counted`` is the last contribution of this machine the controller has.
+    The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is
+    the last contribution of this machine the controller has, and ``won`` what these have won and is not
+    committed.
     """
 
     type: Literal["joined"] = "joined"
@@ -89,14 +128,19 @@ class Joined(_Message):
     nonce: ClaimId
     level: LevelId
     increment: Rational
+    base_cents: Cents
+    ceiling_cents: Cents | None = None
+    mystery: bool = False
     counted: Sequence
+    won: tuple[Won, ...] = ()
 
 
 class Value(_Message):
     """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
-    same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)).
+    same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
+    the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).
     """
 
     type: Literal["value"] = "value"
@@ -107,6 +151,8 @@ class Value(_Message):
     falls: Sequence = 0
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
     names: dict[str, str] = {}
+    prize: Sequence = 0
+    commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
     def contradiction(self, amount_cents: int, falls: int) -> str:
         """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
@@ -132,12 +178,17 @@ class Contribution(_Message):
 
 
 class Counted(_Message):
-    """Every contribution of this machine to this level up to ``sequence`` is durable at the controller."""
+    """Every contribution of this machine to this level up to ``sequence`` is durable at the controller.
+
+    ``won``: all that these have won of a mystery level and that is not committed yet. What is not in it and
+    not committed is not won.
+    """
 
     type: Literal["counted"] = "counted"
     machine: MachineId
     level: LevelId
     sequence: Sequence
+    won: tuple[Won, ...] = ()
 
 
 class Claim(_Message):

@@ -89,23 +89,22 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
     """
     mine = {slot.level: slot for slot in slots if slot.game == game.id}
     found: dict[tuple[str, int], Pool] = {}
-    for cents in denominations_cents:
-        for credits_ in game.bet_options:
-            for play in game.levels(game.wager(credits_)):
-                slot = mine.get(play.level)
-                if slot is None:
-                    raise NoPoolError(
-                        f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
-                        "does not configure"
-                    )
-                if slot.kind is not Kind.STAND_ALONE and play.stake_credits != credits_:
-                    raise NoPoolError(
-                        f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
-                        "takes one stake only"
-                    )
-                pool = _pool(game, play, slot, cents)
-                if pool is not None:
-                    found[play.level, pool.definition.chance.stake_cents] = pool
+    for play in game.every_level():
+        slot = mine.get(play.level)
+        if slot is None:
+            raise NoPoolError(
+                f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
+                "does not configure"
+            )
+        if slot.kind is not Kind.STAND_ALONE and not play.one_price:
+            raise NoPoolError(
+                f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
+                "takes one stake only"
+            )
+        for cents in denominations_cents:
+            pool = _pool(game, play, slot, cents)
+            if pool is not None:
+                found[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(found.values())
 
 
@@ -140,9 +139,9 @@ def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int)
         Keeper.CONTROLLER: f"{named}",
         Keeper.BROADCAST: f"sas.{named}",
     }[keeper]
-    if keeper is not Keeper.MACHINE and play.ceiling_credits is not None:
+    if keeper is Keeper.BROADCAST and play.ceiling_credits is not None:
         raise NoPoolError(
-            f"{game.id}: level {play.level!r} is hit by its amount, which only its keeper knows"
+            f"{game.id}: level {play.level!r} is hit by its amount, and a broadcast does not say who hit it"
         )
     base_cents = play.reset_credits * denomination_cents
     ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents

@@ -11,7 +11,7 @@ from paytables.keno import bounds
 from paytables.keno.law import credits_law, draw_law, factors, level_rates, repeat
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, every_option, prize_name
-from paytables.keno.ticket import Selection, Ticket
+from paytables.keno.ticket import Selection, Ticket, tables_of
 
 
 def analyse(
@@ -41,6 +41,7 @@ def analyse(
 
 def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
     """Return the figures of any ticket, exact; or, where its selections overlap too much, exact bounds."""
+    tables = tables_of(tables, ticket)
     try:
         one_draw = draw_law(definition, tables, ticket)
     except AnalysisError as error:
@@ -85,12 +86,16 @@ def _straight(
 
 
 def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes whose figures differ: the least, and the least that plays for each level."""
+    """Return the stakes whose figures differ: the least, and the least that plays for each level.
+
+    Above the one stake of a linked level stands the next, which does not play for it.
+    """
     offered = definition.marks.stakes
     least = {min(offered)}
     for level in definition.progressive:
         if level.spots == spots:
-            least.add(min(stake for stake in offered if stake >= level.stake))
+            playing = sorted(stake for stake in offered if stake >= level.stake)
+            least.update(playing[: 2 if level.linked else 1])
     return sorted(least)
 
 
@@ -166,11 +171,11 @@ def _forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
     found = []
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
-        levels = sum(1 for p in definition.progressive if p.spots == form.spots and stake >= p.stake)
-        key = (form.id, levels)
+        open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
+        key = (form.id, len(open_to), tables_of(tables, ticket).closed)
         whole = definition.most_paid is None or _greatest(tables, ticket) <= definition.most_paid
         if whole and key in seen:
             continue

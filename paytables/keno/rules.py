@@ -74,15 +74,15 @@ class KenoRules:
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
-        known = self.quick_pick(bought, draw)
+        known, tables = self.quick_pick(bought, draw), ticket.tables_of(self.tables, bought)
         wins: list[Win] = []
         levels: list[str] = []
         shown: list[Json] = []
         for n in range(1, known.draws + 1):
             drawn = self.draw_balls(draw, known.options)
-            ways = evaluate(self.tables, known, drawn)
+            ways = evaluate(tables, known, drawn)
             paid = share_out([way.credits for way in ways], self.definition.most_paid)
-            reached = levels_won(self.tables, ways)
+            reached = levels_won(tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached
             shown.append(present.draw(n, drawn, ways, paid, reached))
@@ -116,20 +116,35 @@ class KenoRules:
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the levels some way of the ticket plays for. The chance is one way's, at the least stake."""
-        selections = self.ticket(wager.options).selections
-        played = {(spots, s.stakes[spots]) for s in selections for spots in s.ways()}
+        bought = self.ticket(wager.options)
+        closed = ticket.tables_of(self.tables, bought).closed
+        played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.ways()}
+        return tuple(
+            play
+            for i, (level, play) in enumerate(
+                zip(self.definition.progressive, self.every_level(), strict=True)
+            )
+            if not closed >> i & 1
+            and any(spots == level.spots and stake >= level.stake for spots, stake in played)
+        )
+
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return every level at its least stake, which is the only one of a linked level."""
+        return self._every_level
+
+    @cached_property
+    def _every_level(self) -> tuple[LevelPlay, ...]:
+        cycle = self.definition.cycle
         return tuple(
             LevelPlay(
                 level=level.id,
                 stake_credits=level.stake,
-                odds=Fraction(
-                    figures.caught(self.definition, level.spots, level.catch, 0, 0), self.definition.cycle
-                ),
+                odds=Fraction(figures.caught(self.definition, level.spots, level.catch, 0, 0), cycle),
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
+                one_price=level.linked,
             )
             for level in self.definition.progressive
-            if any(spots == level.spots and stake >= level.stake for spots, stake in played)
         )
 
     def presentation(self) -> dict[str, Json]:

@@ -80,13 +80,18 @@ class Progressive(Strict):
     """A progressive level, won beside the table's pay when a way of ``spots`` catches ``catch``.
 
     It is won at most once a draw by one ticket, however many of its ways catch it; no bonus multiplies it.
+    A ``linked`` level is shared by machines, where all must ask the same and offer the same chance (Québec
+    by-law, s.92): it is played for by a ticket of one such way at exactly ``stake`` for one draw, and by no
+    other.
     """
 
     id: Identifier
     name: Text
     spots: PositiveInt
     catch: Catch
-    stake: PositiveInt = Field(default=1, description="the least stake a way that plays for it")
+    stake: PositiveInt = Field(
+        default=1, description="the least stake a way that plays for it; linked: the only one"
+    )
     reset_credits: PositiveInt
     increment: Share = Field(description="the share of each eligible wager that the meter grows by")
     linked: bool = False

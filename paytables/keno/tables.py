@@ -62,6 +62,8 @@ class Tables:
 
     pays: Mapping[int, Mapping[int, int]]
     levels: tuple[Progressive, ...]
+    closed: int = 0
+    """The levels, as bits, that the ticket in hand does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
         """Return the credits paid for each credit staked."""
@@ -69,10 +71,13 @@ class Tables:
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
         """Return the levels the catch wins, level *i* as bit *i*."""
-        return sum(
-            1 << i
-            for i, level in enumerate(self.levels)
-            if level.spots == spots and level.catch == catch and stake >= level.stake
+        return (
+            sum(
+                1 << i
+                for i, level in enumerate(self.levels)
+                if level.spots == spots and level.catch == catch and stake >= level.stake
+            )
+            & ~self.closed
         )
 
 
@@ -139,6 +144,9 @@ class _Check:
             self._catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
                 raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
+            if level.linked and level.stake not in self.definition.marks.stakes:
+                why = f"a linked level is played for at one stake, and {level.stake} is not on offer"
+                raise self.refuse(f"progressive.{n}.stake", why)
 
     def forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         marks = self.definition.marks

@@ -7,7 +7,7 @@ group of one number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paytables.contract import Json
 from paytables.errors import WagerError
@@ -76,6 +76,18 @@ class Ticket:
             "draws": self.draws,
             "bonuses": list(self.options.bought),
         }
+
+
+def tables_of(tables: Tables, ticket: Ticket) -> Tables:
+    """Return the tables as this ticket plays them: without the linked levels it does not play for."""
+    plain = ticket.draws == 1 and len(ticket.selections) == 1
+    ways = ticket.selections[0].ways() if plain else {}
+    closed = sum(
+        1 << i
+        for i, level in enumerate(tables.levels)
+        if level.linked and (ways != {level.spots: 1} or ticket.cost != level.stake)
+    )
+    return replace(tables, closed=closed)
 
 
 def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:

@@ -16,6 +16,7 @@ from paytables.analysis import (
     MerchandiseShare,
     Prize,
     ProgressiveShare,
+    mystery_rate,
 )
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
@@ -197,7 +198,7 @@ def _progressives(
         if level.one_in is not None:
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
-            rate = _mystery_rate((level.ceiling_credits - reset) / (increment * cost))
+            rate = mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         rest = cost * (1 - rtp)
         found.append(
             ProgressiveShare(
@@ -210,14 +211,3 @@ def _progressives(
             )
         )
     return tuple(found)
-
-
-def _mystery_rate(steps: Fraction) -> Fraction:
-    """Return hits a game of a meter that takes ``steps`` games from reset to ceiling.
-
-    The secret amount is uniform between the two, so each game hits with probability 1 / ``steps`` of the
-    whole, and the last, which reaches the ceiling, with what is left.
-    """
-    whole = steps.numerator // steps.denominator
-    games = whole * (whole + 1) / (2 * steps) + (1 - whole / steps) * (whole + 1)
-    return 1 / games

@@ -180,6 +180,15 @@ class ReelRules:
             if odds[level.id]
         )
 
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return each level at each price it is played for; the first bet of a price speaks for it."""
+        found: dict[tuple[str, int], LevelPlay] = {}
+        for mode in self.modes.values():
+            for times in self.definition.bets.levels:
+                for play in self.levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
+                    found.setdefault((play.level, play.stake_credits), play)
+        return tuple(found.values())
+
     def presentation(self) -> dict[str, Json]:
         """Return strips, window, symbols, lines and pays as the screen draws them."""
         return present.presentation(self.definition, self.stages)

@@ -124,6 +124,10 @@ class WheelRules:
         """Return none: a wheel has no progressive levels."""
         return ()
 
+    def every_level(self) -> tuple[LevelPlay, ...]:
+        """Return none: a wheel has no progressive levels."""
+        return ()
+
     def presentation(self) -> dict[str, Json]:
         """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""
         definition = self.definition

@@ -2,7 +2,8 @@
 
 Nothing the machine says of an amount is believed: the terms come from the entry that opened the level, the
 share and the odds from the game's definition, the wager and the draws from the game's entry. What follows
-from them must be the transfers, the state and the awards the machine wrote.
+from them must be the transfers, the state and the awards the machine wrote. A mystery prize that a controller
+found won must have the secret this machine had heard the commitment to before.
 """
 
 from collections import Counter
@@ -14,6 +15,7 @@ from egm.progressive import posting
 from egm.progressive.exact import rational
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from egm.progressive.round import MYSTERY
+from egm.progressive.trigger import Trigger, TriggerError
 from meters import StoredEntry, Transfer
 from meters.recall import PLAY_START, PLAY_STEPS, story
 from paytables import Game, LevelPlay, PaytableError, Wager
@@ -22,6 +24,9 @@ from tools.audit.games import Shelf
 _OPENED: Final = "progressive.opened"
 _CHANGED: Final = "progressive.changed"
 _ANSWERS: Final = ("progressive.award", "progressive.unanswered")
+_SEALED: Final = "progressive.sealed"
+_WON: Final = "progressive.won"
+_BY_HAND: Final = "out:handpay_progressive"
 _HOUSE: Final = "house:progressive:"
 
 
@@ -42,6 +47,9 @@ class LevelAudit:
         self._open: dict[str, _Play] = {}
         self._sequences: dict[str, int] = {}
         self._answers: dict[str, int] = {}
+        self._seals: dict[str, tuple[int, str]] = {}
+        self._wagers: dict[tuple[str, int], str] = {}
+        """The play of each contribution to a controller's mystery level."""
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[Any, ...]] = {}
 
@@ -73,10 +81,6 @@ class LevelAudit:
             self._check_state(entry, [pool])
         elif entry.kind == "progressive.moved":
             self._moved(entry, str(told["source"]), str(told["target"]))
-        elif entry.kind in _ANSWERS:
-            self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
-        elif entry.kind == "progressive.ahead":
-            self._sequences[str(told["pool"])] = int(told["counted"])
         elif entry.kind == PLAY_START:
             self._started(entry, told)
         elif entry.kind in PLAY_STEPS and told.get("play_id") in self._open:
@@ -85,6 +89,19 @@ class LevelAudit:
             self._check_moves(entry, moved)
         elif entry.kind in {"game.end", "game.void"}:
             self._ended(entry, self._open.pop(str(told.get("play_id")), None))
+        else:
+            self._heard(entry, told)
+
+    def _heard(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+        """What a controller has said."""
+        if entry.kind == _SEALED:
+            self._seals[str(told["pool"])] = int(told["prize"]), str(told["commitment"])
+        elif entry.kind == _WON:
+            self._won(entry, told)
+        elif entry.kind in _ANSWERS:
+            self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
+        elif entry.kind == "progressive.ahead":
+            self._sequences[str(told["pool"])] = int(told["counted"])
 
     def _opened(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         pool = str(told["pool"])
@@ -117,6 +134,8 @@ class LevelAudit:
             if pool not in self.levels:
                 if pool in shares:  # a broadcast level is fed from the meters
                     self._contributed(entry, each, shares[pool], wager_cents)
+                    if each.ceiling_credits is not None:
+                        self._wagers[pool, int(shares[pool]["sequence"])] = str(told["play_id"])
                 continue
             before = self.levels[pool]
             self._check_terms(entry, pool, each, (game.id, told["denomination_cents"]))
@@ -162,6 +181,39 @@ class LevelAudit:
         self._sequences[pool] = sequence
         if rational(share["amount"]) != wager_cents * play.increment or share["wager_cents"] != wager_cents:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
+
+    def _won(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+        """A controller's mystery: by a wager of this machine, at the amount it had committed to, once."""
+        pool, claim, amount_cents = str(told["pool"]), str(told["claim"]), int(told["amount_cents"])
+        play_id = str(told["play_id"])
+        if self._wagers.get((pool, int(told["sequence"]))) != play_id:
+            self._fault(entry, f"contribution {told['sequence']} to {pool} was not that of {play_id}")
+        if claim in self._answers:
+            self._fault(entry, f"claim {claim} is won twice")
+        self._check_secret(entry, pool, told, amount_cents)
+        play, late = self._open.get(play_id), told.get("late")
+        due = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
+        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != due:
+            self._fault(entry, f"its prize of {amount_cents} should have moved {due or 'nothing'}")
+        if (play is None) != (late is not None):
+            self._fault(entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}")
+        if play is not None:
+            self._answers[claim] = amount_cents
+            play.hits.append((pool, claim))
+
+    def _check_secret(
+        self, entry: StoredEntry, pool: str, told: Mapping[str, Any], amount_cents: int
+    ) -> None:
+        try:
+            trigger = Trigger.from_json(told["trigger"])
+        except TriggerError as why:
+            self._fault(entry, str(why))
+            return
+        prize, commitment = self._seals.get(pool, (0, ""))
+        if trigger.level != pool or (prize == trigger.number and commitment != trigger.commitment):
+            self._fault(entry, f"level {pool}: its secret is not the one that was committed to")
+        if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
+            self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
 
     def _hit(
         self,

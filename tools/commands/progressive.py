@@ -37,6 +37,7 @@ from tools.progressive.controller import Controller
 from tools.progressive.serve import Service
 from tools.progressive.simulate import run_floor
 from tools.progressive.store import SqliteReader, SqliteStore, Store, StoreBusyError
+from tools.progressive.vault import KEY_FILE, Vault, make_key, read_key
 
 _STAND_BY_SECONDS = 1.0
 #: What a person is told in a line.
@@ -94,7 +95,8 @@ def _controller(store: str | None, *, to_read: bool = False) -> Iterator[Control
 def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) -> None:
     """Make in FOLDER the link's authority, and certificates for broker, controller, sign and MACHINES.
 
-    A machine is named by its serial. Run again with more machines, only theirs are made.
+    Beside them, the key that keeps the secrets of mystery levels: every controller of the store needs it. A
+    machine is named by its serial. Run again with more machines, only theirs are made.
     """
     now = datetime.now(UTC)
     try:
@@ -103,6 +105,7 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
             make_certificate(folder, BROKER, now, (host,))
             make_certificate(folder, CONTROLLER, now)
             make_certificate(folder, SIGN, now)
+        make_key(folder)
         for machine in machines:
             make_certificate(folder, machine, now)
         configuration = broker_configuration(folder.resolve(), port, host)
@@ -139,7 +142,9 @@ def serve(
     )
     try:
         definitions = read_levels(levels)
-        asyncio.run(_serve(store, definitions, slot, admit, stand_by=stand_by))
+        mystery = any(definition.terms.mystery for definition in definitions)
+        vault = Vault(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
+        asyncio.run(_serve(store, definitions, slot, admit, vault, stand_by=stand_by))
     except _TOLD as error:
         raise click.ClickException(str(error)) from error
 
@@ -149,6 +154,7 @@ async def _serve(
     definitions: tuple[LevelDefinition, ...],
     slot: LinkSlot,
     admit: tuple[str, ...],
+    vault: Vault | None,
     *,
     stand_by: bool,
 ) -> None:
@@ -159,7 +165,7 @@ async def _serve(
     if opened is None:
         return
     try:
-        controller = Controller(opened, SystemClock().now)
+        controller = Controller(opened, SystemClock().now, vault)
         controller.check()
         for line in controller.open_levels(definitions):
             click.echo(line)

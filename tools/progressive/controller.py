@@ -28,8 +28,11 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
+from tools.progressive.books import Books
+from tools.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
 from tools.progressive.records import ClaimRecord, LevelRecord
 from tools.progressive.store import Session, Store
+from tools.progressive.vault import Vault
 
 #: Values carry the term above this bit, so that they go on rising whoever takes over.
 _TERM_SHIFT = 40
@@ -50,9 +53,12 @@ class Heard:
 class Controller:
     """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, now: Callable[[], datetime], vault: Vault | None = None) -> None:
+        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept."""
         self._store = store
         self._now = now
+        self._mysteries = Mysteries(vault, getattr(store, "term", 0))
+        self._books = Books(self._mysteries, self._at)
         self._spoken = 0
 
     # ------------------------------------------------------------------ what machines say
@@ -102,7 +108,7 @@ class Controller:
         if wanted.odds != record.odds:
             why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
             return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
-        counted = session.counted(join.machine, wanted.level)
+        terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
         if counted is None:
             session.put_counted(join.machine, wanted.level, 0)
             session.note(self._at(), "enrolled", machine=join.machine, level=wanted.level)
@@ -110,8 +116,12 @@ class Controller:
             machine=join.machine,
             nonce=join.nonce,
             level=wanted.level,
-            increment=record.level.terms.increment,
+            increment=terms.increment,
+            base_cents=terms.base_cents,
+            ceiling_cents=terms.ceiling_cents,
+            mystery=terms.mystery,
             counted=counted or 0,
+            won=self._mysteries.won(session, join.machine, wanted.level) if terms.mystery else (),
         )
 
     def _refuse_join(
@@ -145,30 +155,19 @@ class Controller:
         if made.sequence > counted:
             session.add_contribution(made, hidden=made.wager_cents * record.level.terms.hidden)
             session.put_counted(made.machine, made.level, made.sequence)
-            self._grow(session, record, made.wager_cents)
-        return Counted(machine=made.machine, level=made.level, sequence=max(counted, made.sequence))
-
-    def _grow(self, session: Session, record: LevelRecord, wager_cents: int) -> None:
-        """Add a wager; one that comes late to a level given up goes on to whoever has what it held."""
-        grown = record.level.contribute(wager_cents)
-        if not record.successor:
-            session.put_level(replace(record, level=grown))
-            return
-        amount, empty = grown.release()
-        session.put_level(replace(record, level=empty))
-        self._hand_over(session, record.successor, amount)
-
-    def _hand_over(self, session: Session, level: str, amount: Fraction) -> None:
-        """Give an amount to a level, or to the one that has succeeded it."""
-        heir = session.level(level)
-        while heir is not None and heir.successor:
-            heir = session.level(heir.successor)
-        if heir is None:
-            raise ControllerError(f"level {level}: there is none to take {amount} minor units over")
-        session.put_level(replace(heir, level=heir.level.receive(amount)))
+            self._books.grow(session, record, made)
+        mystery = record.level.terms.mystery
+        return Counted(
+            machine=made.machine,
+            level=made.level,
+            sequence=max(counted, made.sequence),
+            won=self._mysteries.won(session, made.machine, made.level) if mystery else (),
+        )
 
     # ------------------------------------------------------------------ hits
-    def _claim(self, session: Session, claim: Claim) -> FromController:
+    def _claim(  # noqa: PLR0911 (one a reason)
+        self, session: Session, claim: Claim
+    ) -> FromController:
         """Lock the amount of a hit: the first time the level pays it and is reset, ever after the same."""
         known = session.claim(claim.claim)
         if known is not None:
@@ -180,45 +179,13 @@ class Controller:
             return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
             return self._refuse(session, claim, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
+            why = "the controller decides who wins a mystery level"
+            return self._refuse(session, claim, Reason.UNKNOWN_CLAIM, why)
         if counted < claim.after:
             why = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
-        amount_cents, after = self._lock(session, record)
-        session.put_level(after)
-        hit = ClaimRecord(
-            claim=claim.claim,
-            machine=claim.machine,
-            level=claim.level,
-            after=claim.after,
-            shown_cents=claim.shown_cents,
-            combination=claim.combination,
-            hit_at=claim.at_utc,
-            amount_cents=amount_cents,
-            place=session.hits(claim.level) + 1,
-            awarded_at=self._at(),
-        )
-        session.put_claim(hit)
-        return _award(hit)
-
-    def _lock(self, session: Session, record: LevelRecord) -> tuple[int, LevelRecord]:
-        """What a hit pays, and the level after it.
-
-        A hit that was made before its level was given up, and is heard of only now, is owed all the same:
-        the first gets what the level showed at its end, later ones its base, and the house puts it up.
-        """
-        if not record.successor:
-            amount_cents, reset = record.level.hit()
-            return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
-        amount_cents = record.closing_cents or record.level.terms.base_cents
-        session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
-        level = record.level
-        paid = replace(
-            level,
-            seeded=level.seeded + amount_cents,
-            paid=level.paid + amount_cents,
-            hits=level.hits + 1,
-        )
-        return amount_cents, replace(record, level=paid, closing_cents=0)
+        return _award(self._books.hit(session, record, claim))
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
         """Record how a hit was paid; a void game's award goes back to its level."""
@@ -233,7 +200,7 @@ class Controller:
             replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
         )
         if commit.way == "void":
-            self._give_back(session, known)
+            self._books.give_back(session, known)
         elif commit.amount_cents != known.amount_cents:
             session.note(
                 self._at(),
@@ -243,19 +210,6 @@ class Controller:
                 paid_cents=commit.amount_cents,
             )
         return Closed(machine=commit.machine, claim=commit.claim)
-
-    def _give_back(self, session: Session, hit: ClaimRecord) -> None:
-        record = session.level(hit.level)
-        if record is None:
-            raise ControllerError(f"level {hit.level}: it has a hit and no record")
-        session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
-        returned = record.level.give_back(hit.amount_cents)
-        if not record.successor:
-            session.put_level(replace(record, level=returned))
-            return
-        amount, empty = returned.release()
-        session.put_level(replace(record, level=empty))
-        self._hand_over(session, record.successor, amount)
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
@@ -294,10 +248,11 @@ class Controller:
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
-        return [self._value(record, at) for record in records]
+            return [self._value(session, record, at) for record in records]
 
-    def _value(self, record: LevelRecord, at: datetime) -> Value:
+    def _value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
         self._spoken += 1
+        prize = session.prize(record.id) if record.level.terms.mystery else None
         return Value(
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
@@ -306,6 +261,8 @@ class Controller:
             falls=record.falls,
             fell_by=record.fell_by,
             names=dict(record.names),
+            prize=0 if prize is None else prize.number,
+            commitment="" if prize is None else prize.commitment,
         )
 
     # ------------------------------------------------------------------ what an operator does
@@ -322,6 +279,7 @@ class Controller:
                 if record is None:
                     session.put_level(LevelRecord.open(definition))
                     session.note(self._at(), "opened", level=definition.id, terms=definition.terms.to_json())
+                    self._books.open_prize(session, definition.id)
                     done.append(f"{definition.id}: opened at {definition.terms.base_cents}")
                     continue
                 done += self._changed(session, record, definition)
@@ -331,6 +289,8 @@ class Controller:
         if record.successor:
             raise ControllerError(f"level {record.id}: it was given up; {record.successor} has what it held")
         chance = definition.chance
+        if definition.terms.mystery != record.level.terms.mystery:
+            raise ControllerError(f"level {record.id}: who decides a hit never changes: open another level")
         if (record.stake_cents, record.odds) != (chance.stake_cents, chance.odds):
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
@@ -366,18 +326,7 @@ class Controller:
                 raise ControllerError(f"level {level}: there is no open level of that id")
             if heir is None or heir.successor or level == successor:
                 raise ControllerError(f"level {successor}: it cannot take over what {level} holds")
-            amount, empty = record.level.release()
-            session.put_level(
-                replace(
-                    record,
-                    level=empty,
-                    falls=record.falls + 1,
-                    fell_by="correction",
-                    successor=successor,
-                    closing_cents=record.level.shown_cents,
-                )
-            )
-            self._hand_over(session, successor, amount)
+            amount = self._books.give_up(session, record, successor)
             session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
         return amount
 
@@ -410,6 +359,8 @@ class Controller:
             for record in session.levels():
                 record.level.check()
                 _prove(session, record)
+                if record.level.terms.mystery:
+                    prove(session, record)
 
     def _at(self) -> str:
         return self._now().isoformat()

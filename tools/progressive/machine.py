@@ -12,9 +12,21 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from egm.progressive.carrier import Carrier
-from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, News, Over
-from egm.progressive.messages import Claim, Commit, Contribution, FromController
+from egm.progressive.link import (
+    Ahead,
+    Behind,
+    Complaint,
+    Decided,
+    Found,
+    Link,
+    Locked,
+    News,
+    Over,
+    Sealed,
+)
+from egm.progressive.messages import Claim, Commit, Contribution, FromController, Won
 from egm.progressive.pools import Pool
+from egm.progressive.trigger import Trigger
 
 _TICK_SECONDS: Final = 0.005
 
@@ -28,6 +40,8 @@ class Hit:
     locked_cents: int | None = None
     paid_cents: int | None = None
     closed: bool = False
+    trigger: Trigger | None = None
+    """Of a mystery prize: the secret amount."""
 
 
 @dataclass(slots=True)
@@ -40,6 +54,8 @@ class Memory:
     shown_cents: int = 0
     falls: int = 0
     boots: int = 0
+    sealed: dict[int, str] = field(default_factory=dict)
+    """Of a mystery level: the commitment heard of each prize."""
     complaints: list[str] = field(default_factory=list)
 
 
@@ -79,6 +95,10 @@ class SimulatedMachine:
         if hit.paid_cents is not None:
             self.link.paid(self._commit(name, hit.paid_cents), claim, self._now_ns())
             return
+        if hit.trigger is not None:
+            self.link.won(claim, self._now_ns())
+            self._pay(name, hit)
+            return
         self.link.hit(claim, self._now_ns())
         if hit.locked_cents is not None:
             self.link.locked(name)
@@ -114,7 +134,7 @@ class SimulatedMachine:
             amount=stake_cents * terms.increment,
         )
         memory.given.append(made)
-        won = dice.random() < hit_chance
+        won = dice.random() < hit_chance and not terms.mystery
         name = f"{self._serial}.{self._pool.id}.{made.sequence}"
         if won:  # in the wager's own transaction, as the machine does it
             memory.hits[name] = Hit(after=made.sequence, shown_cents=self.shown_cents)
@@ -201,8 +221,34 @@ class SimulatedMachine:
             case Behind():
                 self.memory.counted = news.sequence
                 self.link.remember(news.level, news.sequence, self.memory.given[news.sequence :])
+            case Found():
+                self._found(news.won)
+            case Sealed():
+                self.memory.sealed[news.prize] = news.commitment
+            case Decided():
+                pass  # no game of dice waits for it
             case Ahead() | Complaint():
                 self.memory.complaints.append(str(news))
+
+    def _found(self, won: Won) -> None:
+        """The controller found that a wager has won: durable, then paid. Told again, it changes nothing."""
+        hit = self.memory.hits.get(won.claim)
+        if hit is None:
+            if self.memory.sealed.get(won.trigger.number, won.trigger.commitment) != won.trigger.commitment:
+                self.memory.complaints.append(f"{won.claim}: its secret is not the one that was promised")
+            self._step("award heard")
+            hit = self.memory.hits[won.claim] = Hit(
+                after=won.sequence,
+                shown_cents=won.amount_cents,
+                locked_cents=won.amount_cents,
+                trigger=won.trigger,
+            )
+            self._step("award kept")
+        elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
+            self.memory.complaints.append(f"{won.claim}: {won.amount_cents} besides")
+        if not hit.closed:
+            self.link.won(self._claim(won.claim, hit), self._now_ns())
+            self._pay(won.claim, hit)
 
     def _pay(self, name: str, hit: Hit) -> None:
         if hit.paid_cents is None and hit.locked_cents is not None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -73,6 +73,40 @@ class LevelRecord:
             successor=data["successor"],
             closing_cents=int(data["closing_cents"]),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeRecord:
+    """One prize of a mystery level, from the draw of its secret to its win.
+
+    ``start``: what the level showed then; ``lifted``: what came to it since otherwise than by wagers.
+    ``turns_before``: how many contributions had been counted. Once it is won, or its level given up:
+    ``turns`` are those counted by then, ``trigger`` is the secret, and ``claim`` the hit ("" for none).
+    """
+
+    level: str
+    number: int
+    commitment: str
+    sealed: str
+    opened_at: str
+    start: Fraction
+    turns_before: int
+    lifted: Fraction = Fraction(0)
+    turns: int = 0
+    trigger: Mapping[str, Any] | None = None
+    claim: str = ""
+
+    def to_text(self) -> str:
+        """The record as JSON."""
+        exact = {"start": str(self.start), "lifted": str(self.lifted)}
+        return json.dumps({**asdict(self), **exact}, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> "PrizeRecord":
+        """Read a record back. Raises KeyError, TypeError or ValueError."""
+        data: dict[str, Any] = json.loads(text)
+        exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
+        return cls(**{**data, **exact})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

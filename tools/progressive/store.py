@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
-from tools.progressive.records import ClaimRecord, LevelRecord
+from tools.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
 
 Row = Sequence[Any]
 
@@ -35,6 +35,13 @@ _SCHEMA: Final = (
     """CREATE TABLE IF NOT EXISTS claim (
          claim TEXT PRIMARY KEY, machine TEXT NOT NULL, level TEXT NOT NULL, record TEXT NOT NULL)""",
     "CREATE TABLE IF NOT EXISTS event (at TEXT NOT NULL, kind TEXT NOT NULL, story TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS prize (
+         level TEXT NOT NULL, number {int} NOT NULL, claim TEXT NOT NULL, record TEXT NOT NULL,
+         PRIMARY KEY (level, number))""",
+    """CREATE TABLE IF NOT EXISTS turn (
+         level TEXT NOT NULL, place {int} NOT NULL, machine TEXT NOT NULL, sequence {int} NOT NULL,
+         PRIMARY KEY (level, place))""",
+    """CREATE TABLE IF NOT EXISTS sign (id TEXT PRIMARY KEY, record TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS daily (
          day TEXT NOT NULL, level TEXT NOT NULL, at TEXT NOT NULL, amount_cents {int} NOT NULL,
          PRIMARY KEY (day, level))""",
@@ -140,6 +147,45 @@ class Session:
         )
         return sum((int(row[2]) * (Fraction(row[0]) + Fraction(row[1])) for row in rows), Fraction(0))
 
+    # ------------------------------------------------------------------ mystery prizes
+    def prize(self, level: str) -> PrizeRecord | None:
+        """The last prize of a level: the one being played for, unless the level was given up."""
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
+        return PrizeRecord.from_text(rows[0][0]) if rows else None
+
+    def prizes(self, level: str) -> tuple[PrizeRecord, ...]:
+        """Every prize of a level, in order."""
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
+        return tuple(PrizeRecord.from_text(row[0]) for row in rows)
+
+    def prize_of(self, claim: str) -> PrizeRecord:
+        """The prize of a hit. Raises LookupError where there is none."""
+        return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
+
+    def put_prize(self, record: PrizeRecord) -> None:
+        """Keep a prize as it now stands."""
+        self._run(
+            "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
+            "DO UPDATE SET claim = excluded.claim, record = excluded.record",
+            record.level,
+            record.number,
+            record.claim,
+            record.to_text(),
+        )
+
+    def turns(self, level: str) -> int:
+        """How many contributions to a mystery level have been counted."""
+        return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
+
+    def turn(self, level: str, place: int) -> tuple[str, int] | None:
+        """Whose turn it was: machine, and the sequence of its contribution."""
+        rows = self._run("SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, place)
+        return (str(rows[0][0]), int(rows[0][1])) if rows else None
+
+    def add_turn(self, level: str, machine: str, sequence: int) -> None:
+        """Keep that a contribution was the next to be counted."""
+        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
+
     # ------------------------------------------------------------------ claims
     def claim(self, claim: str) -> ClaimRecord | None:
         """One hit, by the id its machine gave it."""
@@ -151,6 +197,12 @@ class Session:
         rows = self._run("SELECT record FROM claim")
         found = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted(found, key=lambda each: (each.level, each.place)))
+
+    def open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
+        """The hits of a machine on a level that it has not committed yet."""
+        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
+        found = (ClaimRecord(**json.loads(row[0])) for row in rows)
+        return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
 
     def hits(self, level: str) -> int:
         """How many hits of a level are on record, void ones too."""

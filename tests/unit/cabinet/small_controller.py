@@ -90,6 +90,7 @@ class SmallController:
             nonce=message.nonce,
             level=enrolment.level,
             increment=self.levels[enrolment.level].terms.increment,
+            base_cents=self.levels[enrolment.level].terms.base_cents,
             counted=self.counted.get(key, 0),
         )
 

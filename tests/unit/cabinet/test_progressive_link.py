@@ -60,8 +60,9 @@ class Wire:
 class Rig:
     """One life of a machine on its link."""
 
-    def __init__(self, folder, controller, *numbers, **options):
-        self.room = room_of(folder, *numbers, levels=LEVELS, **options)
+    def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
+        self.room = room_of(folder, *numbers, levels=levels, **options)
+        self.watched = watched
         self.room.cabinet.link = None
         self.wire = Wire(controller)
         self.link = None
@@ -88,11 +89,12 @@ class Rig:
                 await asyncio.sleep(0.01)
 
     async def up(self):
-        await self.until(lambda: self.link.shown("TOP").status == "up")
+        await self.until(lambda: self.link.shown(self.watched).status == "up")
         return self
 
     def view(self):
-        return snapshot(self.room.engine, fingerprint="").progressives[0]
+        levels = snapshot(self.room.engine, fingerprint="").progressives
+        return next(level for level in levels if level.id == self.watched)
 
     async def one_game(self):
         await self.until(lambda: self.room.state is State.IDLE)

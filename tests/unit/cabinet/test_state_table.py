@@ -3,6 +3,8 @@
 A pair with a row does what the row says; a pair without one moves nothing, and a refused wish says so.
 """
 
+from fractions import Fraction
+
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 from progressive_room import awaiting
@@ -14,12 +16,18 @@ from egm.cabinet.engine import EFFECTS, GUARDS
 from egm.cabinet.host.model import Inquiry, Lock, Order, TransferKind
 from egm.cabinet.states import TABLE, WISHES, Event, Next, State, rows, standing
 from egm.devices.interface import Barcode, Note
+from egm.progressive.messages import Won
+from egm.progressive.trigger import Trigger
 from meters import Phase, Transfer
 
 LOSS = (0, 0, 0)
 TICKET = "071111222233334444"
 #: A supervisor and a manager of the room's staff.
 TWO = {"person": "2", "persons": ("2", "5")}
+_SECRET = Trigger(
+    level="of-nobody", number=1, start=Fraction(5), step=Fraction(1), ceiling_cents=9, drawn=0, salt="0" * 64
+)
+PRIZE = Won(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
 VALUES = {
     Event.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
     Event.BILL_RETURNED: {"reason": "device"},
@@ -96,6 +104,7 @@ VALUES = {
     Event.SELF_TEST_FAILED: {"detail": "test"},
     Event.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
     Event.CLAIM_CLOSED: {"claim": "of-nobody"},
+    Event.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
 }
 
 

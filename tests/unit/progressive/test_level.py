@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from egm.progressive import posting
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from meters.chart import check_flow
-from paytables.reels.figures import _mystery_rate
+from paytables import mystery_rate
 
 TERMS = Terms(base_cents=2500, increment=Fraction(1, 200), hidden=Fraction(1, 700), ceiling_cents=4000)
 
@@ -208,4 +208,4 @@ def test_the_analysis_knows_how_often_a_mystery_is_hit(increment, wager):
         here = still * min(Fraction(1), Fraction(favourable, bound))
         mean, still = mean + game * here, still - here
         level = level.contribute(wager)
-    assert 1 / mean == _mystery_rate(50 / (increment * wager))
+    assert 1 / mean == mystery_rate(50 / (increment * wager))

@@ -8,6 +8,7 @@ from servers import postgres_or_skip
 
 from tools.progressive.controller import Controller
 from tools.progressive.store import SqliteStore
+from tools.progressive.vault import Vault
 
 
 class Clock:
@@ -59,4 +60,4 @@ _NAMES = itertools.count(1)
 
 @pytest.fixture
 def controller(open_store):
-    return Controller(open_store(), Clock())
+    return Controller(open_store(), Clock(), Vault(bytes(32)))

@@ -1,0 +1,127 @@
+"""The secret amount of a shared mystery prize: fixed beforehand, kept secret, and provable afterwards.
+
+Whoever keeps a shared mystery level draws, at each reset, the amount at which it will be won, and publishes a
+commitment to it: SHA-256 over the drawn number, everything it is meant for, and a salt of 256 bits. Nobody
+can tell the amount from the commitment, and nobody can change it afterwards. The wager that carries the level
+to the amount wins; then number and salt are shown, and everyone can hold them against the commitment.
+
+The amount is one of ``points`` that divide the way from the start to the ceiling evenly, so finely that each
+wager but the last covers the same number of them: all wagers of all machines have the same chance (Québec
+by-law, s.92), and the law is that of :meth:`egm.progressive.level.Level.mystery_odds`.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Final, Protocol
+
+from egm.errors import LocalError
+from egm.progressive.exact import rational
+from egm.progressive.level import Terms
+
+_SALT_BITS: Final = 256
+
+
+class TriggerError(LocalError):
+    """A secret amount that is none, or that does not fit what was published of it."""
+
+
+class Chance(Protocol):
+    """Further numbers of one draw."""
+
+    def below(self, bound: int, purpose: str) -> int:
+        """A uniform integer in [0, ``bound``)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """The secret of one mystery prize: the ``number``-th of ``level``.
+
+    ``start``: what the level showed when it was drawn; ``step``: what each wager adds (both minor units,
+    exact). ``drawn`` is one of ``points``. ``salt`` is hexadecimal.
+    """
+
+    level: str
+    number: int
+    start: Fraction
+    step: Fraction
+    ceiling_cents: int
+    drawn: int
+    salt: str
+
+    @classmethod
+    def draw(
+        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: Chance
+    ) -> "Trigger":
+        """Draw the secret of a prize that starts from ``start``. Raises :class:`TriggerError`."""
+        if not terms.mystery or terms.ceiling_cents is None:
+            raise TriggerError(f"level {level}: it has no mystery prize")
+        made = cls(
+            level=level,
+            number=number,
+            start=start,
+            step=stake_cents * terms.increment,
+            ceiling_cents=terms.ceiling_cents,
+            drawn=0,
+            salt="",
+        )
+        drawn = chance.below(made.points, f"progressive.{level}")
+        salt = chance.below(1 << _SALT_BITS, f"progressive.{level}.salt")
+        return cls(**{**_fields(made), "drawn": drawn, "salt": f"{salt:064x}"})
+
+    @property
+    def points(self) -> int:
+        """How many equally likely amounts there are; one where the level starts at its ceiling."""
+        return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
+
+    @property
+    def amount(self) -> Fraction:
+        """The secret amount, exact: a wager that carries the level to it wins."""
+        room = self.ceiling_cents - self.start
+        return self.start + max(Fraction(0), room) * Fraction(self.drawn + 1, self.points)
+
+    @property
+    def commitment(self) -> str:
+        """What is published beforehand (SHA-256, hexadecimal)."""
+        return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the secret as records keep it, once it may be known; :meth:`from_json` is the inverse."""
+        fields = _fields(self)
+        return {name: str(value) if name in _EXACT else value for name, value in fields.items()}
+
+    def to_text(self) -> str:
+        """Return the one text of it that the commitment is over."""
+        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, data: Any) -> "Trigger":
+        """Read it back. Raises :class:`TriggerError` where it is none."""
+        try:
+            made = cls(**{name: _READ[name](value) for name, value in dict(data).items()})
+            sound = made.step > 0 and 0 <= made.drawn < made.points and len(made.salt) == _SALT_BITS // 4
+        except (KeyError, TypeError, ValueError) as error:
+            raise TriggerError(f"no secret of a mystery prize: {error!r}") from None
+        if not sound:
+            raise TriggerError(f"no secret of a mystery prize: {made.to_text()}")
+        return made
+
+
+def _fields(trigger: Trigger) -> dict[str, Any]:
+    return asdict(trigger)
+
+
+#: What may be a fraction, or larger than every reader of JSON can hold, travels as text.
+_EXACT: Final = frozenset({"start", "step", "drawn"})
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "level": str,
+    "number": int,
+    "start": rational,
+    "step": rational,
+    "ceiling_cents": int,
+    "drawn": int,
+    "salt": str,
+}

@@ -1,0 +1,387 @@
+"""A mystery level of a controller on a whole machine: found won as it counts, added to the game, paid once.
+
+The machine's engine, journal and link are the real ones, and so is the controller, at the other end of a wire
+in memory. Only what is drawn is laid down.
+"""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from machine_room import ScriptedStep
+from progressive_room import GAME, NO_LUCK, B
+from test_progressive_link import Rig, run
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.states import Event, State
+from egm.clock import SystemClock
+from egm.link.messages import Play
+from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
+from egm.progressive.level import Terms
+from egm.progressive.slots import LevelSlot
+from meters import open_view
+from meters.entry import canonical
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.progressive.controller import Controller, Heard
+from tools.progressive.store import SqliteStore
+from tools.progressive.vault import Vault
+
+STAKE = 50
+TERMS = Terms(
+    base_cents=500, increment=Fraction(1, 90), hidden=Fraction(1, 1000), ceiling_cents=550, mystery=True
+)
+LEVELS = (
+    LevelSlot(game="three-levels", level="top"),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery", kind=Kind.LINKED, stakes={"50": "LUCKY"}),
+)
+
+
+class Laid:
+    """A generator whose numbers are laid down: the secrets, in order, each after its salt's turn."""
+
+    def __init__(self, *drawn):
+        self.drawn = [number for value in drawn for number in (value, 7)]
+
+    def step(self):
+        return ScriptedStep(self.drawn)
+
+
+class Room:
+    """The controller, as the wire's other end; ``spoil`` changes what it says."""
+
+    def __init__(self, folder, *drawn):
+        self.store = SqliteStore(folder / "controller.db")
+        self.real = Controller(self.store, SystemClock().now, Vault(bytes(32), lambda _: Laid(*drawn)))
+        chance = Chance(stake_cents=STAKE, odds=mystery_odds(TERMS, STAKE))
+        names = {"en": "Lucky", "fr": "Chanceux"}
+        self.real.open_levels(
+            [LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=TERMS, chance=chance)]
+        )
+        self.real.admit("TEST-1")
+        self.spoil = lambda answer: answer
+
+    def values(self):
+        return self.real.values()
+
+    def hear(self, message):
+        return [self.spoil(answer) for answer in self.real.take([Heard(message.machine, message)])]
+
+    @property
+    def hits(self):
+        return self.real.register()
+
+    def close(self):
+        self.real.check()
+        self.store.close()
+
+
+@pytest.fixture
+def controller(tmp_path):
+    """One whose first prize the second wager wins, and every other the last before the ceiling."""
+    made = Room(tmp_path, 1, 88, 88)
+    yield made
+    made.close()
+
+
+def life_of(folder, controller, *numbers, **options):
+    return Rig(folder / "state", controller, *numbers, levels=LEVELS, watched="LUCKY", **options)
+
+
+def numbers(games):
+    return (B, NO_LUCK) * games
+
+
+def plays(rig):
+    return [told for told in rig.room.hands.told if isinstance(told, Play)]
+
+
+def audited(folder):
+    with open_view(folder / "state") as view:
+        bodies = list(view.bodies())
+    report = Auditor(Shelf([GAME.parent])).run(bodies)
+    assert report.findings == []
+    return bodies
+
+
+def counted(rig, controller, games):
+    return rig.until(lambda: rig.link.decided("LUCKY") == games)
+
+
+@pytest.mark.requirement("I-04", "I-09", "I-17")
+def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            before = rig.room.credit_cents
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+            assert rig.room.state is State.PLAYING
+            (win,) = plays(rig)[-1].progressives
+            assert (win.id, win.level, win.amount_cents) == ("LUCKY", "mystery", 501)
+            rig.room.shown()
+            assert rig.room.state is State.IDLE
+            assert rig.room.credit_cents == before - STAKE + 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            await rig.until(lambda: rig.view().amount_cents == 500)
+            await rig.one_game()
+            await counted(rig, controller, 3)
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.machine, hit.after, hit.amount_cents, hit.paid_cents, hit.way) == (
+        "TEST-1", 2, 501, 501, "credit",
+    )  # fmt: skip
+    bodies = [json.loads(body) for body in audited(tmp_path)]
+    found = {body["kind"]: body for body in bodies}
+    sealed, won = (next(b for b in bodies if b["kind"] == "progressive.sealed"), found["progressive.won"])
+    assert sealed["record"]["commitment"] == won["record"]["commitment"]
+    assert won["record"]["proved"] is True
+    (registered,) = (b["record"] for b in bodies if b["kind"] == "progressive.hit")
+    assert (registered["pool"], registered["amount_cents"], registered["way"]) == ("LUCKY", 501, "credit")
+
+
+@pytest.mark.requirement("I-07", "I-09", "A-08")
+def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True  # the machine speaks and is not heard
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(first())
+    run(second())
+    audited(tmp_path)
+    assert [hit.paid_cents for hit in controller.hits] == [501]
+
+
+@pytest.mark.requirement("A-08", "I-09")
+def test_a_cut_between_the_prize_and_its_payment_pays_it_once(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: plays(rig))
+            (win,) = plays(rig)[-1].progressives
+            assert win.amount_cents == 501
+            await counted(rig, controller, 2)
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            assert len(rig.room.records("progressive.won")) == 1
+
+    run(first())
+    run(second())
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-07", "I-09")
+def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.IDLE
+            assert rig.room.notice == "progressive_undecided"
+            rig.wire.mute = False
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 501
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.IDLE
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(life())
+    (hit,) = controller.hits
+    assert (hit.paid_cents, hit.way) == (501, "hand")
+    audited(tmp_path)
+
+
+def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await counted(rig, controller, 1)
+            rig.wire.mute = True
+            await rig.one_game()
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.play()
+            rig.wire.mute = False
+            await counted(rig, controller, 3)
+            assert not rig.room.records("progressive.won")
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(life())
+    assert [hit.way for hit in controller.hits] == ["hand"]
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-11")
+def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+
+    async def second():
+        without = replace_slot(stakes={"100": "OTHER"})
+        async with Rig(tmp_path / "state", controller, levels=without, watched="LUCKY") as rig:
+            assert rig.room.state is State.TILT
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.credit_cents == 2000 - STAKE + 15
+
+    async def third():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(first())
+    run(second())
+    run(third())
+    (hit,) = controller.hits
+    assert (hit.way, hit.paid_cents) == ("void", 501)
+    audited(tmp_path)
+
+
+def replace_slot(**changes):
+    return (*LEVELS[:2], LEVELS[2].model_copy(update=changes))
+
+
+@pytest.mark.requirement("I-15", "I-07")
+def test_a_secret_that_was_not_promised_is_paid_and_told(tmp_path, controller):
+    def other(answer):
+        won = getattr(answer, "won", ())
+        changed = (w.model_copy(update={"trigger": replace(w.trigger, salt="e" * 64)}) for w in won)
+        return answer.model_copy(update={"won": tuple(changed)}) if won else answer
+
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = other
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.won"))
+            assert rig.room.notice == "progressive_unproved"
+            rig.room.shown()
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
+            assert rig.room.records("progressive.won")[0]["proved"] is False
+
+    run(life())
+    with open_view(tmp_path / "state") as view:
+        report = Auditor(Shelf([GAME.parent])).run(view.bodies())
+    assert ["not the one that was committed to" in finding.why for finding in report.findings] == [True]
+
+
+@pytest.mark.requirement("I-15")
+def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path, controller):
+    def strange(answer):
+        won = getattr(answer, "won", ())
+        return (
+            answer.model_copy(update={"won": tuple(w.model_copy(update={"sequence": 77}) for w in won)})
+            if won
+            else answer
+        )
+
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = strange
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            assert rig.room.records("progressive.not_ours")[0]["sequence"] == 77
+            assert not rig.room.records("progressive.won")
+
+    run(life())
+
+
+@pytest.mark.requirement("I-03", "R-09")
+@pytest.mark.parametrize(
+    ("terms", "code"),
+    [
+        ({"base_cents": 400, "ceiling_cents": 450}, "refused.other_terms"),
+        ({"base_cents": 600, "ceiling_cents": 650}, "refused.other_terms"),
+        ({"ceiling_cents": 560}, "refused.other_odds"),
+    ],
+)
+def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, monkeypatch, terms, code):
+    monkeypatch.setitem(globals(), "TERMS", replace(TERMS, **terms))
+    controller = Room(tmp_path, 1)
+
+    async def life():
+        async with life_of(tmp_path, controller) as rig:
+            await rig.until(lambda: rig.room.records("progressive.refused"))
+            assert rig.room.records("progressive.refused")[0]["code"] == code
+            assert rig.view().status == "down"
+
+    run(life())
+    controller.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda raw: raw["record"].update(amount_cents=500), "was not won at"),
+        (lambda raw: raw["record"]["trigger"].update(salt="0" * 64), "not the one that was committed to"),
+        (lambda raw: raw["record"].update(sequence=1), "was not that of"),
+        (lambda raw: raw["record"].update(late="hand"), "should have moved"),
+        (lambda raw: raw["record"].pop("trigger"), "cannot be read"),
+        (lambda raw: raw["record"]["trigger"].pop("salt"), "no secret"),
+    ],
+)
+def test_the_audit_names_a_prize_that_was_not_won_like_that(tmp_path, controller, change, why):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+
+    run(life())
+    bodies = audited(tmp_path)
+    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
+    raw = json.loads(bodies[at])
+    change(raw)
+    report = Auditor(Shelf([GAME.parent])).run([*bodies[:at], canonical(raw), *bodies[at + 1 :]])
+    assert any(why in finding.why for finding in report.findings), report.findings

@@ -1,0 +1,109 @@
+"""The secret amount of a shared mystery prize: its law, its ends, and what its commitment holds it to."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from egm.progressive.level import Level, Terms
+from egm.progressive.trigger import Trigger, TriggerError
+from paytables import mystery_rate
+
+STAKE = 7
+TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
+SALT = 1 << 256
+
+
+class Fixed:
+    """Chance that gives one number, and keeps what was asked."""
+
+    def __init__(self, value):
+        self.value = value
+        self.asked = []
+
+    def below(self, bound, purpose):
+        self.asked.append((bound, purpose))
+        return self.value if bound != SALT else 5
+
+
+def drawn(value, start=Fraction(100), terms=TERMS):
+    return Trigger.draw("M", 1, start, terms, STAKE, Fixed(value))
+
+
+def winner(trigger, level):
+    """Which wager wins, from 1."""
+    wager = 0
+    while True:
+        wager += 1
+        level = level.contribute(STAKE)
+        if level.current >= trigger.amount:
+            return wager
+
+
+@pytest.mark.requirement("I-03")
+@pytest.mark.parametrize("start", [Fraction(100), Fraction(301, 3), Fraction(109)])
+def test_every_wager_has_the_chance_of_every_other_whoever_makes_it(start):
+    """All secrets that can be drawn: each wager but the last has the same number of them."""
+    level = replace(Level.open(TERMS), current=start, seeded=0, contributed=start)
+    points = drawn(0, start).points
+    wins = Counter(winner(drawn(value, start), level) for value in range(points))
+    step = STAKE * TERMS.increment
+    share = points * step / (110 - start)
+    last = max(wins)
+    assert all(wins[n] == share for n in range(1, last))
+    assert 0 < wins[last] <= share
+    assert sum(wins.values()) == points
+    mean = Fraction(sum(n * count for n, count in wins.items()), points)
+    assert 1 / mean == mystery_rate((110 - start) / step)
+
+
+def test_the_law_is_that_of_the_machine_s_own_mystery():
+    level = Level.open(TERMS)
+    points = drawn(0).points
+    left = points
+    for wager in range(1, 6):
+        favourable, bound = level.mystery_odds(STAKE)
+        now = sum(1 for value in range(points) if winner(drawn(value), Level.open(TERMS)) == wager)
+        assert Fraction(now, left) == Fraction(favourable, bound)
+        left -= now
+        level = level.contribute(STAKE)
+    assert left == 0
+
+
+def test_it_must_be_won_by_its_ceiling_and_not_before_a_wager():
+    assert drawn(drawn(0).points - 1).amount == 110
+    assert 100 < drawn(0).amount <= 100 + STAKE * TERMS.increment
+    for start in (Fraction(110), Fraction(1000)):  # an overflow may start it at its ceiling
+        full = drawn(0, start)
+        assert (full.points, full.amount) == (1, start)
+    with pytest.raises(TriggerError, match="no mystery"):
+        drawn(0, terms=replace(TERMS, mystery=False))
+
+
+@pytest.mark.requirement("I-15")
+def test_a_commitment_holds_for_one_secret_and_everything_it_is_meant_for():
+    trigger = drawn(3)
+    assert Trigger.from_json(trigger.to_json()) == trigger
+    others = (
+        {"level": "N"},
+        {"number": 2},
+        {"start": Fraction(101)},
+        {"step": Fraction(5)},
+        {"ceiling_cents": 111},
+        {"drawn": 2},
+        {"salt": "0" * 63 + "6"},
+    )
+    commitments = {replace(trigger, **other).commitment for other in others}
+    assert len(commitments | {trigger.commitment}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"drawn": "30"}, {"drawn": -1}, {"salt": "5"}, {"step": "0"}, {"step": 0.5}, {"level": None, "x": 1}],
+)
+def test_what_is_no_secret_is_refused(change):
+    with pytest.raises(TriggerError, match="no secret of a mystery prize"):
+        Trigger.from_json({**drawn(3).to_json(), **change})
+    with pytest.raises(TriggerError, match="no secret of a mystery prize"):
+        Trigger.from_json({})

@@ -1,0 +1,276 @@
+"""Mystery levels of a controller: drawn and sealed beforehand, won by exactly one wager; on both stores."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
+from egm.progressive.level import Terms
+from egm.progressive.messages import (
+    Award,
+    Claim,
+    Closed,
+    Commit,
+    Contribution,
+    Counted,
+    Enrolment,
+    Join,
+    Reason,
+    encode,
+    from_controller,
+)
+from egm.progressive.trigger import Trigger
+from tools.progressive.controller import Controller, ControllerError, Heard
+from tools.progressive.mystery import MysteryError
+from tools.progressive.vault import KEY_FILE, Vault, VaultError, make_key, read_key
+
+STAKE = 25
+TERMS = Terms(
+    base_cents=100, increment=Fraction(1, 30), hidden=Fraction(1, 700), ceiling_cents=105, mystery=True
+)
+SHARE = STAKE * TERMS.increment
+MOST = 7
+"""After so many wagers it is won: 5 minor units are 6 wagers of 5/6."""
+
+
+def level(name="luck", terms=TERMS):
+    chance = Chance(stake_cents=STAKE, odds=mystery_odds(terms, STAKE))
+    names = {"en": name, "fr": name}
+    return LevelDefinition(id=name, names=names, kind=Kind.LINKED, terms=terms, chance=chance)
+
+
+class Floor:
+    """Machines on one mystery level, one message at a time."""
+
+    def __init__(self, controller, *machines):
+        self.controller = controller
+        self.made = dict.fromkeys(machines, 0)
+        controller.open_levels([level()])
+        for machine in machines:
+            controller.admit(machine)
+            self.join(machine)
+
+    def tell(self, machine, message):
+        (answer,) = self.controller.take([Heard(machine, message)])
+        return answer
+
+    def join(self, machine, **changes):
+        chance = level().chance
+        wanted = Enrolment(
+            **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
+        )
+        return self.tell(machine, Join(machine=machine, nonce="n", levels=(wanted,)))
+
+    def contribution(self, machine, sequence):
+        return Contribution(machine=machine, level="luck", sequence=sequence, wager_cents=STAKE, amount=SHARE)
+
+    def give(self, machine):
+        self.made[machine] += 1
+        return self.tell(machine, self.contribution(machine, self.made[machine]))
+
+    def until_won(self, *machines):
+        """Wagers in turn until one wins: the machine, and what it was told."""
+        for _ in range(MOST):
+            for machine in machines:
+                answer = self.give(machine)
+                if answer.won:
+                    return machine, answer
+        raise AssertionError("it was not won by its ceiling")
+
+    def record(self, name="luck"):
+        return next(record for record in self.controller.records() if record.id == name)
+
+    def commit(self, machine, won, way="credit"):
+        cents = 0 if way == "void" else won.amount_cents
+        return self.tell(
+            machine, Commit(machine=machine, level="luck", claim=won.claim, amount_cents=cents, way=way)
+        )
+
+
+@pytest.fixture
+def floor(controller):
+    return Floor(controller, "EGM-1", "EGM-2")
+
+
+@pytest.mark.requirement("I-10", "I-14", "I-17")
+def test_exactly_one_wager_wins_and_its_machine_is_told_until_it_has_paid(floor):
+    (sealed,) = floor.controller.values()
+    winner, told = floor.until_won("EGM-1", "EGM-2")
+    (won,) = told.won
+    assert (won.sequence, won.order) == (floor.made[winner], 1)
+    assert 100 < won.amount_cents <= 105
+    assert won.trigger.commitment == sealed.commitment
+    assert floor.record().level.shown_cents == 100
+    loser = "EGM-2" if winner == "EGM-1" else "EGM-1"
+    assert floor.give(loser).won == ()
+    for again in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
+        assert again.won == (won,)
+        assert from_controller(encode(again)) == again
+    assert isinstance(floor.commit(winner, won), Closed)
+    assert floor.join(winner).won == ()
+    (hit,) = floor.controller.register()
+    assert (hit.machine, hit.after, hit.paid_cents, hit.combination) == (
+        winner, won.sequence, won.amount_cents, "mystery",
+    )  # fmt: skip
+    floor.controller.check()
+    (following,) = floor.controller.values()
+    assert (following.prize, following.falls, following.fell_by) == (2, 1, "win")
+    assert following.commitment != sealed.commitment
+
+
+@pytest.mark.requirement("I-10")
+def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(floor):
+    """Every machine's whole stock in one transaction: prize after prize, each to the wager that reached it."""
+    both = [floor.contribution(machine, n) for n in range(1, 41) for machine in ("EGM-1", "EGM-2")]
+    answers = floor.controller.take([Heard(made.machine, made) for made in both])
+    last = {answer.machine: answer for answer in answers}
+    won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
+    assert [w.order for w in won] == list(range(1, len(won) + 1))
+    assert len(won) >= 80 // MOST
+    assert len({(w.claim, w.trigger.number) for w in won}) == len(won)
+    floor.controller.check()
+    held = floor.record().level
+    assert held.contributed == 80 * STAKE * (TERMS.increment + TERMS.hidden)
+    assert held.paid == sum(w.amount_cents for w in won)
+
+
+@pytest.mark.requirement("I-07", "I-10")
+def test_a_secret_outlives_its_controller_and_the_next_one_finds_the_same_winner(open_store, controller):
+    floor = Floor(controller, "EGM-1")
+    (sealed,) = controller.values()
+    answer = floor.give("EGM-1")
+    controller._store.close()
+    later = Controller(open_store(), controller._now, Vault(bytes(32)))
+    floor.controller = later
+    (value,) = later.values()
+    if answer.won:  # the first wager may win
+        assert value.prize == sealed.prize + 1
+    else:
+        assert value.commitment == sealed.commitment
+        _, answer = floor.until_won("EGM-1")
+    assert answer.won[0].trigger.commitment == sealed.commitment
+    later.check()
+
+
+def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_store, controller):
+    floor = Floor(controller, "EGM-1")
+    store = controller._store
+    ((record,),) = store.run("SELECT record FROM prize")
+    assert json.loads(record)["trigger"] is None
+    assert "drawn" not in record
+    store.close()
+    for vault, error in ((Vault(b"k" * 32), VaultError), (None, MysteryError)):
+        opened = open_store()
+        other = Controller(opened, controller._now, vault)
+        other.check()  # what is on record adds up without the key
+        before = other.records()
+        with pytest.raises(error, match="mystery"):
+            other.take([Heard("EGM-1", floor.contribution("EGM-1", 1))])
+        assert other.records() == before
+        opened.close()
+
+
+@pytest.mark.requirement("I-15")
+def test_no_machine_decides_a_mystery_itself(floor):
+    floor.give("EGM-1")
+    before = floor.record()
+    for claim in ("mine", "mystery.luck.1"):
+        made = Claim(machine="EGM-1", level="luck", claim=claim, after=1, shown_cents=100)
+        refused = floor.tell("EGM-1", made)
+        assert not isinstance(refused, Award)
+        assert refused.reason is Reason.UNKNOWN_CLAIM
+    assert floor.record() == before
+    assert floor.controller.register() == ()
+
+
+@pytest.mark.requirement("I-03")
+def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
+    other = mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
+    assert floor.join("EGM-1", odds=other).reason is Reason.OTHER_ODDS
+    joined = floor.join("EGM-1")
+    assert (joined.mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)
+
+
+@pytest.mark.requirement("I-06")
+def test_what_would_change_the_chance_needs_another_level(floor):
+    for terms in (
+        replace(TERMS, ceiling_cents=110),
+        replace(TERMS, increment=Fraction(1, 40)),
+        replace(TERMS, mystery=False),
+    ):
+        with pytest.raises(ControllerError, match="open another level"):
+            floor.controller.open_levels([level(terms=terms)])
+    assert floor.controller.open_levels([level(terms=replace(TERMS, base_cents=200, ceiling_cents=205))]) == [
+        "luck: new terms after the next win"
+    ]
+    floor.until_won("EGM-1")
+    assert floor.record().level.shown_cents == 200
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-11", "I-14")
+def test_a_void_game_s_prize_goes_back_and_the_next_one_still_must_be_won_by_the_ceiling(floor):
+    winner, told = floor.until_won("EGM-1")
+    floor.commit(winner, told.won[0], way="void")
+    assert floor.record().level.shown_cents == 105  # all of it came back; what is above is the overflow
+    assert floor.record().level.overflow > 0
+    floor.controller.check()
+    assert floor.give("EGM-1").won[0].amount_cents == 105
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-12", "I-13")
+def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held(floor):
+    floor.controller.open_levels([level("more")])
+    (luck, _) = floor.controller.values()
+    if floor.give("EGM-1").won:
+        (luck, _) = floor.controller.values()
+    moved = floor.controller.give_up("luck", "more")
+    assert moved > 100
+    store = floor.controller._store
+    rows = store.run("SELECT record FROM prize WHERE level = 'luck' ORDER BY number")
+    shown = json.loads(rows[-1][0])
+    assert (shown["claim"], Trigger.from_json(shown["trigger"]).commitment) == ("", luck.commitment)
+    assert isinstance(floor.give("EGM-1"), Counted)  # made before, heard of now: it goes on to the other
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-08")
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("", ""),
+        ("UPDATE turn SET machine = 'EGM-2' WHERE place = {won}", "was not that of the hit"),
+        ("DELETE FROM turn WHERE place > {won}", "turns carry it to"),
+    ],
+)
+def test_a_register_that_was_written_anew_is_found(floor, sql, said):
+    _, told = floor.until_won("EGM-1")
+    floor.give("EGM-1")
+    won = told.won[0]
+    store = floor.controller._store
+    if not said:  # another secret in the place of the one committed to
+        ((record,),) = store.run("SELECT record FROM prize WHERE claim = ?", won.claim)
+        data = json.loads(record)
+        data["trigger"]["salt"] = "f" * 64
+        store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim)
+        said = "not the one that was committed to"
+    else:
+        store.run(sql.format(won=won.sequence))
+    with pytest.raises(MysteryError, match=said):
+        floor.controller.check()
+
+
+def test_the_key_is_made_once_and_a_wrong_one_is_named(tmp_path):
+    with pytest.raises(Exception, match=KEY_FILE):
+        read_key(tmp_path)
+    make_key(tmp_path)
+    key = read_key(tmp_path)
+    make_key(tmp_path)
+    assert read_key(tmp_path) == key
+    assert (tmp_path / KEY_FILE).stat().st_mode & 0o777 == 0o600
+    (tmp_path / KEY_FILE).write_text("beef")
+    with pytest.raises(Exception, match="a key of 2 bytes"):
+        read_key(tmp_path)

@@ -1,0 +1,107 @@
+"""What a controller needs for mystery levels: a generator to draw their secret amounts, a key to keep them.
+
+The secrets lie in the store until they are won, and there they are encrypted (AES-256-GCM): whoever reads the
+store, or a copy of it, learns nothing. The key is a file beside the controller's certificate, the same for
+every controller that may take the store over.
+"""
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from egm.errors import LocalError, OperatorError
+from egm.progressive.trigger import Chance, Trigger
+from rng import Personalization, RandomService, RngError
+
+KEY_FILE: Final = "mystery.key"
+_KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 12
+
+
+class VaultError(LocalError):
+    """A secret that cannot be drawn or read: the controller must stop."""
+
+
+def make_key(folder: Path) -> None:
+    """Make the key in ``folder``, where there is none yet."""
+    try:
+        descriptor = os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(AESGCM.generate_key(8 * _KEY_BYTES).hex().encode("ascii") + b"\n")
+
+
+def read_key(folder: Path) -> bytes:
+    """Read the key. Raises OperatorError naming the file."""
+    path = folder / KEY_FILE
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{path}: no key for the secrets of mystery levels: {error}") from None
+    if len(key) != _KEY_BYTES:
+        raise OperatorError(f"{path}: a key of {len(key)} bytes; it has {_KEY_BYTES}")
+    return key
+
+
+def start_chance(term: int) -> RandomService:
+    """The controller's generator: from fresh entropy, all its tests passed. Raises :class:`VaultError`."""
+    who = Personalization(
+        product="open-egm controller",
+        version=version("open-egm"),
+        machine_serial="controller",
+        instance=1,
+        boot_counter=term,
+    )
+    try:
+        return RandomService.start(personalization=who)
+    except RngError as error:
+        raise VaultError(f"the generator does not start: {error}") from error
+
+
+class Vault:
+    """Draws secrets, and keeps them unreadable. The generator starts with the first one that is drawn."""
+
+    def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_chance) -> None:
+        """``key``: 32 bytes. ``start`` makes the generator, given the controller's term."""
+        self._cipher = AESGCM(key)
+        self._start = start
+        self._chance: RandomService | None = None
+
+    def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
+        """Make a secret in a step of its own. Raises :class:`VaultError` where the generator fails."""
+        if self._chance is None:
+            self._chance = self._start(term)
+        try:
+            with self._chance.step() as step:
+                return make(step)
+        except RngError as error:
+            raise VaultError(f"a secret amount cannot be drawn: {error}") from error
+
+    def seal(self, trigger: Trigger) -> str:
+        """The secret as the store keeps it. No two secrets have one commitment, so no nonce comes twice."""
+        made = self._cipher.encrypt(_nonce(trigger.commitment), trigger.to_text().encode(), None)
+        return base64.b64encode(made).decode("ascii")
+
+    def unseal(self, sealed: str, commitment: str) -> Trigger:
+        """Read a secret back. Raises :class:`VaultError` where key, store and commitment do not agree."""
+        try:
+            text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(sealed, validate=True), None)
+            found = Trigger.from_json(json.loads(text))
+        except (InvalidTag, ValueError) as error:
+            raise VaultError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
+        if found.commitment != commitment:
+            raise VaultError(f"level {found.level}: its secret amount is not the one that was committed to")
+        return found
+
+
+def _nonce(commitment: str) -> bytes:
+    return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_BYTES]
