@@ -87,3 +87,17 @@ def test_a_dollar_that_somebody_takes_from_the_box_is_missed(tmp_path, monkeypat
     again = CliRunner().invoke(command, options)
     assert again.exit_code == 1
     assert "not empty" in again.output
+
+
+def test_the_demonstration_cabinet_lives_without_its_hosts(tmp_path):
+    result = CliRunner().invoke(command, ["--actions", "40", "--seed", "2", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["reckoning"]["wrong"] == []
+
+
+def test_a_cabinet_whose_money_hangs_on_a_host_is_refused(tmp_path):
+    file = few_games(tmp_path)
+    file.write_text(f"{file.read_text()}[sas.main]\n[host]\ntransfers = true\nasset_number = 7\n")
+    result = CliRunner().invoke(command, ["--cabinet", str(file), "--actions", "40"])
+    assert result.exit_code == 1
+    assert "[host] table: a soak has nobody there" in result.output

@@ -13,6 +13,7 @@ from egm.config import CabinetFile, StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import Handle, LineSettings
 from egm.devices.twin import ActionError, Twin
+from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
 from tools.soak.cable import Cable
@@ -46,7 +47,7 @@ class Floor:
     def __init__(self, root: Path, seed: int, cabinet: Path | None, profile: str) -> None:
         self.folder = StateFolder(root / "state")
         self.folder.prepare()
-        self.file = _with_profile(load_cabinet(cabinet), root, profile)
+        self.file = _with_profile(_alone(load_cabinet(cabinet)), root, profile)
         self.profile = load_profile(self.file.machine.profile)
         somebody = Person(STAFF_NUMBER, "Soak", Role.MANAGER)
         Roster.load(self.folder.staff).added(somebody, STAFF_PIN, by="", at=BEGINNING)
@@ -106,6 +107,17 @@ class Floor:
 
     def _open(self, path: str, settings: LineSettings) -> Handle:
         return self.cables[Path(path).name].open(path, settings)
+
+
+def _alone(file: CabinetFile) -> CabinetFile:
+    """The cabinet without its lines to hosts, whose threads keep to no clock but the world's.
+
+    Raises OperatorError where its money or its levels hang on somebody outside.
+    """
+    for what, there in (("host", file.host.is_used), ("progressive_link", file.progressive_link is not None)):
+        if there:
+            raise OperatorError(f"the cabinet file's [{what}] table: a soak has nobody there; leave it out")
+    return file.model_copy(update={"sas": {}})
 
 
 def _with_profile(file: CabinetFile, root: Path, profile: str) -> CabinetFile:
