@@ -25,11 +25,12 @@ BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 class Depth(StrEnum):
     """How far an analysis goes.
 
-    The return alone takes milliseconds; variances, prizes and features a second at most; everything,
-    distributions too, needs laboratory packages.
+    The return alone takes milliseconds; prizes and features with their odds some more; variances a second at
+    most; everything, distributions too, needs laboratory packages.
     """
 
     RETURN = "return"
+    PRIZES = "prizes"
     VOLATILITY = "volatility"
     FULL = "full"
 

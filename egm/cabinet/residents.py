@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from egm.cabinet.long_odds import long_odds
 from egm.cabinet.prizes import Prizes, largest_prizes
 from egm.config import GameSlot
 from egm.errors import OperatorError
+from egm.link.messages import LongOdds
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
@@ -19,12 +21,16 @@ from paytables import Depth, Game, PaytableError, analyse, load_game
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A game admitted to this cabinet, with its least exact return over every way to bet."""
+    """A game admitted to this cabinet, with its least exact return over every way to bet.
+
+    ``long_odds`` are those of its awards that the place wants told.
+    """
 
     game: Game
     denominations_cents: tuple[int, ...]
     least_return: Fraction
     pools: Pools
+    long_odds: tuple[LongOdds, ...] = ()
 
     @property
     def return_percent(self) -> str:
@@ -79,7 +85,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
         )
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
-    bets = analyse(game, Depth.RETURN).bets
+    bets = analyse(game, Depth.PRIZES).bets
     name, least = min(((bet.bet, bet.rtp_counting(counted)) for bet in bets), key=lambda bet: bet[1])
     if least < floor:
         raise OperatorError(
@@ -92,7 +98,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
     kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not kept:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
-    return Resident(game, kept, least, pools)
+    return Resident(game, kept, least, pools, long_odds(bets, profile.awards))
 
 
 def _within_limit(pools: Pools, profile: Profile) -> None:

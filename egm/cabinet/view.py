@@ -87,6 +87,7 @@ def game_view(resident: Resident) -> GameView:
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
         presentation=game.presentation(),
+        long_odds=resident.long_odds,
     )
 
 

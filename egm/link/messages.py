@@ -23,6 +23,19 @@ class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class LongOdds(_Message):
+    """An award whose odds are so long that the player is told them (Ontario 10.1): 1 in so many games.
+
+    ``bets`` are what the ways to bet cost, in credits, at which the odds are these; ``stage`` is where it is
+    won, empty for a progressive level or a prize in kind.
+    """
+
+    name: str
+    stage: str
+    one_in: int
+    bets: tuple[int, ...]
+
+
 class GameView(_Message):
     """What the screen needs to draw a game it has not computed: read once per game, at the hello.
 
@@ -40,6 +53,7 @@ class GameView(_Message):
     denominations_cents: tuple[int, ...]
     return_percent: str
     presentation: dict[str, Any]
+    long_odds: tuple[LongOdds, ...] = ()
 
 
 class Notice(_Message):

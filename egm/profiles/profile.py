@@ -139,6 +139,17 @@ class Play(_Table):
     """The least time from button to button."""
 
 
+class Awards(_Table):
+    """How long the odds of an award may be, and from where on the player is told them."""
+
+    top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = 17_000_000
+    """The odds of a top award longer than 1 in so many games are told to the player (Ontario 10.1)."""
+    other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = 34_000_000
+    """The same for any other award (Ontario 10.1)."""
+    longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """An award of longer odds than this certifies no game (NJ-A, PA 1112a.7); None: there is no limit."""
+
+
 class PayOut(_Table):
     """When money leaves, and by which hand."""
 
@@ -331,6 +342,7 @@ class Profile(_Table):
     returns: Returns
     value_in: ValueIn
     play: Play
+    awards: Awards = Awards()
     pay_out: PayOut
     by_hand: ByHand = ByHand()
     tickets: Tickets

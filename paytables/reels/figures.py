@@ -63,12 +63,13 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     )
     if depth is Depth.RETURN:
         return plain
+    told = replace(plain, prizes=_prizes(stages, runs), features=_features(stages, runs, chain))
+    if depth is Depth.PRIZES:
+        return told
     worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
     assert worth.mean == mean  # forwards and backwards are two ways to the same number
     return replace(
-        plain,
-        prizes=_prizes(stages, runs),
-        features=_features(stages, runs, chain),
+        told,
         variance=worth.variance,
         **(_distribution(stages) if depth is Depth.FULL else {}),
     )

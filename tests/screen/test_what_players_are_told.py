@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pygame
 import pytest
@@ -22,8 +23,10 @@ from egm.screen.sound import sounds_between
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
-from paytables import Depth, analyse
-from tools.gallery import at_rest, played, shown, snapshot
+from paytables import Depth, analyse, load_game
+from tools.gallery import at_rest, game_view, played, shown, snapshot
+
+LONG_ODDS = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
 
 
 def words_on(view, theme, layout=LANDSCAPE):
@@ -70,6 +73,31 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, t
         assert figure in flat
         assert game.version in flat
         assert game.digest[:16] in flat
+
+
+@pytest.mark.requirement("C-23")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_very_long_odds_are_told_on_a_page_of_their_own(theme, language):
+    game = game_view(load_game(LONG_ODDS))
+    view = at_rest((game,), game, language)
+    texts = Texts(language)
+    said = help_words(view, theme)
+    assert any(texts.say("odds.title") in words for words in said)
+    star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
+    comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
+    assert f"{star} · {texts.say('help.bet', bet='2')}" in said
+    assert f"{comet} · {texts.say('help.bet', bet='1')}" in said
+    assert {"en": "The sky", "fr": "Le ciel"}[language] in said
+    odds = [
+        words
+        for words in said
+        if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
+    ]
+    assert len(odds) == 3
+    usual = game_view(load_game("maple-classic"))
+    assert not any(
+        texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language), theme)
+    )
 
 
 @pytest.mark.requirement("C-11", "C-22", "N-07")

@@ -23,13 +23,10 @@ from paytables import (
     drive,
     load_game,
 )
+from paytables.odds import Award, awards, longer
 from paytables.reels.rules import ReelRules
 from tools.parsheet import one_in, percent
 from tools.simulation import INTERVAL_Z, judge, play_batch, policy
-
-#: Odds of an advertised award a laboratory wants displayed when they are longer (GLI-11 3.0, 4.8.2).
-LONGEST_ODDS = Fraction(1, 100_000_000)
-
 
 #: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normal yet.
@@ -173,26 +170,56 @@ def void_rule(case: Case) -> Iterator[Finding]:
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Each way to bet can win something (a bet that cannot is no wager)."""
+    """Each way to bet can win every prize the screen offers for it (a bet that cannot is no wager)."""
+    offers = {
+        entry["mode"]: [pay["name"] for pay in entry["pays"] if pay["credits"] or pay["gives"]]
+        for entry in case.game.presentation().get("bets", ())
+    }
     for bet in case.analysis.bets:
-        status = _passed(ok=bet.rtp > 0)
+        won = {p.name for p in bet.prizes if p.rate}
+        never = [name for name in offers.get(bet.bet, ()) if name not in won]
+        found = f"never won: {', '.join(never)}" if never else f"{len(bet.prizes)} prizes"
         yield Finding(
-            "prizes-at-every-bet", ("B-12", "C-22"), status, f"bet {bet.bet}: {len(bet.prizes)} prizes"
+            "prizes-at-every-bet",
+            ("B-12", "C-22"),
+            _passed(ok=bet.rtp > 0 and not never),
+            f"bet {bet.bet}: {found}",
         )
 
 
 def longest_odds(case: Case) -> Iterator[Finding]:
-    """Note prizes whose odds are longer than 1 in 100 million, which have to be displayed."""
+    """No award is rarer than the profile allows."""
+    limit = case.profile.awards.longest_one_in
+    allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
-        rare = [p for p in bet.prizes if 0 < p.rate < LONGEST_ODDS]
-        requirements = ("B-12", "C-23")
-        if rare:
-            names = ", ".join(f"{p.where} {p.name} ({one_in(p.rate)})" for p in rare)
-            yield Finding("longest-odds", requirements, Status.NOTED, f"bet {bet.bet}: {names}")
-        elif bet.prizes:
-            least = min((p for p in bet.prizes if p.rate), key=lambda p: p.rate)
-            found = f"bet {bet.bet}: {least.name} {one_in(least.rate)}"
-            yield Finding("longest-odds", requirements, Status.PASS, found)
+        found = awards(bet)
+        if not found:
+            continue
+        least = found[0]
+        yield Finding(
+            "longest-odds",
+            ("B-12",),
+            _passed(ok=limit is None or least.rate * limit >= 1),
+            f"bet {bet.bet}: {_named(least)}; {allowed}",
+        )
+
+
+def odds_told(case: Case) -> Iterator[Finding]:
+    """State what the player is told of very long odds; the machine's help pages print the same list."""
+    rules = case.profile.awards
+    for bet in case.analysis.bets:
+        told = longer(awards(bet), rules.top_told_one_in, rules.other_told_one_in)
+        if told:
+            words = "told to the player: " + ", ".join(_named(award) for award in told)
+        else:
+            words = "no award has odds so long that they must be told"
+        status = Status.NOTED if told else Status.PASS
+        yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
+
+
+def _named(award: Award) -> str:
+    top = "top award " if award.top else ""
+    return f"{top}{award.where} {award.name} {one_in(award.rate)}".replace("  ", " ").strip()
 
 
 def return_by_stake(case: Case) -> Iterator[Finding]:
@@ -293,6 +320,7 @@ RULES: tuple[Rule, ...] = (
     void_rule,
     prizes_at_every_bet,
     longest_odds,
+    odds_told,
     return_by_stake,
     bet_limit,
     double_up,

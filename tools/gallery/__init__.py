@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from egm.cabinet.long_odds import long_odds
 from egm.cabinet.residents import Resident
 from egm.link.messages import Decision, GameView, Hello, Play, ProgressiveView, ProgressiveWin, Snapshot
+from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard
 from egm.screen.marks import is_keno, spots
@@ -126,7 +128,8 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
 
 def game_view(game: Game) -> GameView:
     """The game as the machine publishes it."""
-    least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    bets = analyse(game, Depth.PRIZES).bets
+    least = min(bet.rtp for bet in bets)
     return GameView(
         id=game.id,
         family=game.family,
@@ -138,6 +141,7 @@ def game_view(game: Game) -> GameView:
         denominations_cents=tuple(game.denominations_cents),
         return_percent=Resident(game, (), least, Pools()).return_percent,
         presentation=game.presentation(),
+        long_odds=long_odds(bets, Awards()),
     )
 
 

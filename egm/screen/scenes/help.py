@@ -13,6 +13,8 @@ from egm.screen.layout import grown
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, help_line, percent, prize_name
+from egm.screen.scenes.odds import draw_odds
+from egm.screen.scenes.odds import pages as odds_pages
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.reminder import draw_limits, limit_keys
 from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stage_name
@@ -51,6 +53,7 @@ def sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), _keno_table))
     if is_wheel(stage):
         pages.append(Sheet(say("help.prizes"), wheel_prizes))
+    pages += [Sheet(say("odds.title"), partial(draw_odds, told=told)) for told in odds_pages(stage)]
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     snapshot = stage.view.snapshot

@@ -1,0 +1,52 @@
+"""Awards and how long the odds of each are: what has to be told where they are very long (Ontario 10.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from paytables.analysis import BetAnalysis
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """Something one game can win: ``rate`` is how often it is won in one game on average, exactly.
+
+    ``credits`` is what it pays by itself, a progressive level its reset; None for a prize in kind. ``where``
+    is the stage it is won in, empty for levels and prizes in kind.
+    """
+
+    name: str
+    where: str
+    credits: int | None
+    rate: Fraction
+    top: bool = False
+
+    @property
+    def one_in(self) -> int:
+        """The odds as people read them, ``1 in`` so many games, to the nearest game."""
+        return round(1 / self.rate)
+
+
+def awards(bet: BetAnalysis) -> list[Award]:
+    """Return every award of a way to bet, rarest first. The top ones are those that pay the most.
+
+    The analysis must hold prizes (:attr:`paytables.Depth.PRIZES` or more).
+    """
+    found = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
+    found += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
+    most = max((credits_ for _, _, credits_, _ in found), default=0)
+    made = [Award(*row, top=row[2] == most) for row in found if row[3]]
+    made += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
+    return sorted(made, key=lambda award: (award.rate, award.where, award.name))
+
+
+def longer(found: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
+    """Return the awards whose odds are longer than 1 in ``top_one_in``, or for others ``other_one_in``.
+
+    None: no odds are too long.
+    """
+    return [
+        award
+        for award in found
+        if (limit := top_one_in if award.top else other_one_in) is not None and award.rate * limit < 1
+    ]
