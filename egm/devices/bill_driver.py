@@ -77,6 +77,7 @@ class BillDriver(LineDriver[M]):
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
+        self._left: _Offer | None = None  # the session before ended over it: nobody knows what became of it
         self._in_escrow = b""  # what the device last said lies there
         self._offers = 0
         self._ready: bool | None = None
@@ -112,7 +113,7 @@ class BillDriver(LineDriver[M]):
         self._decide(escrow, Answer.HOLD)
 
     def _decide(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
-        offer = self._offer
+        offer = self._offer or self._left
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
         offer.answer = answer
@@ -131,7 +132,7 @@ class BillDriver(LineDriver[M]):
         return bool(self._denominations) or self._barcodes
 
     def _session_begins(self) -> None:
-        self._offer = None
+        self._left, self._offer = self._offer or self._left, None
         self._ready = None
         self._device_unknown()
 
@@ -152,8 +153,13 @@ class BillDriver(LineDriver[M]):
         if self._escrow.is_ordered() and not self._doubted:
             self._doubted = True  # perhaps a late answer from before the order: believe it the second time
             return
+        ours = self._left
+        if ours is not None and (ours.content, ours.code) == (content, code) and self._is_kept(ours):
+            self._offer, self._left = ours, None  # the line was silent, and the paper has stayed
+            return
         # A record still open here is not being stacked: nothing could be in escrow otherwise.
-        self._clear("a note is in escrow", quiet=content == self._escrow.content)
+        known = self._escrow.content or (None if ours is None else ours.content)
+        self._clear("a note is in escrow", quiet=known is not None and content == known)
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -169,6 +175,10 @@ class BillDriver(LineDriver[M]):
         else:
             offer.answer = Answer.RETURN
             offer.reason = ReturnReason.NOT_ENABLED
+
+    def _is_kept(self, offer: _Offer) -> bool:
+        """Whether the answer given to an offer of the last session still holds: not one to stack it."""
+        return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
     def _answer(self, mark: int = 0) -> Answer:
         """What to tell the device about its escrow.
@@ -199,7 +209,7 @@ class BillDriver(LineDriver[M]):
         content = self._escrow.content
         verdict = self._escrow.stacked()
         if verdict is Verdict.CREDITED and content is not None:
-            self._offer = None
+            self._offer = self._left = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # said once, though the device repeats itself
@@ -213,10 +223,10 @@ class BillDriver(LineDriver[M]):
         self._contradicted = self._doubted = False
         content = self._escrow.content
         verdict = self._escrow.path_clear(why)
-        offer, self._offer = self._offer, None
+        offer, self._offer, self._left = self._offer or self._left, None, None
         if verdict is Verdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"a note being stacked was not reported: {why}"))
         elif verdict is Verdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
-        elif offer is not None and verdict is Verdict.NOTHING:
+        elif offer is not None and verdict is Verdict.NOTHING and not quiet:
             self._emit(Returned(device=self.name, content=offer.content, reason=offer.reason))

@@ -9,6 +9,7 @@ from bill_rig import DRIVERS, BillRig
 
 from egm.devices.bill_twin import Paper
 from egm.devices.interface import (
+    Barcode,
     CommLost,
     CommUp,
     Disputed,
@@ -179,6 +180,70 @@ class TestFaults:
             await rig.until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
+            rig.close()
+
+        jump(scene())
+
+
+TICKET = "004724978028378429"
+
+
+@pytest.mark.requirement("G-05", "G-06", "H-08")
+class TestAPaperInEscrowWhenTheLineGoesSilent:
+    """A host is asked about a ticket, or has answered, when the acceptor is not heard for longer than a poll."""
+
+    async def held(self, protocol: str) -> BillRig:
+        rig = BillRig(protocol, decide="hold")
+        await rig.idle()
+        rig.hand("insert_ticket", barcode=TICKET)
+        await rig.until(lambda: rig.of(Escrowed))
+        await asyncio.sleep(0.5)
+        return rig
+
+    def test_one_that_an_acceptor_gave_back_meanwhile_is_reported(self, protocol):
+        async def scene():
+            rig = await self.held(protocol)
+            rig.hand("power_off")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            rig.hand("power_on")
+            await rig.until(lambda: rig.of(Returned), 30)
+            assert [event.content for event in rig.of(Returned)] == [Barcode(TICKET)]
+            await rig.insert(5_00)  # and what comes next is not taken for it
+            await rig.until(lambda: len(rig.of(Escrowed)) == 2)
+            rig.driver.stack(rig.of(Escrowed)[-1].escrow)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert (rig.ledger.credited, len(rig.of(Returned))) == ([Note(5_00)], 1)
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize("answer", ["stack", "return"])
+    @pytest.mark.parametrize("when", ["silent", "back"])
+    def test_one_that_has_stayed_is_the_same_and_its_answer_counts(self, protocol, answer, when):
+        async def scene():
+            rig = await self.held(protocol)
+            rig.twin.escrow_seconds = None
+            rig.hand("silence")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            order = rig.driver.stack if answer == "stack" else rig.driver.return_bill
+            if when == "silent":
+                order(1)
+            rig.hand("silence", on=False)
+            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            if when == "back":
+                await asyncio.sleep(15)  # time for an acceptor that only holds to come to escrow again
+                order(1)
+            if (answer, when) == ("stack", "silent"):  # too old to keep a paper by: it is offered anew
+                await rig.until(lambda: len(rig.of(Escrowed)) == 2, 30)
+                rig.driver.return_bill(2)
+            await rig.until(lambda: rig.of(Stacked, Returned), 30)
+            await rig.until(rig.quiet)
+            await rig.stop()
+            kept = (answer, when) == ("stack", "back")
+            assert rig.ledger.credited == ([Barcode(TICKET)] if kept else [])
+            assert rig.twin.describe()["stacked"] == ([TICKET] if kept else [])
+            assert [event.content for event in rig.of(Returned)] == ([] if kept else [Barcode(TICKET)])
             rig.close()
 
         jump(scene())
