@@ -35,12 +35,20 @@ AT_LEAST_ONCE: Final = 1
 _REFUSED: Final = 0x80
 
 
+class _Socket(ssl.SSLSocket):
+    """One that is closed when nobody has it any more: the library drops it where a handshake fails."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def tls(slot: LinkSlot) -> ssl.SSLContext:
     """What proves each side to the other: TLS 1.3. Raises OperatorError naming the files."""
     try:
         context = ssl.create_default_context(cafile=str(slot.authority))
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.load_cert_chain(slot.certificate, slot.key)
+        context.sslsocket_class = _Socket
     except (OSError, ssl.SSLError) as error:
         files = f"{slot.authority}, {slot.certificate}, {slot.key}"
         raise OperatorError(f"progressive link: certificates {files}: {error}") from error

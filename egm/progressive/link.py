@@ -12,6 +12,7 @@ told to the link again at start. Whatever is not answered is sent again; both en
   has won is news until the machine has made it durable, and then a claim that is awarded from the start.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +40,9 @@ from egm.progressive.pools import Keeper, Pool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
 """A level the controller will not have is asked for again after this long: somebody may have mended it."""
+
+_OVER_MAX: Final = 64
+"""Claims remembered after their end: an award told twice may come as late as that."""
 
 
 class Phase(StrEnum):
@@ -144,6 +148,7 @@ class Link:
             pool.id: Feeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
         }
         self._open: dict[str, _Open] = {}
+        self._over: deque[str] = deque(maxlen=_OVER_MAX)
         self._connected = False
         self._nonce = ""
         self._asked_ns: dict[str, int] = {}
@@ -217,6 +222,7 @@ class Link:
     def forget(self, claim: str) -> None:
         """The end of a claim is durable on the machine."""
         self._open.pop(claim, None)
+        self._over.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
     def connected(self, nonce: str, now_ns: int) -> None:
@@ -348,6 +354,8 @@ class Link:
     def _award(self, message: Award) -> None:
         entry = self._open.get(message.claim)
         if entry is None:
+            if message.claim in self._over:
+                return  # a repeat that comes late
             told = f"{message.claim}: {message.amount_cents} for no claim of ours"
             self._news.append(Complaint("award", told))
         else:

@@ -148,7 +148,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp
                     played.append(await one_game(person))
                     await asyncio.to_thread(_all_paid, tmp_path, len(played))
         finally:
-            broker.kill()
+            broker.close()
 
     asyncio.run(session())
     held = asked(tmp_path, "show")["TOP"]["level"]
@@ -178,7 +178,7 @@ def test_a_machine_with_other_odds_is_not_let_in_and_its_level_stays_down(tmp_pa
                 await until(person.screen, level_is("down"))
                 await asyncio.to_thread(_refused, folder)
         finally:
-            broker.kill()
+            broker.close()
 
     asyncio.run(session())
 
@@ -215,8 +215,10 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
                     update={each: getattr(stranger.slot("EGM-1"), each) for each in ("certificate", "key")}
                 )
                 assert await _answer_to(false) == b""
+                await asyncio.to_thread(_logged, broker.log, "certificate verify failed")
         finally:
-            broker.kill()
+            broker.close()
+            stranger.close()
 
     asyncio.run(session())
     assert asked(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
@@ -229,6 +231,15 @@ async def _answer_to(slot):
         with contextlib.closing(writer):
             return await reader.read(1)
     return b""
+
+
+def _logged(log, wanted):
+    """Wait until the broker has recorded this: it is the one to whom a false certificate was shown."""
+    for _ in range(600):
+        if wanted in log.read_text().lower():
+            return
+        time.sleep(0.05)  # another process
+    raise AssertionError(log.read_text())
 
 
 def _recorded(folder, wanted):

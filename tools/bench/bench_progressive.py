@@ -305,7 +305,7 @@ def figures() -> Iterator[Figure]:
             yield from _moments(broker, sqlite)
             yield from _postgres_figures(broker, published)
         finally:
-            broker.kill()
+            broker.close()
 
 
 def _broker(folder: Path) -> Broker:

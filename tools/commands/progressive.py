@@ -326,8 +326,9 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
 def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     """Trouble a link in every way, and hold every wager and hit to the fraction afterwards.
 
-    Broker, controller and machines are killed, cut off and confused; with a PostgreSQL DSN as --store the
-    controllers take over from one another there.
+    Broker, controllers and machines are killed, cut off and confused, on SQLite, or on PostgreSQL with a DSN
+    as --store. Everything that took place is counted. A scenario that stands still ends the run, with what
+    every task was waiting for.
     """
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
@@ -350,15 +351,18 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
             )
         except _TOLD as error:
             raise click.ClickException(str(error)) from error
-    troubles = ", ".join(f"{name} {count}" for name, count in result.disturbances.most_common())
     seconds = time.perf_counter() - began
-    click.echo(f"seed {seed}: {result.scenarios} scenarios in {seconds:.0f} s: {troubles}")
+    click.echo(f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {seconds:.0f} s")
+    for name in sorted(result.happened):
+        click.echo(f"{result.happened[name]:8} x {name}")
     click.echo(
         f"{result.wagers} wagers counted once each, {result.hits} hits paid once each: {result.paid_cents} "
         f"minor units; {result.values_seen} values seen, none lower without a fall on record"
+        if not result.wrong
+        else f"{result.wagers} wagers, {result.hits} hits, {result.values_seen} values seen"
     )
-    for wrong in result.wrong:
-        click.echo(f"wrong: {wrong}")
+    for line in (*(f"wrong: {wrong}" for wrong in result.wrong), *result.standing):
+        click.echo(line)
     if not result.wrong:
         click.echo("everything adds up, to the fraction")
     raise SystemExit(1 if result.wrong else 0)

@@ -1,6 +1,7 @@
 """A Mosquitto of one's own, with the link's certificates, for simulations, campaigns and tests."""
 
 import asyncio
+import contextlib
 import shutil
 import socket
 import subprocess
@@ -37,7 +38,7 @@ def mosquitto() -> str:
 
 
 class Broker:
-    """One broker on a free port of this computer; ``folder`` holds its certificates."""
+    """One broker on a free port of this computer; ``folder`` holds its certificates and its log."""
 
     def __init__(self, folder: Path, machines: Iterable[str]) -> None:
         """Make the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
@@ -48,9 +49,13 @@ class Broker:
         make_certificate(folder, BROKER, now, ("127.0.0.1",))
         for name in (CONTROLLER, SIGN, *machines):
             make_certificate(folder, name, now)
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port: int = found.getsockname()[1]
+        # Bound for as long as the broker may come back: while it is dead, nobody else is given its port, not
+        # even a client that seeks it there and would be connected to itself.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
+        self.port: int = self._place.getsockname()[1]
+        self.log = folder / "broker.log"
         self._configuration = broker_configuration(folder, self.port)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -64,21 +69,29 @@ class Broker:
         )
 
     async def start(self) -> None:
-        """Run it, and wait until it listens. Raises TimeoutError when it does not."""
-        self._process = subprocess.Popen(  # noqa: ASYNC220 (it is the start of a server, and quick)
-            [self._program, "-c", str(self._configuration)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        async with asyncio.timeout(_UP_SECONDS):
-            while True:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-                except OSError:
-                    await asyncio.sleep(0.01)
-                    continue
+        """Run it, and wait until it listens. Raises OperatorError with its last words when it does not."""
+        try:
+            async with asyncio.timeout(_UP_SECONDS):
+                while not await self._comes_up():
+                    self.kill()
+        except TimeoutError:
+            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
+            why = f"mosquitto does not come up on port {self.port}: {''.join(said)}"
+            raise OperatorError(why) from None
+
+    async def _comes_up(self) -> bool:
+        """Start a process; whether it listens, and not somebody else in its place."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: ASYNC220 (it is the start of a server, and quick)
+                [self._program, "-c", str(self._configuration)], stdout=log, stderr=log
+            )
+        while self._process.poll() is None:
+            await asyncio.sleep(0.01)
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
                 writer.close()
-                return
+                return self._process.poll() is None
+        return False
 
     def kill(self) -> None:
         """End it as a power cut would: everybody's connection is gone, and every message on its way."""
@@ -86,3 +99,8 @@ class Broker:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def close(self) -> None:
+        """End it for good."""
+        self.kill()
+        self._place.close()

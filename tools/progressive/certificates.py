@@ -162,6 +162,11 @@ persistence false
 max_packet_size 70000
 set_tcp_nodelay true
 max_queued_messages 10000
+log_dest stderr
+log_type error
+log_type warning
+log_type notice
+log_timestamp_format %Y-%m-%dT%H:%M:%S
 """,
         encoding="ascii",
     )

@@ -60,6 +60,10 @@ class Controller:
         self._mysteries = Mysteries(vault, getattr(store, "term", 0))
         self._books = Books(self._mysteries, self._at)
         self._spoken = 0
+        self._gaps: dict[tuple[str, str], int] = {}
+        """Of each machine and level, the contribution that was missing last."""
+        self._closed: set[str] = set()
+        """Levels given up: never opened again, and not read again twice a second."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[Heard]) -> list[FromController]:
@@ -215,9 +219,17 @@ class Controller:
     def _refuse(
         self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
     ) -> FromController:
-        """Refuse and record it. A gap or an early claim is no fault: it is how order is kept."""
+        """Refuse and record it.
+
+        A gap is recorded once, however much comes after it. A claim that comes before the contribution of its
+        own wager is no fault: it is how order is kept.
+        """
         level = getattr(message, "level", "")
-        if reason not in {Reason.GAP, Reason.CLAIM_EARLY}:
+        known = reason is Reason.CLAIM_EARLY
+        if reason is Reason.GAP:
+            known = self._gaps.get((message.machine, level)) == following
+            self._gaps[message.machine, level] = following
+        if not known:
             session.note(
                 self._at(),
                 "refused",
@@ -244,7 +256,9 @@ class Controller:
         """What every open level shows now; also the daily record's last line (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
-            records = [record for record in session.levels() if not record.successor]
+            found = session.levels(besides=self._closed)
+            records = [record for record in found if not record.successor]
+            self._closed.update(record.id for record in found if record.successor)
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)

@@ -33,10 +33,14 @@ _TICK_SECONDS: Final = 0.005
 
 @dataclass(slots=True)
 class Hit:
-    """One hit as the machine's memory has it; amounts in minor units, None until known."""
+    """One hit as the machine's memory has it; amounts in minor units, None until known.
+
+    ``falls``: how often the level had fallen when the machine showed ``shown_cents``.
+    """
 
     after: int
     shown_cents: int
+    falls: int = 0
     locked_cents: int | None = None
     paid_cents: int | None = None
     closed: bool = False
@@ -87,7 +91,9 @@ class SimulatedMachine:
         self.link.remember(pool.id, memory.counted, memory.given[memory.counted :])
         self.link.last_shown(pool.id, memory.shown_cents, memory.falls)
         for name, hit in memory.hits.items():
-            if not hit.closed:
+            if hit.closed:
+                self.link.forget(name)
+            else:
                 self._take_up(name, hit)
 
     def _take_up(self, name: str, hit: Hit) -> None:
@@ -137,7 +143,7 @@ class SimulatedMachine:
         won = dice.random() < hit_chance and not terms.mystery
         name = f"{self._serial}.{self._pool.id}.{made.sequence}"
         if won:  # in the wager's own transaction, as the machine does it
-            memory.hits[name] = Hit(after=made.sequence, shown_cents=self.shown_cents)
+            memory.hits[name] = Hit(made.sequence, self.shown_cents, self.link.feeders[self._pool.id].falls)
         self._step("wager")
         self.link.contributed(made, self._now_ns())
         if won:

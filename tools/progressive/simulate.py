@@ -115,7 +115,7 @@ async def run_floor(
             task.cancel()
         await asyncio.gather(service, *tasks, return_exceptions=True)
         store.close()
-        broker.kill()
+        broker.close()
 
 
 async def _until(condition: Callable[[], bool], seconds: float, service: asyncio.Task[None]) -> None:

@@ -5,13 +5,13 @@ Everything happens in transactions that are durable when they end. Whoever takes
 token). Two controllers on one PostgreSQL take turns: the second waits until the first is gone.
 """
 
+import contextlib
 import fcntl
 import json
 import os
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -89,10 +89,10 @@ class Session:
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
-    def levels(self) -> tuple[LevelRecord, ...]:
-        """Every level, closed ones too."""
+    def levels(self, *, besides: Container[str] = ()) -> tuple[LevelRecord, ...]:
+        """Every level ``besides`` these, closed ones too."""
         rows = self._run("SELECT id, record FROM level ORDER BY id")
-        return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows)
+        return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in besides)
 
     def put_level(self, record: LevelRecord) -> None:
         """Keep a level as it now stands."""
@@ -253,7 +253,7 @@ class Store(ABC):
 
     term: int
 
-    @contextmanager
+    @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
         """All of it durable at the end, or nothing. Raises :class:`DeposedError` when the term is over."""
         self.run(self.begin)
@@ -315,8 +315,9 @@ class SqliteReader(Store):
 
     def rollback(self) -> None:
         """See :meth:`Store.rollback`."""
-        if self._base.in_transaction:
-            self._base.execute("ROLLBACK")
+        with contextlib.suppress(sqlite3.Error):
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
 
     def close(self) -> None:
         """See :meth:`Store.close`."""

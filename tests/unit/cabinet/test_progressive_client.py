@@ -192,6 +192,9 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert wire.link.take_news() == [Over("c1")]
     wire.link.forget("c1")
     assert wire.link.claims() == {}
+    late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
+    wire.link.receive(late, wire.now)
+    assert wire.link.take_news() == []  # it was told twice
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():

@@ -135,6 +135,86 @@ def test_nobody_speaks_for_another_machine(floor):
     assert floor.controller.register() == ()
 
 
+def _give(**changes):
+    values = {"machine": "EGM-1", "level": "grand", "sequence": 2, "wager_cents": STAKE, "amount": SHARE}
+    return Contribution(**{**values, **changes})
+
+
+def _claim(**changes):
+    return Claim(
+        **{"machine": "EGM-1", "level": "grand", "claim": "c2", "after": 1, "shown_cents": 1, **changes}
+    )
+
+
+def _commit(**changes):
+    return Commit(
+        **{"machine": "EGM-1", "level": "grand", "claim": "c1", "amount_cents": 1_000_00, **changes}
+    )
+
+
+JOIN = Join(machine="EGM-9", nonce="n", levels=(Enrolment(level="grand", stake_cents=STAKE, odds=ODDS),))
+
+
+@pytest.mark.requirement("I-15")
+@pytest.mark.parametrize(
+    ("sender", "message", "kind", "reason"),
+    [
+        pytest.param("EGM-9", JOIN, "refused", "unknown_machine", id="an unknown machine enrols"),
+        pytest.param("EGM-9", _give(machine="EGM-9"), "refused", "unknown_machine", id="or wagers"),
+        pytest.param("EGM-9", _claim(machine="EGM-9"), "refused", "unknown_machine", id="or hits"),
+        pytest.param("EGM-2", _give(), "forged", None, id="a forged wager"),
+        pytest.param("EGM-2", _claim(), "forged", None, id="a forged hit"),
+        pytest.param("EGM-2", _commit(), "forged", None, id="a forged payment"),
+        pytest.param("EGM-1", _give(sequence=3), "refused", "gap", id="a wager out of sequence"),
+        pytest.param(
+            "EGM-1",
+            _give(sequence=1, amount=2 * SHARE),
+            "refused",
+            "wrong_amount",
+            id="a replay that differs",
+        ),
+        pytest.param("EGM-1", _give(level="petit"), "refused", "unknown_level", id="a wager for no level"),
+        pytest.param("EGM-1", _claim(level="petit"), "refused", "unknown_level", id="a hit of no level"),
+        pytest.param(
+            "EGM-2", _claim(machine="EGM-2", claim="c1"), "refused", "claim_differs", id="another's hit"
+        ),
+        pytest.param("EGM-1", _commit(claim="c9"), "refused", "unknown_claim", id="a payment of no hit"),
+        pytest.param(
+            "EGM-2", _commit(machine="EGM-2"), "refused", "unknown_claim", id="a payment of another's hit"
+        ),
+    ],
+)
+def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message, kind, reason):
+    floor.give("EGM-1", 1)
+    floor.claim("EGM-1", "c1", 1)
+    controller = floor.controller
+    before = controller.records(), controller.register(), _events(controller)
+    for _ in range(2):  # and again no more
+        answers = controller.take([Heard(sender, message)])
+        assert [answer.reason for answer in answers] == ([reason] if reason else [])
+    assert (controller.records(), controller.register()) == before[:2]
+    (_, recorded, story), *more = _events(controller)[len(before[2]) :]
+    assert recorded == kind
+    assert story.get("reason") == reason
+    assert not (reason == "gap" and more), "one gap, one record, however much comes after it"
+    controller.check()
+
+
+@pytest.mark.requirement("I-15")
+def test_a_replay_is_answered_as_the_first_was_and_moves_nothing(floor):
+    controller = floor.controller
+    told = [Heard("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
+    first = controller.take(told)
+    before = controller.records(), controller.register(), _events(controller)
+    assert controller.take(told) == first
+    assert (controller.records(), controller.register(), _events(controller)) == before
+
+
+def _events(controller):
+    with controller._store.transaction() as session:
+        return session.events()
+
+
 @pytest.mark.requirement("I-09", "I-10")
 def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(floor):
     floor.give("EGM-1", 1)

@@ -187,7 +187,7 @@ def on_a_link(folder, act):
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
             store.close()
-            broker.kill()
+            broker.close()
         assert eye.closed
 
     asyncio.run(run())

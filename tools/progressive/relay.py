@@ -1,0 +1,62 @@
+"""A wire to the broker that can be cut in two without anybody being told: a network partition."""
+
+import asyncio
+import contextlib
+
+from egm.progressive.connection import finish, together
+
+_CHUNK_BYTES = 65536
+
+
+class Relay:
+    """A port of its own that carries bytes to and from the broker's; while parted, it holds them back."""
+
+    def __init__(self, port: int) -> None:
+        """``port``: the broker's, on this computer."""
+        self._far_port = port
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._wires: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def part(self) -> None:
+        """Nothing passes from now on; what is sent meanwhile arrives after :meth:`heal`, if anybody waits."""
+        self._whole.clear()
+
+    def heal(self) -> None:
+        """Everything passes again."""
+        self._whole.set()
+
+    async def stop(self) -> None:
+        """End every wire, and listen no more."""
+        if self._server is not None:
+            self._server.close()
+        await finish(*self._wires)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        wire = asyncio.get_running_loop().create_task(self._carry(reader, writer), name="relay")
+        self._wires.add(wire)
+        wire.add_done_callback(self._wires.discard)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers = [writer]
+        try:
+            with contextlib.suppress(OSError):
+                far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._far_port)
+                writers.append(far_writer)
+                await together(self._pump(reader, far_writer), self._pump(far_reader, writer))
+        finally:
+            for each in writers:
+                each.transport.abort()
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(_CHUNK_BYTES):
+            await self._whole.wait()
+            sink.write(data)
+            await sink.drain()

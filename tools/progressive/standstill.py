@@ -1,0 +1,28 @@
+"""What a program that makes no headway is waiting for: every task, down to the innermost await."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+_DEPTH_MAX = 50
+
+
+def standing(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
+    """A line for each task, and one for each of the frames it stands in, outermost first."""
+    lines = []
+    for task in sorted(tasks, key=asyncio.Task.get_name):
+        asked = f", told to stop {task.cancelling()} times" if task.cancelling() else ""
+        lines += [f"task {task.get_name()}{asked}", *(f"    {frame}" for frame in _frames(task.get_coro()))]
+    return lines
+
+
+def _frames(waiting: Any) -> list[str]:
+    """Where a suspended coroutine stands. ``Task.get_stack`` gives the outermost frame only."""
+    found: list[str] = []
+    while waiting is not None and len(found) < _DEPTH_MAX:
+        frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "ag_frame", None)
+        if frame is None:
+            return [*found, type(waiting).__name__]
+        found.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}")
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "ag_await", None)
+    return found
