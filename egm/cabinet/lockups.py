@@ -95,16 +95,17 @@ def record_door_opened(cabinet: Cabinet, occurrence: Occurrence) -> None:
     if door in cabinet.doors_open:
         return
     while_off = bool(occurrence.values.get("unattended"))
+    # What locks the machine first: after a power cut in between the door is reported anew, the lock is not.
+    if door == "logic":
+        record_fault(cabinet, Occurrence(occurrence.event, {"code": "logic_access"}))
+    if not is_identified(cabinet, door):
+        record_fault(cabinet, Occurrence(occurrence.event, {"code": UNIDENTIFIED, "detail": door}))
     cabinet.record(
         "door.opened_while_off" if while_off else "door.opened",
         counts={f"door.{door}.opens": 1},
         state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
         story=dict(occurrence.values),
     )
-    if door == "logic":
-        record_fault(cabinet, Occurrence(occurrence.event, {"code": "logic_access"}))
-    if not is_identified(cabinet, door):
-        record_fault(cabinet, Occurrence(occurrence.event, {"code": UNIDENTIFIED, "detail": door}))
 
 
 def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:

@@ -1,14 +1,16 @@
 """Doors, faults, keys, language and service: what stops play, what is only remembered, who may clear what."""
 
+from contextlib import suppress
+
 import pytest
-from machine_room import Room, ScriptedChance
+from machine_room import PowerCutError, Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.faults import fault
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
-from egm.cabinet.wiring import bell, tower
-from egm.devices.interface import FaultCode
+from egm.cabinet.wiring import bell, occurrences, tower
+from egm.devices.interface import FaultCode, InputsKnown
 
 
 @pytest.fixture
@@ -91,6 +93,25 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
         assert known.locks, "an attendant can clear only what he is called for"
         room.engine.handle(Event.KEY_TURNED, key="attendant")
         assert room.state is State.IDLE
+
+
+@pytest.mark.requirement("A-08", "A-24")
+@pytest.mark.parametrize("written", range(3))
+def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_path, written):
+    room.cut_power_after(written)
+    with suppress(PowerCutError):
+        room.engine.handle(Event.DOOR_OPENED, door="logic")
+    room.close()
+    again = Room(tmp_path).boot()
+    inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
+    for occurrence in occurrences(inputs, "io_board", again.cabinet.doors_open):
+        again.happen(occurrence)
+    assert again.cabinet.doors_open == ("logic",)
+    assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
+    again.engine.handle(Event.DOOR_CLOSED, door="logic")
+    assert again.state is State.TILT
+    assert "logic_access" in again.cabinet.faults
+    again.close()
 
 
 @pytest.mark.requirement("A-24", "J-01", "E-10")
