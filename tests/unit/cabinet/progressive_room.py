@@ -43,10 +43,16 @@ class FixedFace:
         return None
 
 
-def room_of(folder: Path, *numbers: int, levels: tuple[LevelSlot, ...] = OWN, **options) -> Room:
+def room_of(
+    folder: Path,
+    *numbers: int,
+    levels: tuple[LevelSlot, ...] = OWN,
+    games: tuple[str, ...] = (str(GAME),),
+    **options,
+) -> Room:
     """A machine with the test game at 5 cents a credit, and the numbers it will draw."""
     chance = ScriptedChance(*numbers) if numbers else None
-    room = Room(folder, games=(str(GAME),), levels=levels, chance=chance, **options)
+    room = Room(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
         room.cabinet.link = FixedFace()
     return room

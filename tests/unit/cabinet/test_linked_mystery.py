@@ -9,13 +9,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from machine_room import ScriptedStep
 from progressive_room import GAME, NO_LUCK, B
+from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event, State
-from egm.clock import SystemClock
 from egm.link.messages import Play
 from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
@@ -24,9 +23,6 @@ from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.progressive.controller import Controller, Heard
-from tools.progressive.store import SqliteStore
-from tools.progressive.vault import Vault
 
 STAKE = 50
 TERMS = Terms(
@@ -39,49 +35,17 @@ LEVELS = (
 )
 
 
-class Laid:
-    """A generator whose numbers are laid down: the secrets, in order, each after its salt's turn."""
-
-    def __init__(self, *drawn):
-        self.drawn = [number for value in drawn for number in (value, 7)]
-
-    def step(self):
-        return ScriptedStep(self.drawn)
-
-
-class Room:
-    """The controller, as the wire's other end; ``spoil`` changes what it says."""
-
-    def __init__(self, folder, *drawn):
-        self.store = SqliteStore(folder / "controller.db")
-        self.real = Controller(self.store, SystemClock().now, Vault(bytes(32), lambda _: Laid(*drawn)))
-        chance = Chance(stake_cents=STAKE, odds=mystery_odds(TERMS, STAKE))
-        names = {"en": "Lucky", "fr": "Chanceux"}
-        self.real.open_levels(
-            [LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=TERMS, chance=chance)]
-        )
-        self.real.admit("TEST-1")
-        self.spoil = lambda answer: answer
-
-    def values(self):
-        return self.real.values()
-
-    def hear(self, message):
-        return [self.spoil(answer) for answer in self.real.take([Heard(message.machine, message)])]
-
-    @property
-    def hits(self):
-        return self.real.register()
-
-    def close(self):
-        self.real.check()
-        self.store.close()
+def lucky(terms=TERMS):
+    """The level, as a level file defines it."""
+    chance = Chance(stake_cents=STAKE, odds=mystery_odds(terms, STAKE))
+    names = {"en": "Lucky", "fr": "Chanceux"}
+    return LevelDefinition(id="LUCKY", names=names, kind=Kind.LINKED, terms=terms, chance=chance)
 
 
 @pytest.fixture
 def controller(tmp_path):
     """One whose first prize the second wager wins, and every other the last before the ceiling."""
-    made = Room(tmp_path, 1, 88, 88)
+    made = RealController(tmp_path, lucky(), drawn=(1, 88, 88))
     yield made
     made.close()
 
@@ -344,9 +308,8 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
         ({"ceiling_cents": 560}, "refused.other_odds"),
     ],
 )
-def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, monkeypatch, terms, code):
-    monkeypatch.setitem(globals(), "TERMS", replace(TERMS, **terms))
-    controller = Room(tmp_path, 1)
+def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, terms, code):
+    controller = RealController(tmp_path, lucky(replace(TERMS, **terms)), drawn=(1,))
 
     async def life():
         async with life_of(tmp_path, controller) as rig:

@@ -1,13 +1,15 @@
 """Messages of the link: exact amounts travel as text, and what is no message is refused by name."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from egm.progressive import messages as m
 from egm.progressive.definition import Kind, LevelFileError, levels_of
-from paytables import load_game
+from paytables import load_game, mystery_rate
 
+THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 FILE = {
     "level": [
         {
@@ -88,6 +90,52 @@ def test_a_level_file_may_take_its_odds_from_the_game():
     ):
         with pytest.raises(LevelFileError, match=rf"level\.0 \(harbour\): {said}"):
             levels_of({"level": [entry | wrong]}, "levels.toml")
+
+
+MYSTERY = {
+    "id": "luck",
+    "name": {"en": "Luck", "fr": "Chance"},
+    "mystery": True,
+    "stake_cents": 50,
+    "base_cents": 500,
+    "ceiling_cents": 550,
+    "increment": "1/90",
+}
+
+
+@pytest.mark.requirement("I-03", "R-09")
+def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
+    (level,) = levels_of({"level": [MYSTERY]}, "levels.toml")
+    assert level.chance.odds == mystery_rate(Fraction(50) / (Fraction(50) / 90))
+    game = load_game(THREE)
+    (play,) = (each for each in game.every_level() if (each.level, each.stake_credits) == ("mystery", 10))
+    assert level.chance.odds == play.odds
+    named = {"game": str(THREE), "game_level": "mystery"}
+    assert levels_of({"level": [MYSTERY | named]}, "levels.toml") == (level,)
+    top = {"game": str(THREE), "game_level": "top", "increment": "1/70"}
+    for wrong, said in (
+        ({"odds": "1/9"}, "odds"),
+        ({"ceiling_cents": None}, "a mystery level needs a ceiling"),
+        (named | {"mystery": False}, "mystery"),
+        (named | {"base_cents": 400}, "base_cents, ceiling_cents"),
+        (named | {"increment": "1/80"}, "increment"),
+        (top, "mystery"),
+    ):
+        entry = {key: value for key, value in (MYSTERY | wrong).items() if value is not None}
+        with pytest.raises(LevelFileError, match=rf"level\.0 \(luck\): {said}"):
+            levels_of({"level": [entry]}, "levels.toml")
+
+
+@pytest.mark.requirement("I-03")
+def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
+    entry = {**FILE["level"][0], "game": "archipelago-keno", "game_level": "lighthouse"}
+    entry |= {"stake_cents": 5, "increment": "1/100"}
+    del entry["odds"]
+    with pytest.raises(LevelFileError, match="wagers of several prices play for it"):
+        levels_of({"level": [entry]}, "levels.toml")
+    shared = entry | {"game": "summit-keno", "game_level": "summit", "stake_cents": 25, "increment": "1/50"}
+    (level,) = levels_of({"level": [shared]}, "levels.toml")
+    assert level.chance.odds == load_game("summit-keno").every_level()[0].odds
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Keno levels that machines share: one ticket of one price plays for them, with one chance, and no other does."""
+
+import itertools
+from fractions import Fraction
+from math import comb
+
+import keno_brute as brute
+import pytest
+
+from paytables import DefinitionError, ReplayDraw, analyse, game_from, load_game, play_through
+
+TEXT = {"en": "text", "fr": "texte"}
+LEVEL = {
+    "id": "shared",
+    "name": TEXT,
+    "spots": 3,
+    "catch": 3,
+    "stake": 2,
+    "reset_credits": 40,
+    "increment": "1/9",
+    "linked": True,
+}
+FEE = {"kind": "multiplier", "id": "boost", "name": TEXT, "weights": {"1": 3, "4": 1}, "fee": 1}
+
+
+def data(**changes):
+    return brute.definition(progressive=[{**LEVEL, **changes}], bonus=[FEE])
+
+
+def card(spots, stake, first=1):
+    return {"groups": [[*range(first, first + spots)]], "stakes": {str(spots): stake}}
+
+
+ALONE = {"selections": [card(3, 2)]}
+OTHERS = (
+    {"selections": [card(3, 1)]},
+    {"selections": [card(3, 5)]},
+    {"selections": [card(4, 2)]},
+    {"selections": [card(3, 2), card(3, 2, first=4)]},
+    {"selections": [card(3, 2), card(1, 1)]},
+    {"selections": [card(3, 2)], "draws": 2},
+    {"selections": [card(3, 2)], "bonuses": ["boost"]},
+    {"selections": [{"groups": [[1], [2], [3], [4]], "stakes": {"3": 2}}]},
+    {"selections": [{"groups": [[1, 2], [3]], "stakes": {"3": 2, "2": 1}}]},
+)
+
+
+@pytest.mark.requirement("I-03")
+def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
+    game = game_from(data(), "test.toml")
+    (play,) = game.levels(game.wager(2, **ALONE))
+    assert (play.level, play.stake_credits, play.one_price) == ("shared", 2, True)
+    assert play.odds == Fraction(1, comb(9, 3))
+    assert game.every_level() == (play,)
+    quick = game.wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
+    assert game.levels(quick) == (play,)
+    for asked in OTHERS:
+        wager = game.wager(game.rules.ticket(asked).cost, **asked)
+        assert game.levels(wager) == (), asked
+    own = game_from(data(linked=False), "test.toml")
+    assert own.every_level()[0].one_price is False
+    assert len(own.levels(own.wager(5, **OTHERS[1]))) == 1
+
+
+@pytest.mark.requirement("I-03", "B-08")
+def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odds_say():
+    game = game_from(data(), "test.toml")
+    draws = list(itertools.product(range(9), range(8), range(7)))
+    for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
+        wager = game.wager(game.rules.ticket(asked).cost, **asked)
+        hits = 0
+        for places in draws:
+            recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]
+            hits += len(play_through(game, wager, ReplayDraw(recorded)).progressives)
+        assert Fraction(hits, len(draws)) == (Fraction(1, 84) if asked is ALONE else 0), asked
+
+
+@pytest.mark.requirement("C-09", "R-09")
+def test_its_share_stands_beside_the_bet_that_plays_for_it_and_no_other():
+    found = analyse(game_from(data(), "test.toml"))
+    sharing = {bet.bet: bet.progressives[0] for bet in found.bets if bet.progressives}
+    assert list(sharing) == ["3 spots at 2", "one at 2"]
+    share = sharing["3 spots at 2"]
+    assert (share.rate, share.rtp_at_reset, share.increment) == (
+        Fraction(1, 84), Fraction(40, 84 * 2), Fraction(1, 9),
+    )  # fmt: skip
+    assert {"3 spots at 1", "3 spots at 5"} <= {bet.bet for bet in found.bets}
+    own = analyse(game_from(data(linked=False), "test.toml"))
+    assert {"3 spots at 2", "3 spots at 2 + boost"} <= {bet.bet for bet in own.bets if bet.progressives}
+
+
+def test_a_stake_that_is_not_on_offer_is_refused():
+    with pytest.raises(DefinitionError, match="3 is not on offer") as refused:
+        game_from(data(stake=3), "test.toml")
+    assert refused.value.key == "progressive.0.stake"
+
+
+@pytest.mark.requirement("I-03")
+def test_the_library_s_shared_keno_level_is_ten_of_ten():
+    game = load_game("summit-keno")
+    (play,) = game.every_level()
+    assert (play.stake_credits, play.reset_credits, play.increment) == (5, 250_000, Fraction(1, 50))
+    assert play.odds == Fraction(comb(70, 10), comb(80, 20))
+    assert game.levels(game.wager(5)) == (play,)
+    assert [n for n in game.bet_options if game.levels(game.wager(n))] == [5]
