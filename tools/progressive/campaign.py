@@ -145,12 +145,13 @@ async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign
 
 
 async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, result: Campaign) -> bool:
-    """Do it within the limit; past it, find out what stands still."""
+    """Do it within the limit, and say whether it is done; past it, find out what stands still."""
     task = asyncio.create_task(work, name=what)
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if done:
-        task.result()
-        return True
+        with _named(result, what):
+            task.result()
+        return task.exception() is None
     current = asyncio.current_task()
     result.wrong.append(f"{what}: it stands still: not at rest within {seconds:g} s")
     result.standing = standing(each for each in asyncio.all_tasks() if each is not current)

@@ -299,9 +299,10 @@ class Office:
         while self._deposed:
             term = self._deposed[-1]
             await asyncio.wait({term.task})
-            await _over(term, DeposedError, StoreLostError)
-            self._happened["deposed controller stopped by itself"] += 1
             self._deposed.pop()
+            await _over(term, Killed, DeposedError, StoreLostError)
+            if not isinstance(term.task.exception(), Killed):  # it was dying while it was cut off
+                self._happened["deposed controller stopped by itself"] += 1
 
     async def end(self) -> None:
         """End them all as they stand."""
