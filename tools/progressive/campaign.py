@@ -197,7 +197,7 @@ async def _scenario(number: int, floor: _Floor) -> None:
     office.controller.open_levels([definition])
     pool = Pool(definition=definition, game="campaign", level="top", keeper=Keeper.CONTROLLER)
     async with _seats(pool, floor) as seats:
-        await _trouble(seats, floor)
+        await _trouble(_plan(floor.result.seed, number), seats, floor)
         for relay in floor.relays.values():
             relay.heal()
         for seat in seats:
@@ -233,18 +233,25 @@ async def _revive(seats: list[Seat], office: Office) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- disturbances
-async def _trouble(seats: list[Seat], floor: _Floor) -> None:
-    """Wagers and hits, with one disturbance or several among them."""
-    dice = floor.dice
-    planned = set(dice.choices(tuple(_DISTURBANCES), k=dice.randrange(1, 4)))
-    at = {dice.randrange(_WAGERS): name for name in sorted(planned)}
+def _plan(seed: int, number: int) -> dict[int, str]:
+    """Which disturbance comes before which wager: each has its turn, others with it as the seed says.
+
+    Dice of its own, for what goes wrong on the way depends on who is faster.
+    """
+    dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (it must repeat)
+    planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
+    return dict(zip(dice.sample(range(_WAGERS), len(planned)), sorted(planned), strict=True))
+
+
+async def _trouble(plan: dict[int, str], seats: list[Seat], floor: _Floor) -> None:
+    """Wagers and hits, with what is planned among them."""
     for n in range(_WAGERS):
         await _revive(seats, floor.office)
-        if (name := at.get(n)) is not None:
+        if (name := plan.get(n)) is not None:
             await _DISTURBANCES[name](seats, floor)
         for seat in seats:
             seat.play(_HIT_CHANCE)
-        await asyncio.sleep(dice.choice((0.0, 0.0, 0.01, 0.03)))
+        await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
 
 
 async def _kill_broker(_: list[Seat], floor: _Floor) -> None:
