@@ -106,7 +106,11 @@ def canonical(value: object) -> bytes:
 
 def parse(data: bytes) -> Any:
     """Read JSON bytes back; floats are refused with ``ValueError``."""
-    return _decoder.decode(data.decode())
+    text = data.decode()
+    value, end = _decoder.raw_decode(text)
+    if text[end:].strip():
+        raise ValueError(f"more after the JSON value, from character {end} on")
+    return value
 
 
 def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous_hex: str) -> StoredEntry:
@@ -177,12 +181,12 @@ def _transaction(raw: Mapping[str, Any]) -> Transaction:
     return Transaction(
         id=raw["id"],
         kind=raw["kind"],
-        transfers=tuple(Transfer(*t) for t in raw.get("transfers", ())),
-        phase=Phase(raw.get("phase", Phase.POST)),
+        transfers=tuple([Transfer(*t) for t in raw["transfers"]]) if "transfers" in raw else (),
+        phase=Phase(raw["phase"]) if "phase" in raw else Phase.POST,
         ref=raw.get("ref"),
         dims=raw.get("dims", {}),
         counts=raw.get("counts", {}),
-        marks=tuple(Mark(m) for m in raw.get("marks", ())),
+        marks=tuple([Mark(m) for m in raw["marks"]]) if "marks" in raw else (),
         state=raw.get("state", {}),
         record=raw.get("record"),
     )

@@ -38,9 +38,13 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one checked transaction will do: transfers to move, and the reservation it opens or closes."""
+    """What one checked transaction will do: transfers to move, and the reservation it opens or closes.
+
+    ``dims`` lie beneath those of each of the ``moves``.
+    """
 
     moves: tuple[Transfer, ...]
+    dims: Dims = field(default_factory=dict)
     opens: Reservation | None = None
     closes: Reservation | None = None
 
@@ -112,20 +116,20 @@ class Ledger:
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
         """
-        transfers = merged(transaction.transfers, transaction.dims)
+        transfers = transaction.transfers
         for t in transfers:
             check_flow(t.source, t.target)
         match transaction.phase:
             case Phase.POST:
-                self._check_funds(transaction.id, transfers, ())
-                return Plan(transfers)
+                if transfers:
+                    self._check_funds(transaction.id, transfers, ())
+                return Plan(transfers, transaction.dims)
             case Phase.RESERVE:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: reserved twice")
                 self._check_funds(transaction.id, (), transfers)
-                return Plan(
-                    (), opens=Reservation(transaction.id, transaction.kind, self.sequence + 1, transfers)
-                )
+                held = merged(transfers, transaction.dims)
+                return Plan((), opens=Reservation(transaction.id, transaction.kind, self.sequence + 1, held))
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
@@ -136,12 +140,12 @@ class Ledger:
                 return Plan(reservation.transfers if settles else (), closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
-        change: Counter[str] = Counter()
+        change: dict[str, int] = {}
         for t in moves:
-            change[t.source] -= t.amount_cents
-            change[t.target] += t.amount_cents
+            change[t.source] = change.get(t.source, 0) - t.amount_cents
+            change[t.target] = change.get(t.target, 0) + t.amount_cents
         for t in holds:
-            change[t.source] -= t.amount_cents
+            change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
             if amount_cents < 0 and account(name).limited and self.available_cents(name) + amount_cents < 0:
                 available_cents = self.available_cents(name)
@@ -154,7 +158,10 @@ class Ledger:
         for t in plan.moves:
             self.given[t.source] += t.amount_cents
             self.taken[t.target] += t.amount_cents
-            cell = self.flows.setdefault((t.source, t.target, dims_key(t.dims)), Flow())
+            where = t.source, t.target, dims_key({**plan.dims, **t.dims} if t.dims else plan.dims)
+            cell = self.flows.get(where)
+            if cell is None:
+                cell = self.flows[where] = Flow()
             cell.amount_cents += t.amount_cents
             cell.times += 1
         if plan.opens:
@@ -165,8 +172,10 @@ class Ledger:
             del self.pending[plan.closes.id]
             for t in plan.closes.transfers:
                 self.held[t.source] -= t.amount_cents
-        self._commit_counts(entry.transaction)
-        for key, value in entry.state.items():
+        transaction = entry.transaction
+        if transaction.counts or transaction.marks:
+            self._commit_counts(transaction)
+        for key, value in transaction.state.items():
             if value is None:
                 self.state.pop(key, None)
             else:
@@ -175,10 +184,9 @@ class Ledger:
         self.head_hex = entry.hash_hex
 
     def _commit_counts(self, transaction: Transaction) -> None:
-        if transaction.counts:
-            key = dims_key(transaction.dims)
-            for name, times in transaction.counts.items():
-                self.counts[name, key] += times
+        key = dims_key(transaction.dims)
+        for name, times in transaction.counts.items():
+            self.counts[name, key] += times
         for mark in transaction.marks:
             self.marks[mark] = self.count_totals()
 

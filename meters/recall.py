@@ -161,7 +161,8 @@ class Play:
 
 def story(entry: StoredEntry) -> Mapping[str, Any]:
     """Return an entry's record where it is an object, else an empty one."""
-    return entry.record if isinstance(entry.record, Mapping) else {}
+    record = entry.transaction.record
+    return record if isinstance(record, dict) else {}
 
 
 def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:

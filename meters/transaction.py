@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from meters.errors import InvalidTransaction
@@ -20,6 +21,11 @@ Dims: TypeAlias = Mapping[str, str | int]
 
 ID_LENGTH_MAX: Final = 200
 KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+
+
+@lru_cache(maxsize=1024)
+def _is_kind(kind: str) -> bool:
+    return KIND.fullmatch(kind) is not None
 
 
 class Phase(StrEnum):
@@ -93,22 +99,26 @@ class Transaction:
     def __post_init__(self) -> None:
         if type(self.id) is not str or not 0 < len(self.id) <= ID_LENGTH_MAX:
             raise InvalidTransaction(f"id {self.id!r}: it must be a str of 1 to {ID_LENGTH_MAX} characters")
-        if type(self.kind) is not str or not KIND.fullmatch(self.kind):
+        if type(self.kind) is not str or not _is_kind(self.kind):
             raise InvalidTransaction(f"{self.id}: kind {self.kind!r} must look like 'bill.in'")
-        closes = self.phase in {Phase.SETTLE, Phase.VOID}
-        if closes and (self.ref is None or self.transfers):
-            raise InvalidTransaction(
-                f"{self.id}: a {self.phase} names its reservation in ref, and moves nothing else"
-            )
-        if self.phase is Phase.RESERVE and not self.transfers:
-            raise InvalidTransaction(
-                f"{self.id}: a reservation sets value aside, and this one names no transfer"
-            )
+        if self.phase is not Phase.POST:
+            self._check_phase()
         for name, times in self.counts.items():
             if type(times) is not int or times <= 0:
                 raise InvalidTransaction(
                     f"{self.id}: count {name} is {times!r}, it must be an int above zero"
                 )
+
+    def _check_phase(self) -> None:
+        if self.phase is Phase.RESERVE:
+            if not self.transfers:
+                raise InvalidTransaction(
+                    f"{self.id}: a reservation sets value aside, and this one names no transfer"
+                )
+        elif self.ref is None or self.transfers:
+            raise InvalidTransaction(
+                f"{self.id}: a {self.phase} names its reservation in ref, and moves nothing else"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def drive(play: Play, choices: Iterable[Choice] = ()) -> Outcome:
                 )
             decision = play.send(choice)
     except StopIteration as end:
-        left = sum(1 for _ in pending)
+        left = len(list(pending))
         if left:
             raise ChoiceError(f"the game ended with {left} choices unused") from None
         outcome: Outcome = end.value

@@ -165,9 +165,8 @@ class Wheel(_Known):
     name: str
     parts: tuple[Prop, ...]
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: Draw) -> Run:
         """Spin the wheel once."""
-        yield from ()
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
@@ -207,9 +206,8 @@ class Hold(_Known):
     full: Prop | None
     start: int
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: Draw) -> Run:
         """Spin the empty cells until the respins run out or no cell is empty."""
-        yield from ()
         weight = sum(p.count for p in self.props)
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
@@ -44,8 +45,7 @@ class Memory:
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Where a series with memory stands: runs left and played, place in the multipliers, what sticks."""
 
     left: int
@@ -67,7 +67,7 @@ def next_state(memory: Memory, stage: str, state: State, given: Iterable[Award])
     """
     own = steps = 0
     size = state.size
-    elsewhere = []
+    elsewhere: list[Award] = []
     for award in given:
         if award.kind == "stage" and award.name == stage:
             own += award.times

@@ -145,9 +145,8 @@ class Falls(_Enumerated):
             if len(found) > FALLS_MAX:
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: Draw) -> Run:
         """Draw the stops once; the strips say all that falls after."""
-        yield from ()
         stops = self.reels.spin(draw)
         falls = self.falls(stops)
         paid: list[Paid] = []

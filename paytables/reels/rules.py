@@ -12,7 +12,7 @@ from paytables.reels import figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
 from paytables.reels.run import Run, Running
-from paytables.reels.schema import Mode, ReelsDefinition
+from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
 
 
 @dataclass(slots=True)
@@ -36,27 +36,32 @@ class Tally:
     @property
     def credits(self) -> int:
         """Credits won so far."""
-        return sum(win.credits for win in self.wins)
+        return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
         """Note one run; ``factor`` is the series' multiplier."""
         step = len(self.steps)
-        wins = [
-            Win(p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step})
-            for p in run.paid
-        ]
-        self.wins += wins
-        self.progressives += [a.name for a in run.awards if a.kind == "progressive"]
-        self.merchandise += [a.name for a in run.awards if a.kind == "merchandise"]
+        wins = []
+        if run.paid:  # most runs pay nothing and give nothing, and are told in half the time
+            wins = [
+                Win(
+                    p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}
+                )
+                for p in run.paid
+            ]
+            self.wins += wins
+        if run.awards:
+            self.progressives += [a.name for a in run.awards if a.kind == "progressive"]
+            self.merchandise += [a.name for a in run.awards if a.kind == "merchandise"]
         self.steps.append(
             {
                 "stage": series.stage,
                 "multiplier": factor,
                 "level": self.level,
                 **run.display,
-                "wins": [win.to_json() for win in wins],
-                "credits": sum(win.credits for win in wins),
-                "awards": [a.to_json() for a in run.awards],
+                "wins": [win.to_json() for win in wins] if wins else [],
+                "credits": sum([win.credits for win in wins]) if wins else 0,
+                "awards": [a.to_json() for a in run.awards] if run.awards else [],
             }
         )
 
@@ -74,19 +79,23 @@ class ReelRules:
         """Every total bet, in credits, ascending."""
         return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
 
+    @cached_property
+    def _offered(self) -> tuple[Wager, ...]:
+        """Every wager there is, by mode and level in the definition's order."""
+        return tuple(
+            Wager(mode.cost * level, {"mode": mode.id, "level": level})
+            for mode in self.modes.values()
+            for level in self.definition.bets.levels
+        )
+
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the mode and level named, or the first that costs that much."""
+        for wager in self._offered:
+            if wager.credits == credits_ and options.items() <= wager.options.items():
+                return wager
         unknown = set(options) - {"mode", "level"}
         if unknown:
             raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown))}")
-        for mode in self.modes.values():
-            for level in self.definition.bets.levels:
-                if (
-                    mode.cost * level == credits_
-                    and options.get("mode", mode.id) == mode.id
-                    and options.get("level", level) == level
-                ):
-                    return Wager(credits_, {"mode": mode.id, "level": level})
         asked = "".join(f", {k} {v}" for k, v in sorted(options.items()))
         raise WagerError(f"no bet of {credits_} credits{asked}; the game offers {list(self.bet_options)}")
 
@@ -99,31 +108,38 @@ class ReelRules:
         pending = [Series(first, first_state(stages.memory[first], 1, 0))]
         while pending:
             series = pending[-1]
-            if series.state.left <= 0:
+            state = series.state
+            if state.left <= 0:
                 pending.pop()
                 continue
             memory = stages.memory[series.stage]
-            factor = memory.multipliers[series.state.place]
-            run = yield from _telling(stages.stage(series.stage, series.state.size).run(draw), tally, factor)
+            factor = memory.multipliers[state.place]
+            run = stages.stage(series.stage, state.size).run(draw)
+            if not isinstance(run, Run):
+                run = yield from _telling(run, tally, factor)
             tally.add(series, run, factor)
-            series.state, elsewhere = next_state(memory, series.stage, series.state, run.awards)
+            series.state, elsewhere = next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.left
             for award in elsewhere:
                 state = first_state(stages.memory[award.name], award.times, award.size)
                 pending.append(Series(award.name, state))
-        tally.progressives += [
-            level.id
-            for level in self.definition.progressive
-            if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0
-        ]
-        return (yield from self._finish(tally, draw))
-
-    def _finish(self, tally: Tally, draw: Draw) -> Generator[Decision, Choice, Outcome]:
-        """Offer the double-up, where there is one and something to double, and make the outcome."""
+        for level in self.definition.progressive:
+            if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
+                tally.progressives.append(level.id)
         won = tally.credits
-        table = self.definition.double_up
         rounds: list[dict[str, Json]] = []
-        while table is not None and won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
+        if won and self.definition.double_up is not None:
+            won, rounds = yield from self._double_up(self.definition.double_up, tally, draw)
+        return _outcome(tally, won, rounds)
+
+    @staticmethod
+    def _double_up(
+        table: DoubleUp, tally: Tally, draw: Draw
+    ) -> Generator[Decision, Choice, tuple[int, list[dict[str, Json]]]]:
+        """Offer to double what was won as often as the table says; return what it came to, and the rounds."""
+        won = tally.credits
+        rounds: list[dict[str, Json]] = []
+        while won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
             prompt = {
                 "credits": won,
                 "to_win": 2 * won,
@@ -137,25 +153,7 @@ class ReelRules:
             shown = ("red", "black")[draw.below(2, "double_up")]
             won = 2 * won if shown == called else 0
             rounds.append({"called": called, "shown": shown, "credits": won})
-        wins = list(tally.wins)
-        if rounds:
-            wins.append(Win("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds}))
-        first = tally.steps[0]
-        display = {
-            "stops": first.get("stops", []),
-            "window": first.get("window", []),
-            "wins": first["wins"],
-            "credits": won,
-            "steps": tally.steps,
-            **({"double_up": rounds} if rounds else {}),
-        }
-        return Outcome(
-            win_credits=won,
-            wins=tuple(wins),
-            progressives=tuple(tally.progressives),
-            merchandise=tuple(tally.merchandise),
-            display=display,
-        )
+        return won, rounds
 
     @cached_property
     def _odds(self) -> Mapping[str, Mapping[str, Fraction]]:
@@ -165,6 +163,8 @@ class ReelRules:
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return every level the wager's mode can win; its reset grows with the bet level, as pays do."""
+        if not self.definition.progressive:
+            return ()
         accepted = self.wager(wager.credits, **wager.options).options
         times, odds = accepted["level"], self._odds.get(accepted["mode"], {})
         return tuple(
@@ -196,6 +196,29 @@ class ReelRules:
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every mode."""
         return figures.analyse(self.definition, self.stages, depth)
+
+
+def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
+    """Return what a game came to that won ``won`` credits, after ``rounds`` of double-up."""
+    wins = list(tally.wins)
+    if rounds:
+        wins.append(Win("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds}))
+    first = tally.steps[0]
+    display = {
+        "stops": first.get("stops", []),
+        "window": first.get("window", []),
+        "wins": first["wins"],
+        "credits": won,
+        "steps": tally.steps,
+        **({"double_up": rounds} if rounds else {}),
+    }
+    return Outcome(
+        win_credits=won,
+        wins=tuple(wins),
+        progressives=tuple(tally.progressives),
+        merchandise=tuple(tally.merchandise),
+        display=display,
+    )
 
 
 def _telling(running: Running, tally: Tally, factor: int) -> Running:

@@ -70,8 +70,8 @@ class Stage(Protocol):
     def name(self) -> str:
         """The stage's name in the definition."""
 
-    def run(self, draw: Draw) -> Running:
-        """Play one run."""
+    def run(self, draw: Draw) -> Run | Running:
+        """Play one run: what it came to, or the conversation that ends in it where the player is asked."""
 
     def table(self, *, second: bool) -> Table:
         """Return the exact table of one run; ``parts`` and ``second`` only where asked for."""

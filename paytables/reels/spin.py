@@ -15,7 +15,6 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
-    Running,
     Table,
     table_of,
 )
@@ -53,13 +52,18 @@ class OnReels:
 
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show these stops."""
-        shown = self.names(self.reels.shown(stops))
-        evaluated = self.names(window)
-        return {
-            "stops": list(stops),
-            "window": shown,
-            **({"evaluated": evaluated} if evaluated != shown else {}),
-        }
+        shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
+        told: dict[str, Json] = {"stops": list(stops), "window": shown}
+        if self.reels.changes:
+            evaluated = self.names(window)
+            if evaluated != shown:
+                told["evaluated"] = evaluated
+        return told
+
+    @cached_property
+    def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """Reel by reel and stop by stop, the symbol ids a stop shows."""
+        return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
 
 
 def cells_of(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
@@ -84,14 +88,16 @@ def awards_of(hits: Sequence[Hit]) -> tuple[Award, ...]:
 class Spin(OnReels):
     """One spin, evaluated once."""
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: Draw) -> Run:
         """Draw the stops and pay the window."""
-        yield from ()
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.window(stops)
+        display = self.display(stops, window)
+        if not hits:
+            return Run((), (), display)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
-        return Run(paid, awards_of(hits), self.display(stops, window))
+        return Run(paid, awards_of(hits), display)
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, Given], int]:

@@ -82,30 +82,51 @@ class Reels:
     def _cumulative(self) -> tuple[list[int] | None, ...]:
         return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
 
+    @cached_property
+    def _purposes(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
+
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop a reel, each by its own number."""
-        drawn = self.spin_some(draw, range(len(self.strips)))
-        return tuple(drawn.values())
+        return tuple(self.spin_some(draw, range(len(self.strips))).values())
 
     def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
         """Draw a stop for some reels only: reel -> stop."""
         stops = {}
+        totals, purposes, weighted = self.totals, self._purposes, self._cumulative
         for x in reels:
-            value = draw.below(self.totals[x], f"{self.name}.reel{x + 1}")
-            cumulative = self._cumulative[x]
+            value = draw.below(totals[x], purposes[x])
+            cumulative = weighted[x]
             stops[x] = value if cumulative is None else bisect_right(cumulative, value)
         return stops
 
+    @cached_property
+    def shown_at(self) -> tuple[tuple[Column, ...], ...]:
+        """``shown_at[x][stop]``: the column of reel x as it stops there, before any symbol expands."""
+        return tuple(
+            tuple(columns_of(strip, height, frozenset()))
+            for strip, height in zip(self.strips, self.heights, strict=True)
+        )
+
     def shown(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns as the reels stop, before any symbol expands."""
+        return tuple([at[stop] for at, stop in zip(self.shown_at, stops, strict=True)])
+
+    @cached_property
+    def _evaluated_at(self) -> tuple[tuple[Column, ...], ...]:
         return tuple(
-            tuple(strip[(stop + i) % len(strip)] for i in range(height))
-            for strip, stop, height in zip(self.strips, stops, self.heights, strict=True)
+            tuple(columns[column] for column in at)
+            for columns, at in zip(self.columns, self.column_at, strict=True)
         )
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether any column is evaluated otherwise than it stops: a symbol expands, or is stuck."""
+        return self._evaluated_at != self.shown_at
 
     def window(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns that are evaluated at those stops."""
-        return tuple(self.columns[x][self.column_at[x][stop]] for x, stop in enumerate(stops))
+        return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
 
     def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
         """Return the credits a window wins at level 1 (before the stage's multiplier), and each prize won."""
@@ -115,24 +136,38 @@ class Reels:
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
         """As :meth:`evaluate`, for a window of the strips: its letters are already known."""
-        count = len(self.components)
         letters: list[int] = []
-        for x, stop in enumerate(stops):
-            letters += self.letters[x][self.column_at[x][stop]]
-        return self._settle(letters, [x * count for x in range(len(stops))])
+        for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
+            letters += known[at[stop]]
+        return self._settle(letters, self._edges)
+
+    @cached_property
+    def _edges(self) -> list[int]:
+        """Where the letters of each column begin, as :func:`settle` reads them."""
+        return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
-        g = self.graph
-        ends = [0] * len(self.components)
-        weights = [1] * len(self.components)
-        every = range(len(self.components))
+        g, components = self.graph, self.components
+        count = len(components)
+        ends, weights = [0] * count, [1] * count
         total = settle(
-            every, self.starts, weights[:], g.row, g.delta, g.gain, g.value, letters, at, ends, weights
+            range(count),
+            self.starts,
+            [1] * count,
+            g.row,
+            g.delta,
+            g.gain,
+            g.value,
+            letters,
+            at,
+            ends,
+            weights,
         )
+        known = g.ends
         hits = [
-            Hit(component, g.ends[node], weight)
-            for component, node, weight in zip(self.components, ends, weights, strict=True)
-            if g.ends[node].prize is not None and weight
+            Hit(components[n], known[node], weights[n])
+            for n, node in enumerate(ends)
+            if known[node].prize is not None and weights[n]
         ]
         return total, hits
 

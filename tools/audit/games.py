@@ -1,6 +1,6 @@
 """Every game of a journal played again from its recorded draws, and its money compared."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from tools.audit import prizes
 
 #: Accounts a game's win (progressives and bonuses apart) is paid from.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
+_OF_PLAYS: Final = frozenset((PLAY_START, *PLAY_STEPS, *PLAY_ENDS))
 
 
 class Shelf:
@@ -65,8 +66,8 @@ class GameAudit:
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry of the journal."""
-        kind = entry.kind
-        if kind != PLAY_START and kind not in PLAY_STEPS and kind not in PLAY_ENDS:
+        kind = entry.transaction.kind
+        if kind not in _OF_PLAYS:
             return
         play_id = str(story(entry).get("play_id"))
         if kind == PLAY_START:
@@ -93,14 +94,13 @@ class GameAudit:
 
     def _check(self, entries: list[StoredEntry], end: StoredEntry) -> None:
         start: Mapping[str, Any] = story(entries[0])
-        steps = [*start["steps"], *({**story(e)} for e in entries[1:])]
+        steps = [*start["steps"], *[story(entry) for entry in entries[1:]]]
         recorded = story(entries[-1]).get("outcome", start["outcome"])
-        game = self._games.find(start["game"]["id"], start["game"]["digest"])
+        named = start["game"]
+        game = self._games.find(named["id"], named["digest"])
         if game is None:
-            digest = start["game"]["digest"][:12]
-            self._fault(
-                entries[0], f"no definition at hand of game {start['game']['id']} with digest {digest}"
-            )
+            digest = named["digest"][:12]
+            self._fault(entries[0], f"no definition at hand of game {named['id']} with digest {digest}")
             return
         try:
             outcome = replay(game, Wager.from_json(start["wager"]), steps)
@@ -110,20 +110,25 @@ class GameAudit:
         if outcome != recorded:
             self._fault(entries[-1], "its recorded draws give another outcome than the one recorded")
         denomination_cents = start["denomination_cents"]
-        bet_cents = sum(t.amount_cents for t in entries[0].transfers if t.target == "house:wager")
+        bet_cents = sum([t.amount_cents for t in entries[0].transfers if t.target == "house:wager"])
         if bet_cents != start["bet_credits"] * denomination_cents:
             self._fault(
                 entries[0], f"the wager moved is {bet_cents} cents, {start['bet_credits']} credits were bet"
             )
         due_cents = outcome["win_credits"] * denomination_cents
-        paid_cents = sum(t.amount_cents for t in end.transfers if t.source in _WIN_SOURCES)
-        if not due_cents == paid_cents == story(end)["win_cents"]:
-            self._fault(
-                end, f"the win is {due_cents} cents, {paid_cents} moved, {story(end)['win_cents']} recorded"
-            )
+        paid_cents = sum([t.amount_cents for t in end.transfers if t.source in _WIN_SOURCES])
+        told_cents = story(end)["win_cents"]
+        if not due_cents == paid_cents == told_cents:
+            self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told_cents} recorded")
+        self._check_prizes(game, outcome["merchandise"], end)
+
+    def _check_prizes(self, game: Game, won: list[str], end: StoredEntry) -> None:
+        owed = prizes.owed_by(end)
+        if not won and not owed:
+            return
         stated = {p["id"]: p["value_cents"] for p in game.presentation().get("merchandise", ())}
-        if prizes.due(stated, outcome["merchandise"]) != prizes.owed_by(end):
-            self._fault(end, f"it owes {prizes.owed_by(end)}, the game won {outcome['merchandise']} in kind")
+        if prizes.due(stated, won) != owed:
+            self._fault(end, f"it owes {owed}, the game won {won} in kind")
 
     def _check_void(self, start: StoredEntry, end: StoredEntry) -> None:
         bet_cents = sum(t.amount_cents for t in start.transfers if t.target == "house:wager")
@@ -137,9 +142,13 @@ def replay(game: Game, wager: Wager, steps: Iterable[Mapping[str, Any]]) -> dict
 
     Raises :class:`PaytableError` where draws or choices do not fit the game.
     """
-    steps = list(steps)
-    draw = ReplayDraw([number for step in steps for number in step["draws"]])
-    choices = [Choice(step["choice"]) for step in steps if step.get("choice") is not None]
+    numbers: list[Sequence[Any]] = []
+    choices: list[Choice] = []
+    for step in steps:
+        numbers += step["draws"]
+        if step.get("choice") is not None:
+            choices.append(Choice(step["choice"]))
+    draw = ReplayDraw(numbers)
     outcome = play_through(game, wager, draw, choices).to_json()
     draw.finish()
     return outcome

@@ -17,7 +17,7 @@ from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError
 from egm.progressive.round import MYSTERY
 from egm.progressive.trigger import Trigger, TriggerError
 from meters import StoredEntry, Transfer
-from meters.recall import PLAY_START, PLAY_STEPS, story
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, story
 from paytables import Game, LevelPlay, PaytableError, Wager
 from tools.audit.games import Shelf
 
@@ -72,35 +72,40 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ entry by entry
     def _see(self, entry: StoredEntry) -> None:
-        told = story(entry)
-        if entry.kind == _OPENED:
+        kind, told = entry.transaction.kind, story(entry)
+        if kind == PLAY_START:
+            self._started(entry, told)
+        elif kind in PLAY_ENDS:
+            self._ended(entry, self._open.pop(str(told.get("play_id")), None))
+        elif kind in PLAY_STEPS:
+            if told.get("play_id") in self._open:
+                moved = _Moves(self.levels)
+                self._hit(entry, told, moved, [])
+                self._check_moves(entry, moved)
+        elif kind.startswith("progressive."):
+            self._see_level(entry, kind, told)
+
+    def _see_level(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
+        if kind == _OPENED:
             self._opened(entry, told)
-        elif entry.kind == _CHANGED:
+        elif kind == _CHANGED:
             pool = str(told["pool"])
             self.levels[pool] = self.levels[pool].change(Terms.from_json(told["terms"]))
             self._check_state(entry, [pool])
-        elif entry.kind == "progressive.moved":
+        elif kind == "progressive.moved":
             self._moved(entry, str(told["source"]), str(told["target"]))
-        elif entry.kind == PLAY_START:
-            self._started(entry, told)
-        elif entry.kind in PLAY_STEPS and told.get("play_id") in self._open:
-            moved = _Moves(self.levels)
-            self._hit(entry, told, moved, [])
-            self._check_moves(entry, moved)
-        elif entry.kind in {"game.end", "game.void"}:
-            self._ended(entry, self._open.pop(str(told.get("play_id")), None))
         else:
-            self._heard(entry, told)
+            self._heard(entry, kind, told)
 
-    def _heard(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+    def _heard(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
         """What a controller has said."""
-        if entry.kind == _SEALED:
+        if kind == _SEALED:
             self._seals[str(told["pool"])] = int(told["prize"]), str(told["commitment"])
-        elif entry.kind == _WON:
+        elif kind == _WON:
             self._won(entry, told)
-        elif entry.kind in _ANSWERS:
+        elif kind in _ANSWERS:
             self._answers.setdefault(str(told["claim"]), int(told["amount_cents"]))
-        elif entry.kind == "progressive.ahead":
+        elif kind == "progressive.ahead":
             self._sequences[str(told["pool"])] = int(told["counted"])
 
     def _opened(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
@@ -120,7 +125,8 @@ class LevelAudit:
         self._check_state(entry, (source, target))
 
     def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
-        game = self._games.find(told["game"]["id"], told["game"]["digest"])
+        named = told["game"]
+        game = self._games.find(named["id"], named["digest"])
         plays = () if game is None else self._plays(entry, game, told)
         if game is None or not plays:  # the audit of games says when a definition is missing
             return
@@ -154,6 +160,8 @@ class LevelAudit:
             self._fault(entry, f"its wager is none: {why}")
             return ()
         fed = told.get("pools", {}).keys()
+        if not plays and not fed:
+            return ()
         missing = {each.level for each in plays} ^ fed
         if missing:
             self._fault(entry, f"the wager and its entry differ on level {min(missing)}")

@@ -5,7 +5,7 @@ the prize was stated to be worth, and give the prize up. What is neither is a pr
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from egm.cabinet import merchandise
 from meters import Phase, StoredEntry, Transfer
@@ -35,7 +35,7 @@ def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
 
 def owed_by(end: StoredEntry) -> list[Flow]:
     """The prizes in kind the end of a game reserves."""
-    return _in_kind(_flows(end.transfers))
+    return _in_kind(_flows(end.transfers)) if end.transfers else []
 
 
 class PrizeAudit:
@@ -50,18 +50,19 @@ class PrizeAudit:
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry of the journal."""
-        told: Mapping[str, Any] = story(entry)
-        flows = _flows(entry.transfers)
-        if entry.kind == _ENDED and entry.phase is Phase.RESERVE and _in_kind(flows):
-            self._owed[entry.id] = flows
-        elif entry.kind == _EXCHANGED:
-            self._exchange(entry, str(told.get("handpay")), flows)
-        elif entry.kind == _ORPHAN:
-            self._orphan(entry, flows)
-        elif _in_kind(flows):
-            self._fault(entry, "it moves a prize in kind that no game has won")
-        if entry.phase in {Phase.SETTLE, Phase.VOID} and entry.ref in self._owed:
-            self._close(entry, entry.ref)
+        transaction = entry.transaction
+        kind, phase = transaction.kind, transaction.phase
+        if kind == _EXCHANGED:
+            self._exchange(entry, str(story(entry).get("handpay")), _flows(entry.transfers))
+        elif kind == _ORPHAN:
+            self._orphan(entry, _flows(entry.transfers))
+        elif transaction.transfers and _in_kind(flows := _flows(transaction.transfers)):
+            if kind == _ENDED and phase is Phase.RESERVE:
+                self._owed[entry.id] = flows
+            else:
+                self._fault(entry, "it moves a prize in kind that no game has won")
+        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
+            self._close(entry, transaction.ref)
 
     def _exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
         before = self._owed.get(older)

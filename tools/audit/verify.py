@@ -130,16 +130,14 @@ class Auditor:
             self.report.add(Finding(self._ledger.sequence + 1, "", f"not an entry: {why}"))
             return
         self._check_chain(entry)
-        if entry.id in self._ids:
+        transaction = entry.transaction
+        if transaction.id in self._ids:
             self._fault(entry, "its id was used before")
-        self._ids.add(entry.id)
-        if entry.kind == checkpoint.KIND:
+        self._ids.add(transaction.id)
+        if transaction.kind == checkpoint.KIND:
             self._check_checkpoint(entry)
-        known = self._heads.get(entry.sequence)
-        if known is not None:
-            self._seen_heads.add(entry.sequence)
-        if known not in {None, entry.hash_hex}:
-            self._fault(entry, f"an earlier export has another entry here ({known})")
+        if entry.sequence in self._heads:
+            self._check_head(entry, self._heads[entry.sequence])
         self._apply(entry)
         self._games.see(entry)
         self._levels.see(entry)
@@ -161,6 +159,11 @@ class Auditor:
                 entry,
                 f"entry {expected - 1} is not the one this entry vouches for: one of the two was altered",
             )
+
+    def _check_head(self, entry: StoredEntry, known: str) -> None:
+        self._seen_heads.add(entry.sequence)
+        if known != entry.hash_hex:
+            self._fault(entry, f"an earlier export has another entry here ({known})")
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         self.report.checkpoints += 1
