@@ -252,6 +252,17 @@ class Cabinet:
             )
         )
 
+    def fresh_id(self, kind: str) -> str:
+        """An id that stands for one thing for ever: ``kind``, its place in the journal, and which journal.
+
+        What is known by it elsewhere (the ticket ledger, a controller, the register of identities) outlives a
+        clear, after which the places begin again: a journal begun by one marks its ids with its beginning.
+        """
+        begun = self.journal.get(f"genesis:{self.journal.fingerprint}")
+        cleared = begun is not None and isinstance(begun.record, Mapping) and "cleared" in begun.record
+        mark = f"-{begun.hash_hex[:8]}" if begun is not None and cleared else ""
+        return f"{kind}-{self.journal.sequence + 1}{mark}"
+
     def log(self, kind: str, story: Mapping[str, Any]) -> None:
         """Record an event that moves nothing."""
         self.record(kind, story=dict(story))

@@ -110,7 +110,7 @@ def reserve_restricted_ticket(cabinet: Cabinet, _: Occurrence) -> None:
 
 def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
     """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
-    pay_out_id, number = f"cashout-{cabinet.journal.sequence + 1}", ""
+    pay_out_id, number = cabinet.fresh_id("cashout"), ""
     if cabinet.host.validation is not Validation.SYSTEM:
         ticket = _own_number(cabinet, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
@@ -262,7 +262,7 @@ def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
     _into_money(cabinet)
     coins = _coins(cabinet)
     amount_cents = coins * cabinet.profile.coins.hopper_cents
-    pay_out_id = f"cashout-{cabinet.journal.sequence + 1}"
+    pay_out_id = cabinet.fresh_id("cashout")
     cabinet.record(
         "coins.request",
         transaction_id=pay_out_id,
@@ -357,7 +357,7 @@ def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why:
 def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
     """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
     amount_cents = _into_money(cabinet)
-    handpay_id = f"handpay-{cabinet.journal.sequence + 1}"
+    handpay_id = cabinet.fresh_id("handpay")
     cabinet.record(
         "handpay.pending",
         transaction_id=handpay_id,

@@ -170,7 +170,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     rules = cabinet.games[selection.game_id]
     wager = rules.wager(selection.bet_credits, **selection.options)
     conversation = Conversation(rules, wager)
-    play_id = f"play-{cabinet.journal.sequence + 1}"
+    play_id = cabinet.fresh_id("play")
     dealings = progressives.begin(cabinet, rules, wager, play_id)
     draws = _advance(cabinet, conversation, None, dealings)
     game: dict[str, Any] = {

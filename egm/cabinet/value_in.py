@@ -163,7 +163,7 @@ def record_bill_rejected(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
     escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
-    ticket_id = f"ticket-{cabinet.journal.sequence + 1}"
+    ticket_id = cabinet.fresh_id("ticket")
     answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not cabinet.profile.tickets.promotional:

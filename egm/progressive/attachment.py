@@ -183,7 +183,7 @@ class ProgressiveLink:
         told = self._cabinet.told_game
         if told is not None and mark.sequence == after + 1:
             # The game's entry stands where its play id says, or after it.
-            made = list(self._fed(level, told, int(told["play_id"].removeprefix("play-"))))
+            made = list(self._fed(level, told, int(told["play_id"].split("-")[1])))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
         return list(self._recorded(level, after, mark.since))

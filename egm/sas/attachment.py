@@ -72,6 +72,8 @@ class SasChannel:
         self._noted = journal.sequence
         fresh = journal.sequence <= _GENESIS_SEQUENCE
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
+        if heard > journal.sequence:  # of a journal that was cleared: of this one the host has heard nothing
+            heard = 0
         self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
         self._failures: set[int] = set()

@@ -5,6 +5,7 @@ import os
 import random
 import socket
 import tty
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from egm.cabinet.states import State
 from egm.sas.crc import is_intact, sealed
 from egm.sas.polls.signature import rom_signature
 from egm.verify.tree import Scope, own_files
+from meters import Journal
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
@@ -96,6 +98,26 @@ def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: P
         second.close()
 
     with_machine(tmp_path, scenario, {"first": {"chirp": False}, "second": {"chirp": False, "address": 5}})
+
+
+@pytest.mark.requirement("A-05", "K-01")
+def test_a_host_is_told_of_the_journal_that_follows_a_clear(tmp_path: Path) -> None:
+    (tmp_path / "sas-main.told").write_text("50000", encoding="ascii")  # as the cleared journal left it
+    Journal.open(tmp_path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC)).close()
+
+    async def scenario(rig: Rig) -> None:
+        wire = rig.wire("main")
+        rig.room.insert(500)
+        answer = await asyncio.to_thread(wire.read_poll, 0x1A, 8)
+        assert answer == bytes.fromhex("00000500")
+        heard = []
+        for _ in range(20):
+            heard.append(await asyncio.to_thread(wire.general))
+            wire.sync()
+        assert 0x48 in heard, "the bill was not told of"
+        wire.close()
+
+    with_machine(tmp_path, scenario, {"main": {"chirp": False}})
 
 
 @pytest.mark.requirement("K-06")

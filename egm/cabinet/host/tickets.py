@@ -101,7 +101,7 @@ def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> No
 def ask_host(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
     escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
-    inquiry = Inquiry(f"ticket-{cabinet.journal.sequence + 1}", escrow, digits)
+    inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
     cabinet.notice = None
     if not cabinet.the_desk.reads(digits):
         _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)

@@ -52,7 +52,7 @@ def record_note(cabinet: Cabinet, occurrence: Occurrence) -> None:
         if cabinet.identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(occurrence.values[name]).strip() for name in note.private}
-        subject = f"{note.kind}-{cabinet.journal.sequence + 1}"
+        subject = cabinet.fresh_id(note.kind)
         told["identity"] = cabinet.identities.keep(subject, fields, cabinet.clock.now())
     play_id = occurrence.values.get("play_id")
     cabinet.record(

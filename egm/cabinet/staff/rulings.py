@@ -130,7 +130,7 @@ def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
     The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
     ends the redemption as for a ticket that was stacked (:func:`egm.cabinet.tickets.recover`).
     """
-    redemption_id = f"orphan-{cabinet.journal.sequence + 1}"
+    redemption_id = cabinet.fresh_id("orphan")
     answer = cabinet.the_desk.redeem_begin(redemption_id, str(occurrence.values["number"]).strip())
     if isinstance(answer, Refusal):
         cabinet.record("orphan.refused", story=ruling_story(cabinet, occurrence, answer=answer.reason.value))
