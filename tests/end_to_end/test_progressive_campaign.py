@@ -17,8 +17,8 @@ except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
 
-#: A few seconds' worth; ``egm progressive campaign`` runs the long one.
-SCENARIOS = 20
+#: Each disturbance once, and others with it; ``egm progressive campaign`` runs the long one.
+SCENARIOS = 10
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -14,6 +14,7 @@ ends the campaign.
 import asyncio
 import contextlib
 import random
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
@@ -28,9 +29,10 @@ from egm.progressive.slots import LinkSlot
 from tools.progressive.broker import Broker
 from tools.progressive.certificates import CONTROLLER, SIGN
 from tools.progressive.relay import Relay
+from tools.progressive.sign import listen
 from tools.progressive.standstill import standing
 from tools.progressive.store import Store
-from tools.progressive.troubles import STEPS, Office, Seat
+from tools.progressive.troubles import QUICK_SECONDS, STEPS, Office, Seat
 from tools.progressive.witness import Witness
 
 MACHINES: Final = ("M-1", "M-2")
@@ -121,7 +123,7 @@ async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign
     dice = random.Random(result.seed)  # noqa: S311 (it must repeat)
     broker = Broker(folder / "link", MACHINES)
     relays = {name: Relay(broker.port) for name in (CONTROLLER, *MACHINES)}
-    witness = Witness(broker.slot(SIGN))
+    witness = Witness()
     floor = _Floor(broker, relays, dice, result, witness)
     try:
         await broker.start()
@@ -131,17 +133,29 @@ async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign
         office.controller.open_levels([_BANK])
         for machine in MACHINES:
             office.controller.admit(machine)
-        watching = asyncio.create_task(witness.run(), name="witness")
+        watching = asyncio.create_task(_watch(floor), name="witness")
         yield floor
         watching.cancel()
         if not result.standing:
             await office.end()
     finally:
         result.values_seen = witness.seen
-        result.wrong += witness.wrong
         for relay in relays.values():
             await relay.stop()
         broker.close()
+
+
+async def _watch(floor: _Floor) -> None:
+    """Whatever is wrong with a value is a finding; that there is no broker is not."""
+    await listen(
+        floor.witness,
+        floor.broker.slot(SIGN),
+        time.monotonic_ns,
+        floor.result.wrong.append,
+        name=SIGN,
+        retry_seconds=QUICK_SECONDS,
+        lost=lambda _: None,
+    )
 
 
 async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, result: Campaign) -> bool:

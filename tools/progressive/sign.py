@@ -8,7 +8,7 @@ a level was once worth, and is not a sign of life.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import aiomqtt
 
@@ -124,18 +124,28 @@ class Watch:
         return plates
 
 
+class Listener(Protocol):
+    """Who hears values: a sign, or whoever watches as one does."""
+
+    def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
+        """Take a value; return what is wrong with it, or nothing. ``kept``: a broker had kept it."""
+        ...
+
+
 async def listen(
-    sign: Sign,
+    sign: Listener,
     slot: LinkSlot,
     now_ns: Callable[[], int],
     tell: Callable[[str], None],
     *,
     name: str,
     retry_seconds: float = RETRY_SECONDS,
+    lost: Callable[[str], None] | None = None,
 ) -> None:
     """Hear every value, and connect again after each interruption, until cancelled.
 
-    ``name`` is the sign's own among those that share its certificate. Raises OperatorError for bad files.
+    ``tell`` hears what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` is the sign's
+    own among those that share its certificate. Raises OperatorError for bad files.
     """
 
     async def serve(line: Line) -> None:
@@ -145,12 +155,13 @@ async def listen(
             if wrong:
                 tell(wrong)
 
-    await stay_connected(
-        slot, tls(slot), name, serve, lambda why: tell(f"no broker: {why}"), retry_seconds=retry_seconds
-    )
+    def gone(why: str) -> None:
+        (lost or tell)(f"no broker: {why}")
+
+    await stay_connected(slot, tls(slot), name, serve, gone, retry_seconds=retry_seconds)
 
 
-def _take(sign: Sign, message: aiomqtt.Message, now_ns: int) -> str:
+def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
     try:
         value = from_controller(payload(message))
     except ProgressiveMessageError as error:

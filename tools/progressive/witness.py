@@ -1,49 +1,26 @@
-"""Who reads every value published, as the public is shown it, and remembers what was ever too low."""
+"""Who hears every value published, as the public is shown it, and remembers what was ever too low."""
 
-from typing import Final
-
-from egm.progressive import topics
-from egm.progressive.connection import Line, payload, stay_connected, tls
-from egm.progressive.messages import Value, from_controller
-from egm.progressive.slots import LinkSlot
-from tools.progressive.certificates import SIGN
-
-_RETRY_SECONDS: Final = 0.02
+from egm.progressive.messages import Value
 
 
 class Witness:
-    """Holds each value of a level against the one before."""
+    """Holds each value of a level against the one before. It listens as a sign does."""
 
-    def __init__(self, slot: LinkSlot) -> None:
-        self._slot = slot
+    def __init__(self) -> None:
         self._last: dict[str, Value] = {}
         self._highest: dict[tuple[str, int], int] = {}
         self.seen = 0
-        self.wrong: list[str] = []
 
-    async def run(self) -> None:
-        """Watch until cancelled."""
-
-        async def serve(line: Line) -> None:
-            await line.subscribe(topics.ALL_VALUES)
-            async for message in line.messages:
-                value = from_controller(payload(message))
-                if isinstance(value, Value):
-                    self.see(value)
-
-        context = tls(self._slot)
-        await stay_connected(self._slot, context, SIGN, serve, lambda _: None, retry_seconds=_RETRY_SECONDS)
-
-    def see(self, value: Value) -> None:
-        """Take a value; one that comes late is passed over."""
+    def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
+        """Take a value; return what is wrong with it, or nothing. One that comes late is passed over."""
+        del now_ns, kept
         last = self._last.get(value.level)
         if last is not None and value.sequence <= last.sequence:
-            return
-        if last is not None and (wrong := value.contradiction(last.amount_cents, last.falls)):
-            self.wrong.append(wrong)
+            return ""
         self._last[value.level] = value
         self._highest[value.level, value.falls] = value.amount_cents
         self.seen += 1
+        return "" if last is None else value.contradiction(last.amount_cents, last.falls)
 
     def highest_cents(self, level: str, falls: int) -> int:
         """The most the public was shown of a level after so many falls, minor units; nothing shown: 0."""
