@@ -173,6 +173,7 @@ class HopperLedger:
                     "coins": record.coins,
                     "events_before": record.events_before,
                     "count_before": record.count_before,
+                    "serial": record.serial,
                 }
             },
         )

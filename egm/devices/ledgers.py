@@ -69,12 +69,16 @@ class CoinLedger(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutRecord:
-    """A hopper payout that is not finished, and the hopper's two counters when it was ordered."""
+    """A hopper payout that is not finished, and the hopper's two counters when it was ordered.
+
+    ``serial``: which hopper has it, by its serial number in hexadecimal; empty where that is not known.
+    """
 
     payout_id: str
     coins: int
     events_before: int
     count_before: int
+    serial: str = ""
 
 
 class PayoutLedger(Protocol):

@@ -343,6 +343,41 @@ class TestHopper:
         for step in range(40):
             jump(scene(step * 0.05))
 
+    @pytest.mark.parametrize("killed", [False, True])
+    @pytest.mark.parametrize("strange", ["serial", "count"])
+    def test_another_hopper_in_its_place_is_not_believed(self, strange, killed):
+        """A technician swaps a hopper that stuck in the middle of a payout; what it had paid was seen, or not."""
+
+        async def scene():
+            rig = HopperRig()
+            rig.twin._total = 500
+            rig.driver.pay("p", 12)
+            await rig.until(lambda: rig.tray() == 3)
+            rig.hand("jam")
+            await rig.until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
+            rig.hand("power_off")
+            await rig.until(lambda: rig.of(CommLost), 5)
+            if killed:
+                await rig.stop()
+            if strange == "serial":
+                rig.twin.serial, rig.twin._total = b"\x01\x02\x03", 9_000
+            else:
+                rig.twin._total = 0
+            rig.hand("clear")
+            rig.hand("power_on")
+            if killed:
+                rig.begin()
+            await rig.finished("p")
+            assert rig.ledger.paid == {"p": 0 if killed else 3}
+            assert len(rig.of(Disputed)) == 1
+            rig.driver.pay("q", 2)
+            await rig.finished("q")
+            await rig.stop()
+            assert (rig.ledger.paid["q"], rig.tray()) == (2, 5)
+            rig.close()
+
+        jump(scene())
+
     def test_empty_is_a_short_pay(self):
         async def scene():
             rig = HopperRig()

@@ -8,7 +8,9 @@ order is sent. After any interruption:
 * event counter 0: the hopper was reset and has forgotten the order; what it had paid is what counts.
 
 What was paid is always the difference of the life-time count, so no answer that is lost or repeated, and no
-reset, can change it.
+reset, can change it. Only another hopper in its place can, or one that has lost its count: what the one
+that was ordered had paid beyond what was seen is then not known. The payout ends with what was seen, and with
+a :class:`~egm.devices.interface.Disputed` event for the attendant.
 """
 
 from typing import Final
@@ -88,14 +90,24 @@ class CctalkHopperDriver(CctalkDriver):
             if self._wish is not None:
                 payout_id, coins = self._wish
                 record = PayoutRecord(
-                    payout_id=payout_id, coins=coins, events_before=status.counter, count_before=total
+                    payout_id=payout_id,
+                    coins=coins,
+                    events_before=status.counter,
+                    count_before=total,
+                    serial=(self._serial or b"").hex(),
                 )
                 self._ledger.ordered(record)
                 self._wish = None
                 self._empty = self._runaway = False
+                self._shown = None
                 await self._dispense(record)
         else:
-            await self._continue(record, status, (total - record.count_before) % _COUNT_RING)
+            paid = (total - record.count_before) % _COUNT_RING
+            stranger = record.serial not in {"", (self._serial or b"").hex()}
+            if stranger or paid > _COUNT_RING // 2:
+                self._lost_track(record, "another hopper is in its place" if stranger else "its count fell")
+            else:
+                await self._continue(record, status, paid)
 
     def _watch(self, total: int, *, paying: bool) -> None:
         """Tell of coins that leave while nothing is ordered (extra coin paid, or a hand in the hopper)."""
@@ -117,8 +129,17 @@ class CctalkHopperDriver(CctalkDriver):
         if self._shown != paid:
             self._shown = paid
             self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
-        if status.remaining:
-            return
+        if not status.remaining:
+            self._finish(record, paid)
+
+    def _lost_track(self, record: PayoutRecord, why: str) -> None:
+        """Nobody can say what the hopper that was ordered has paid: more than was seen, perhaps."""
+        seen = self._shown or 0
+        text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
+        self._emit(Disputed(device=self.name, text=text))
+        self._finish(record, seen)
+
+    def _finish(self, record: PayoutRecord, paid: int) -> None:
         self._shown = None
         self._ledger.finished(record.payout_id, paid)
         self._empty = paid < record.coins
