@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from egm.errors import OperatorError
-from egm.profiles import load_profile
+from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
 from tools.parsheet import percent, sheet
@@ -54,6 +54,7 @@ def command(
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
+    rules = None if jurisdiction is None else _profile(jurisdiction).awards
     try:
         analysis = analyse(loaded)
     except AnalysisError as error:
@@ -61,12 +62,14 @@ def command(
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
     elif form is None and out is None:
-        to_terminal(Console(), loaded, analysis)
+        to_terminal(Console(), loaded, analysis, rules)
     else:
         text = {
-            "csv": lambda: to_csv(loaded, analysis),
-            "html": lambda: to_html(loaded, analysis),
-        }.get(form or "json", lambda: json.dumps(sheet(loaded, analysis), indent=2, ensure_ascii=False))()
+            "csv": lambda: to_csv(loaded, analysis, rules),
+            "html": lambda: to_html(loaded, analysis, rules),
+        }.get(
+            form or "json", lambda: json.dumps(sheet(loaded, analysis, rules), indent=2, ensure_ascii=False)
+        )()
         if out is None:
             click.echo(text)
         else:
@@ -106,9 +109,16 @@ def _estimated(name: str, game: Game, reason: str) -> str:
     )
 
 
-def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+def _profile(jurisdiction: str) -> Profile:
     try:
-        profile = load_profile(jurisdiction)
+        return load_profile(jurisdiction)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    profile = _profile(jurisdiction)
+    try:
         floor = profile.returns.floor(game.family)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None

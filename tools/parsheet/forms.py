@@ -9,44 +9,77 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from paytables import Analysis, Game
+from egm.profiles.profile import Awards
+from paytables import Analysis, BetAnalysis, Game
+from tools.parsheet.features import feature_sheets
+from tools.parsheet.figures import one_in, percent
 from tools.parsheet.meter import Standing
-from tools.parsheet.sheet import one_in, percent, sheet
+from tools.parsheet.sheet import award_sheet, bet_sheet, sheet
 
 
-def to_terminal(console: Console, game: Game, analysis: Analysis) -> None:
-    """Print the sheet."""
+def to_terminal(console: Console, game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
+    """Print the sheet; ``rules`` say which odds are so long that the player is told them."""
     console.print(
         f"[bold]{game.title['en']}[/] / {game.title['fr']}   {game.id} {game.version}, {game.header.date}"
     )
     console.print(f"definition SHA-256 {game.digest}", style="dim", soft_wrap=True)
     for bet in analysis.bets:
-        console.print(f"\n[bold]Bet {bet.bet}[/]: {bet.cost_credits} credits")
-        facts = Table(show_header=False, show_edge=False, box=None)
-        facts.add_row(
-            "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
-        )
-        if bet.progressives:
-            facts.add_row("with progressives at reset", percent(bet.rtp_counting("reset")))
-            facts.add_row("and what play adds to them", percent(bet.rtp_with_progressives))
-        if bet.hit_probability is not None:
-            facts.add_row("hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability))
-        if bet.return_bet_probability is not None:
-            facts.add_row("win of the bet or more", percent(bet.return_bet_probability))
-        if bet.sigma is not None:
-            facts.add_row(
-                "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
-            )
-        if bet.max_win_credits is not None:
-            facts.add_row("highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability))
-        console.print(facts)
-        _prizes(console, bet)
-        _features(console, bet)
-        _merchandise(console, bet, game.denominations_cents)
-        for note in bet.notes:
-            console.print(f"note: {note}", style="yellow")
-        if bet.sigma is not None:
-            _bands(console, sheet(game, analysis)["bets"][analysis.bets.index(bet)])
+        _bet(console, bet, game.denominations_cents)
+    for data in feature_sheets(game, analysis):
+        _feature_sheet(console, data)
+    for bet in analysis.bets:
+        for award in award_sheet(bet, rules or Awards())["told_to_the_player"]:
+            odds = one_in(Fraction(award["per_game"]["exact"]))
+            console.print(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
+
+
+def _bet(console: Console, bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> None:
+    console.print(f"\n[bold]Bet {bet.bet}[/]: {bet.cost_credits} credits")
+    facts = Table(show_header=False, show_edge=False, box=None)
+    facts.add_row(
+        "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
+    )
+    if bet.progressives:
+        facts.add_row("with progressives at reset", percent(bet.rtp_counting("reset")))
+        facts.add_row("and what play adds to them", percent(bet.rtp_with_progressives))
+    if bet.hit_probability is not None:
+        facts.add_row("hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability))
+    if bet.return_bet_probability is not None:
+        facts.add_row("win of the bet or more", percent(bet.return_bet_probability))
+    if bet.sigma is not None:
+        facts.add_row("standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)")
+    if bet.max_win_credits is not None:
+        facts.add_row("highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability))
+    console.print(facts)
+    _prizes(console, bet)
+    _features(console, bet)
+    _merchandise(console, bet, denominations_cents)
+    for note in bet.notes:
+        console.print(f"note: {note}", style="yellow")
+    if bet.sigma is not None:
+        _bands(console, bet_sheet(bet))
+
+
+def _feature_sheet(console: Console, data: dict[str, Any]) -> None:
+    console.print(f"\n[bold]{data['sheet']}[/]")
+    facts = Table(show_header=False, show_edge=False, box=None)
+    for label, value in data["facts"]:
+        facts.add_row(label, cell(value))
+    console.print(facts)
+    if data["rows"]:
+        table = Table(*data["columns"], show_edge=False)
+        for row in data["rows"]:
+            table.add_row(*map(cell, row))
+        console.print(table)
+
+
+def cell(value: Any) -> str:
+    """Return a cell of a feature's sheet as it is printed: shares below one to twelve significant digits."""
+    if value is None:
+        return "-"
+    if isinstance(value, dict):
+        return f"{value['decimal']:.12g}" if value["decimal"] is not None else str(value["exact"])
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _prizes(console: Console, bet: Any) -> None:
@@ -112,12 +145,12 @@ def _bands(console: Console, bet: dict[str, Any]) -> None:
     console.print(table)
 
 
-def to_csv(game: Game, analysis: Analysis) -> str:
+def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     """Return the figures as one long table: bet, section, name, figure, exact, decimal."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
-    data = sheet(game, analysis)
+    data = sheet(game, analysis, rules)
     for key in ("game", "version", "date", "digest_sha256"):
         writer.writerow(["", "game", game.id, key, data[key], ""])
     for reel in data["reels"]:
@@ -127,7 +160,27 @@ def to_csv(game: Game, analysis: Analysis) -> str:
             writer.writerow(["", "count", name, symbol, count, ""])
     for bet in data["bets"]:
         _csv_bet(writer, bet)
+    for told in data["awards"]:
+        for award in told["told_to_the_player"]:
+            _csv_row(writer, told["bet"], "told to the player", f"{award['stage']} {award['award']}", award)
+    for feature in data["feature_sheets"]:
+        _csv_feature(writer, feature)
     return out.getvalue()
+
+
+def _csv_feature(writer: Any, feature: dict[str, Any]) -> None:
+    name = feature["sheet"]
+    for label, value in feature["facts"]:
+        writer.writerow(["", name, "", label, *_exactly(value)])
+    for row in feature["rows"]:
+        for column, value in zip(feature["columns"][1:], row[1:], strict=True):
+            writer.writerow(["", name, row[0], column, *_exactly(value)])
+
+
+def _exactly(value: Any) -> tuple[Any, Any]:
+    if isinstance(value, dict):
+        return value["exact"], value["decimal"]
+    return ("", "") if value is None else (value, value if isinstance(value, int) else "")
 
 
 def _csv_bet(writer: Any, bet: dict[str, Any]) -> None:
@@ -155,7 +208,7 @@ def _csv_row(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]
             writer.writerow([bet, section, name, key, value, value])
 
 
-def to_html(game: Game, analysis: Analysis) -> str:
+def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     """Return one self-contained HTML page with plots (laboratory packages)."""
     import jinja2  # noqa: PLC0415 (laboratory package)
 
@@ -163,7 +216,8 @@ def to_html(game: Game, analysis: Analysis) -> str:
         loader=jinja2.PackageLoader("tools.parsheet"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["odds"] = lambda figure: one_in(Fraction(figure["exact"]))
-    data = sheet(game, analysis)
+    environment.filters["cell"] = cell
+    data = sheet(game, analysis, rules)
     plots = [_plot(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
 
@@ -178,11 +232,13 @@ def _plot(bet: dict[str, Any]) -> str:
     left, right = figure.subplots(1, 2)
     rows = bet["distribution"]["classes"]
     names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
-    left.bar(names, [max(r["probability"]["decimal"] or 0, 1e-12) for r in rows], color="#2f6f9f")
-    left.set_yscale("log")
-    left.set_title("probability of a win, in bets")
+    shares = [r["probability"]["decimal"] or 0.0 for r in rows]
+    left.bar(names, shares, color="#2f6f9f")
+    if any(shares):
+        left.set_yscale("log")
+    left.set_title("probability of a win, by its size in bets")
     left.tick_params(axis="x", rotation=45)
-    for colour, row in zip(("#c77d2f", "#2f6f9f", "#6a4c93"), bet["volatility"], strict=True):
+    for colour, row in zip(("#2f6f9f", "#c77d2f"), bet["volatility"][1:], strict=True):
         games = [b["games"] for b in row["bands"]]
         for end in (0, 1):
             ends = [100 * b["band"][end] for b in row["bands"]]

@@ -5,11 +5,14 @@ Exact values are texts of fractions, each beside its decimal; nothing is rounded
 
 from collections import Counter
 from fractions import Fraction
-from math import log10
 from typing import Any
 
+from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game, Law
 from paytables.analysis import BAND_GAMES, QUANTILES, band, volatility_index
+from paytables.odds import awards, longer
+from tools.parsheet.features import feature_sheets
+from tools.parsheet.figures import exact
 
 DERIVATION = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
@@ -19,34 +22,8 @@ DERIVATION = (
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
 
 
-def percent(value: Fraction, digits: int = 4) -> str:
-    """Return an exact share as a percentage, rounded only here."""
-    return f"{float(100 * value):.{digits}f} %"
-
-
-def one_in(odds: Fraction | None) -> str:
-    """Return odds as ``1 in n``, also where n is too large for a float."""
-    if odds is None:
-        return "-"
-    if not odds:
-        return "never"
-    n = 1 / odds
-    if n < 10**15:
-        return f"1 in {float(n):,.2f}"
-    whole = str(n.numerator // n.denominator)
-    return f"1 in {whole[0]}.{whole[1:3]}e{len(whole) - 1}"
-
-
-def decimal(value: Fraction) -> float | None:
-    """Return the decimal of a fraction, None where it is too small or large to be one."""
-    if not value:
-        return 0.0
-    size = log10(abs(value.numerator)) - log10(value.denominator)
-    return float(value) if abs(size) < 300 else None
-
-
-def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
-    """Return the whole sheet."""
+def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
+    """Return the whole sheet. ``rules`` say which odds are so long that the player is told them."""
     return {
         "game": game.id,
         "title": game.title,
@@ -60,16 +37,13 @@ def sheet(game: Game, analysis: Analysis) -> dict[str, Any]:
         "exact": analysis.exact,
         "minimum_return": exact(analysis.minimum_rtp),
         "bets": [bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
+        "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
+        "feature_sheets": feature_sheets(game, analysis),
         "reels": reel_sheets(game),
         "double_up": game.presentation().get("double_up"),
         "merchandise": game.presentation().get("merchandise", []),
         "derivation": DERIVATION,
     }
-
-
-def exact(value: Fraction | None) -> dict[str, Any] | None:
-    """Return an exact figure as data."""
-    return None if value is None else {"exact": str(value), "decimal": decimal(value)}
 
 
 def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -79,8 +53,8 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "cost_credits": bet.cost_credits,
         "cycle": bet.cycle,
         "return": exact(bet.rtp),
-        "return_with_progressives_at_reset": exact(bet.rtp_with_progressives),
-        "return_counting_resets": exact(bet.rtp_counting("reset")),
+        "return_with_progressives_at_reset": exact(bet.rtp_counting("reset")),
+        "return_with_progressives_and_increments": exact(bet.rtp_with_progressives),
         "hit_frequency": exact(bet.hit_probability),
         "win_of_the_bet_or_more": exact(bet.return_bet_probability),
         "variance_credits": exact(bet.variance),
@@ -136,6 +110,24 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
         "strategy": bet.strategy,
         "notes": list(bet.notes),
+    }
+
+
+def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
+    """Return the rarest award of a bet, its top awards, and those whose long odds are told (Ontario 10.1)."""
+    found = awards(bet)
+    told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+
+    def rows(some: list[Any]) -> list[dict[str, Any]]:
+        return [
+            {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": exact(a.rate)} for a in some
+        ]
+
+    return {
+        "bet": bet.bet,
+        "rarest": rows(found[:1]),
+        "top": rows([a for a in found if a.top]),
+        "told_to_the_player": rows(told),
     }
 
 

@@ -1,0 +1,134 @@
+"""Every feature has its sheet: complete, exact, and printed in every form."""
+
+import csv
+import io
+import json
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from paytables import Depth, analyse, library, load_game
+from tools.cli import main
+from tools.parsheet.features import feature_sheets
+
+THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
+LONG = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
+
+
+def sheets(name, depth=Depth.PRIZES):
+    game = load_game(name)
+    analysis = analyse(game, depth)
+    return {s["sheet"]: s for s in feature_sheets(game, analysis)}, analysis
+
+
+def column(sheet, name):
+    at = sheet["columns"].index(name)
+    return [Fraction(row[at]["exact"]) if isinstance(row[at], dict) else row[at] for row in sheet["rows"]]
+
+
+@pytest.mark.requirement("R-04")
+def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
+    found, _ = sheets("archipelago-keno")
+    pays = {t.spots: t.pays for t in load_game("archipelago-keno").rules.definition.table}
+    tables = {n: s for n, s in found.items() if n.startswith("Keno, ")}
+    assert len(tables) == len(pays)
+    for name, sheet in tables.items():
+        spots = int(name.split()[1])
+        assert column(sheet, "catch") == list(range(spots, -1, -1))
+        assert sum(column(sheet, "draws")) == 3_535_316_142_212_174_320  # 20 of 80
+        assert sum(column(sheet, "probability")) == 1
+        won = sum(n * comb(spots, c) * comb(80 - spots, 20 - c) for c, n in pays[spots].items())
+        assert sum(column(sheet, "return")) == Fraction(won, comb(80, 20))
+    facts = dict(found["Keno"]["facts"])
+    assert facts["field"] == "20 of 80 numbers, without replacement"
+    level = dict(found["Progressive level lighthouse"]["facts"])
+    assert level["won by"] == "a way of 8 spots that catches 8"
+    assert level["reset, credits"] == 20_000
+
+
+@pytest.mark.requirement("R-04")
+def test_every_progressive_level_states_all_its_parameters():
+    found, analysis = sheets(THREE)
+    (bet,) = analysis.bets
+    won = {name: dict(found[f"Progressive level {name}"]["facts"]) for name in ("top", "luck", "mystery")}
+    assert won["top"]["won by"] == "a prize that gives it"
+    assert won["luck"]["won by"] == "chance of its own, 1 in 200 games"
+    assert won["mystery"]["won by"].startswith("its meter reaching a secret amount")
+    assert won["mystery"]["ceiling, credits at bet level 1"] == 110
+    assert [level["increment, share of each wager"] for level in won.values()] == ["1/70", "1/150", "1/90"]
+    for share in bet.progressives:
+        (row,) = found[f"Progressive level {share.level}"]["rows"]
+        exact = [Fraction(c["exact"]) for c in row[2:]]
+        both = share.rtp_at_reset + share.increment
+        assert row[:2] == [bet.bet, bet.cost_credits]
+        assert exact == [share.rate, share.rtp_at_reset, share.increment, both, share.break_even_credits]
+
+
+@pytest.mark.requirement("R-04", "C-20")
+def test_the_double_up_has_a_sheet_round_by_round():
+    found, analysis = sheets("orchard-picnic", Depth.FULL)
+    sheet = found["Double-up"]
+    assert column(sheet, "round") == [1, 2, 3, 4, 5]
+    assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
+    assert column(sheet, "return of the win") == [1] * 5
+    facts = dict(sheet["facts"])
+    assert facts["most a round may come to, credits"] == 5000
+    bet = analysis.bets[0]
+    offered = Fraction(facts[f"bet {bet.bet}, level 1: games whose win may be doubled"]["exact"])
+    assert bet.hit_probability * Fraction(9, 10) < offered < bet.hit_probability
+
+
+@pytest.mark.requirement("R-04")
+@pytest.mark.parametrize("name", library())
+def test_every_feature_of_every_library_game_has_a_sheet(name):
+    found, analysis = sheets(name)
+    for bet in analysis.bets:
+        for feature in bet.features:
+            assert name == "river-wheel" or any(s.startswith(f"Feature {feature.feature}") for s in found)
+    for sheet in found.values():
+        if "share" in sheet["columns"]:
+            assert sum(column(sheet, "share")) == 1
+
+
+@pytest.mark.requirement("R-04")
+@pytest.mark.parametrize("name", ["seven-rivers", "hold-fast", "aurora-keno", "river-wheel"])
+def test_the_sheets_are_in_every_form(name):
+    found, _ = sheets(name)
+    run = CliRunner()
+    text = run.invoke(main, ["par", name]).output
+    rows = list(csv.reader(io.StringIO(run.invoke(main, ["par", name, "--csv"]).output)))
+    whole = json.loads(run.invoke(main, ["par", name, "--json"]).output)
+    assert [s["sheet"] for s in whole["feature_sheets"]] == list(found)
+    for sheet in found:
+        assert sheet in text
+        assert any(row[1] == sheet for row in rows if row)
+
+
+def test_the_wheel_sheet_counts_every_part():
+    found, _ = sheets("river-wheel")
+    assert sum(column(found["Wheel"], "parts")) == 54
+    assert sum(column(found["Wheel"], "probability")) == 1
+
+
+@pytest.mark.requirement("C-23")
+def test_the_sheet_prints_the_odds_that_are_told_by_the_rules_of_the_place(tmp_path):
+    page = tmp_path / "par.html"
+    run = CliRunner().invoke(
+        main, ["par", str(LONG), "--html", "--out", str(page), "--jurisdiction", "generic"]
+    )
+    assert run.exit_code == 0, run.output
+    text = page.read_text(encoding="utf-8")
+    assert text.count("odds told to the player") == 4
+    assert "1 in 27,000,000.00" in text
+    told = CliRunner().invoke(main, ["par", str(LONG)]).output
+    assert "told to the player, bet two: base 3 star 1 in 27,000,000.00" in " ".join(told.split())
+
+
+def test_the_return_at_reset_and_with_increments_are_told_apart():
+    bet = json.loads(CliRunner().invoke(main, ["par", str(THREE), "--json"]).output)["bets"][0]
+    at_reset = Fraction(bet["return_with_progressives_at_reset"]["exact"])
+    both = Fraction(bet["return_with_progressives_and_increments"]["exact"])
+    assert both - at_reset == Fraction(1, 70) + Fraction(1, 150) + Fraction(1, 90)

@@ -1,0 +1,36 @@
+"""How figures are printed: exact fractions beside their decimals, shares, odds."""
+
+from fractions import Fraction
+from math import log10
+from typing import Any
+
+
+def percent(value: Fraction, digits: int = 4) -> str:
+    """Return an exact share as a percentage, rounded only here."""
+    return f"{float(100 * value):.{digits}f} %"
+
+
+def one_in(odds: Fraction | None) -> str:
+    """Return odds as ``1 in n``, also where n is too large for a float."""
+    if odds is None:
+        return "-"
+    if not odds:
+        return "never"
+    n = 1 / odds
+    if n < 10**15:
+        return f"1 in {float(n):,.2f}"
+    whole = str(n.numerator // n.denominator)
+    return f"1 in {whole[0]}.{whole[1:3]}e{len(whole) - 1}"
+
+
+def decimal(value: Fraction) -> float | None:
+    """Return the decimal of a fraction, None where it is too small or large to be one."""
+    if not value:
+        return 0.0
+    size = log10(abs(value.numerator)) - log10(value.denominator)
+    return float(value) if abs(size) < 300 else None
+
+
+def exact(value: Fraction | None) -> dict[str, Any] | None:
+    """Return an exact figure as data."""
+    return None if value is None else {"exact": str(value), "decimal": decimal(value)}
