@@ -134,7 +134,8 @@ class BetAnalysis:
     """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
 
     ``cycle`` is the number of equally likely first results. ``options`` are what a wager of these figures is
-    asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None.
+    asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None. Where the
+    player's choices matter, ``rtp`` and all else are of the best strategy and ``worst_rtp`` is of the worst.
     """
 
     bet: str
@@ -152,7 +153,7 @@ class BetAnalysis:
     law: Law | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
-    strategy: str | None = None
+    worst_rtp: Fraction | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -272,17 +272,41 @@ class Holds(_Enumerated):
     def strategy(self) -> dict[tuple[int, ...], int]:
         """The mask to hold for every class of first window: highest expectation, then fewest reels held."""
         self._check_size()
+        masks = range(1 << len(self._classes))
+        return {key: max(masks, key=lambda m: (self._worth(key, m), -m.bit_count())) for key in self._windows}
+
+    @cached_property
+    def _respins(self) -> list[int]:
+        """For every mask: how many second spins there are."""
         count = len(self._classes)
-        spins = [1] * (1 << count)
-        for mask in range(1 << count):
-            for x in range(count):
-                if not mask >> x & 1:
-                    spins[mask] *= self.reels.totals[x]
+        return [
+            prod(self.reels.totals[x] for x in range(count) if not mask >> x & 1)
+            for mask in range(1 << count)
+        ]
 
-        def worth(key: tuple[int, ...], mask: int) -> tuple[Fraction, int]:
-            return Fraction(self._totals[mask].get(_held(key, mask), 0), spins[mask]), -mask.bit_count()
+    def _worth(self, key: tuple[int, ...], mask: int) -> Fraction:
+        """Return the expected win, before the multiplier, of holding ``mask`` at that window."""
+        return Fraction(self._totals[mask].get(_held(key, mask), 0), self._respins[mask])
 
-        return {key: max(range(1 << count), key=lambda m: worth(key, m)) for key in self._windows}
+    def _odds(self, key: tuple[int, ...]) -> Fraction:
+        return Fraction(prod(self._weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
+
+    @cached_property
+    def worst(self) -> Fraction:
+        """The expected credits of a run whose player always holds what is worst to hold."""
+        self._check_size()
+        masks = range(1 << len(self._classes))
+        least = (self._odds(key) * min(self._worth(key, m) for m in masks) for key in self._windows)
+        return self.reels.multiplier * sum(least, Fraction(0))
+
+    def held(self) -> Mapping[int, tuple[Fraction, Fraction]]:
+        """Return for every mask the best strategy holds how often it does, and what it pays in all."""
+        found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+        for key, mask in self.strategy.items():
+            odds = self._odds(key)
+            found[mask][0] += odds
+            found[mask][1] += odds * self._worth(key, mask) * self.reels.multiplier
+        return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
     def _enumerate(self) -> _Whole:
         count = len(self._classes)

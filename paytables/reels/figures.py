@@ -29,6 +29,8 @@ from paytables.reels.spin import Spin
 from paytables.reels.totals import SIZE, Tops, Totals
 
 ZERO = Fraction(0)
+#: Expected runs of one game, by (stage, size, multiplier of the series).
+Runs = Mapping[tuple[str, int, int], Fraction]
 
 
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
@@ -63,7 +65,12 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     )
     if depth is Depth.RETURN:
         return plain
-    told = replace(plain, prizes=_prizes(stages, runs), features=_features(stages, runs, chain))
+    told = replace(
+        plain,
+        prizes=_prizes(stages, runs),
+        features=_features(stages, runs, chain),
+        worst_rtp=_worst(stages, runs, chain),
+    )
     if depth is Depth.PRIZES:
         return told
     worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
@@ -73,6 +80,16 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         variance=worth.variance,
         **(_distribution(stages) if depth is Depth.FULL else {}),
     )
+
+
+def _worst(stages: ModeStages, runs: Runs, chain: Chain) -> Fraction | None:
+    """Return the return of the worst way to hold reels, None where no reels may be held."""
+    mean, choices = ZERO, False
+    for (name, size, times), rate in runs.items():
+        stage = stages.stage(name, size)
+        choices = choices or isinstance(stage, Holds)
+        mean += rate * times * (stage.worst if isinstance(stage, Holds) else chain.table(name, size).mean)
+    return mean / stages.mode.cost if choices else None
 
 
 def _distribution(stages: ModeStages) -> dict[str, Any]:
@@ -111,9 +128,6 @@ def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) ->
         return None
     total = lcm(*(p.denominator for p in run.values()))
     return Law(total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()})
-
-
-Runs = Mapping[tuple[str, int, int], Fraction]
 
 
 def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:

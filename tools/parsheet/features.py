@@ -13,6 +13,7 @@ from paytables.keno.figures import caught
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import BallBonus, KenoDefinition
 from paytables.reels.build import ModeStages
+from paytables.reels.enumerated import Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, ReelsStage
 from paytables.reels.schema import Progressive as ReelLevel
@@ -38,6 +39,12 @@ def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
         _stage(first, name, table)
         for name, table in rules.definition.stage.items()
         if name != first.mode.stage
+    ]
+    sheets += [
+        _holding(f"{made.mode.id}, {name}", stage)
+        for made in rules.stages.values()
+        for name in rules.definition.stage
+        if isinstance(stage := made.stage(name), Holds)
     ]
     sheets += _levels([_reel_level(level) for level in rules.definition.progressive], analysis)
     if rules.definition.double_up is not None:
@@ -174,6 +181,27 @@ def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
         for item in table.items
     ]  # fmt: skip
     return _sheet(_title(name, table), facts, ("item", "worth", "count", "share"), rows)
+
+
+def _holding(name: str, stage: Holds) -> Sheet:
+    """What the best strategy holds and what it comes to; the worst beside it."""
+    held = stage.held()
+    best = sum((paid for _, paid in held.values()), Fraction(0))
+    facts: Facts = [
+        ("who decides", "the player, after the first spin; the screen shows what is best"),
+        ("chance decides", "the first spin, and the second of every reel not held"),
+        ("mean credits of the best strategy", exact(best)),
+        ("mean credits of the worst", exact(stage.worst)),
+    ]
+    rows = [
+        [
+            " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
+            exact(odds),
+            exact(paid / odds),
+        ]
+        for mask, (odds, paid) in held.items()
+    ]
+    return _sheet(f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows)
 
 
 def _title(name: str, table: Any) -> str:

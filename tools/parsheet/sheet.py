@@ -108,7 +108,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         ],
         "volatility": volatility(bet),
         "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
-        "strategy": bet.strategy,
+        "return_of_the_worst_choices": exact(bet.worst_rtp),
         "notes": list(bet.notes),
     }
 

@@ -132,3 +132,38 @@ def test_the_return_at_reset_and_with_increments_are_told_apart():
     at_reset = Fraction(bet["return_with_progressives_at_reset"]["exact"])
     both = Fraction(bet["return_with_progressives_and_increments"]["exact"])
     assert both - at_reset == Fraction(1, 70) + Fraction(1, 150) + Fraction(1, 90)
+
+
+@pytest.mark.requirement("P-10", "C-10")
+def test_where_the_player_chooses_the_returns_of_the_best_and_the_worst_choices_are_stated():
+    found, analysis = sheets("hold-fast")
+    for bet in analysis.bets:
+        assert bet.worst_rtp < bet.rtp
+        sheet = found[f"Reels held at bet {bet.bet}, base"]
+        facts = dict(sheet["facts"])
+        assert Fraction(facts["mean credits of the best strategy"]["exact"]) == bet.mean_credits
+        assert Fraction(facts["mean credits of the worst"]["exact"]) == bet.worst_rtp * bet.cost_credits
+        often, then = column(sheet, "how often"), column(sheet, "mean credits then")
+        assert sum(often) == 1
+        assert sum(p * mean for p, mean in zip(often, then, strict=True)) == bet.mean_credits
+    said = " ".join(CliRunner().invoke(main, ["par", "hold-fast"]).output.split())
+    assert f"of the worst choices {float(100 * analysis.bets[0].worst_rtp):.4f} %" in said
+
+
+class NoDrawError(Exception):
+    """Somebody asked for chance."""
+
+
+class NoDraw:
+    def below(self, bound, purpose):
+        raise NoDrawError(bound, purpose)
+
+
+@pytest.mark.requirement("B-01", "P-10")
+@pytest.mark.parametrize("name", library())
+def test_no_choice_is_asked_and_no_result_reached_before_chance_has_spoken(name):
+    """Also where all is chosen by the player: nothing can be known before the first draw."""
+    game = load_game(name)
+    for bet in game.bet_options:
+        with pytest.raises(NoDrawError):
+            next(game.play(game.wager(bet), NoDraw()))

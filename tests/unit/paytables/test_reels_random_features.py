@@ -249,10 +249,16 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
             total += win * prod((p for _, p in end), start=Fraction(1))
         return total
 
-    best = Fraction(0)
+    best = worst = Fraction(0)
     for first in itertools.product(*odds):
         p = prod((q for _, q in first), start=Fraction(1))
-        ways = itertools.product(*((s, None) for s, _ in first))
-        best += p * max(expected(held) for held in ways)
-    (bet,) = analyse(game_from(data, "test")).bets
+        ways = [expected(held) for held in itertools.product(*((s, None) for s, _ in first))]
+        best += p * max(ways)
+        worst += p * min(ways)
+    game = game_from(data, "test")
+    (bet,) = analyse(game).bets
     assert bet.mean_credits == best == bet.law.moment(1)
+    assert bet.worst_rtp == worst
+    held = game.rules.stages["m"].stage("base").held()
+    assert sum(odds for odds, _ in held.values()) == 1
+    assert sum(paid for _, paid in held.values()) == best
