@@ -7,8 +7,8 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,10 @@ from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
 from egm.clock import SystemClock
-from egm.config import default_state_dir
-from egm.errors import LocalError, OperatorError
+from egm.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
+from tools.commands.progressive_status import forget_sign, prizes, status
 from tools.progressive.campaign import run_campaign
 from tools.progressive.certificates import (
     AUTHORITY,
@@ -34,20 +34,16 @@ from tools.progressive.certificates import (
     make_certificate,
 )
 from tools.progressive.controller import Controller
+from tools.progressive.opening import JSON, STORE, TOLD, controller_on, open_store
+from tools.progressive.readings import Readings
 from tools.progressive.serve import Service
+from tools.progressive.signs import SignBook
 from tools.progressive.simulate import run_floor
-from tools.progressive.store import SqliteReader, SqliteStore, Store, StoreBusyError
+from tools.progressive.store import Store, StoreBusyError
 from tools.progressive.vault import KEY_FILE, Vault, make_key, read_key
 
 _STAND_BY_SECONDS = 1.0
-#: What a person is told in a line.
-_TOLD = (LocalError, OperatorError)
 
-STORE = click.option(
-    "--store",
-    default=None,
-    help="an SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder)",
-)
 FOLDER = click.option(
     "--certificates",
     "folder",
@@ -55,36 +51,11 @@ FOLDER = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="the folder `egm progressive certificates` wrote",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="for scripts")
 
 
 @click.group()
 def command() -> None:
     """Levels that several machines feed (Québec by-law, ss. 91-92)."""
-
-
-def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """The store a person named. Raises StoreBusyError while another controller works on it."""
-    if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
-        from tools.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
-
-        return PostgresReader(text) if to_read else PostgresStore(text)
-    path = default_state_dir() / "controller.db" if text is None else Path(text)
-    return SqliteReader(path) if to_read else SqliteStore(path)
-
-
-@contextmanager
-def _controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
-    try:
-        opened = open_store(store, to_read=to_read)
-    except _TOLD as error:
-        raise click.ClickException(str(error)) from error
-    try:
-        yield Controller(opened, SystemClock().now)
-    except _TOLD as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        opened.close()
 
 
 @command.command()
@@ -109,7 +80,7 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
         for machine in machines:
             make_certificate(folder, machine, now)
         configuration = broker_configuration(folder.resolve(), port, host)
-    except (*_TOLD, OSError) as error:
+    except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"mosquitto -c {configuration}")
 
@@ -122,6 +93,9 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
 @click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
 @click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
+@click.option(
+    "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="a Prometheus port on 127.0.0.1"
+)
 def serve(
     *,
     levels: Path,
@@ -131,6 +105,7 @@ def serve(
     port: int,
     admit: tuple[str, ...],
     stand_by: bool,
+    metrics: int | None,
 ) -> None:
     """Serve the levels of the file LEVELS until told to stop."""
     slot = LinkSlot(
@@ -144,8 +119,12 @@ def serve(
         definitions = read_levels(levels)
         mystery = any(definition.terms.mystery for definition in definitions)
         vault = Vault(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
-        asyncio.run(_serve(store, definitions, slot, admit, vault, stand_by=stand_by))
-    except _TOLD as error:
+        readings = Readings()
+        with ExitStack() as stack:
+            if metrics is not None:
+                stack.enter_context(closing(Exporter(readings, metrics)))
+            asyncio.run(_serve(store, definitions, slot, admit, vault, readings, stand_by=stand_by))
+    except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -155,6 +134,7 @@ async def _serve(
     slot: LinkSlot,
     admit: tuple[str, ...],
     vault: Vault | None,
+    readings: Readings,
     *,
     stand_by: bool,
 ) -> None:
@@ -171,7 +151,9 @@ async def _serve(
             click.echo(line)
         for machine in admit:
             controller.admit(machine)
-        serving = asyncio.create_task(Service(controller, slot, click.echo).run())
+        signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
+        service = Service(controller, slot, click.echo, signs=signs, told=readings.take)
+        serving = asyncio.create_task(service.run())
         stopping = asyncio.create_task(ended.wait())
         done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
@@ -203,7 +185,7 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) ->
 @JSON
 def show(*, store: str | None, as_json: bool) -> None:
     """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
-    with _controller(store, to_read=True) as controller:
+    with controller_on(store, to_read=True) as controller:
         controller.check()
         records = controller.records()
     if as_json:
@@ -232,7 +214,7 @@ def show(*, store: str | None, as_json: bool) -> None:
 @JSON
 def register(*, store: str | None, as_json: bool) -> None:
     """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
-    with _controller(store, to_read=True) as controller:
+    with controller_on(store, to_read=True) as controller:
         hits = controller.register()
     if as_json:
         click.echo(json.dumps([asdict(hit) for hit in hits]))
@@ -258,7 +240,7 @@ def register(*, store: str | None, as_json: bool) -> None:
 @JSON
 def daily(*, store: str | None, as_json: bool) -> None:
     """What each level showed at the end of each day (I-16)."""
-    with _controller(store, to_read=True) as controller:
+    with controller_on(store, to_read=True) as controller:
         lines = controller.daily()
     if as_json:
         click.echo(json.dumps(lines))
@@ -274,7 +256,7 @@ def daily(*, store: str | None, as_json: bool) -> None:
 @STORE
 def admit_(machine: str, store: str | None) -> None:
     """Let MACHINE (its serial) enrol."""
-    with _controller(store) as controller:
+    with controller_on(store) as controller:
         controller.admit(machine)
 
 
@@ -283,7 +265,7 @@ def admit_(machine: str, store: str | None) -> None:
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
     """Let MACHINE enrol no more; what it gave stays in its levels."""
-    with _controller(store) as controller:
+    with controller_on(store) as controller:
         controller.dismiss(machine)
 
 
@@ -293,7 +275,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @STORE
 def give_up(level: str, successor: str, store: str | None) -> None:
     """Give LEVEL up: everything it holds goes to SUCCESSOR, to the fraction."""
-    with _controller(store) as controller:
+    with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
     click.echo(f"{level}: {amount} minor units went to {successor}")
 
@@ -312,7 +294,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         except TimeoutError:
             why = f"{machines} machines do not come up, or not to rest, on this computer"
             raise click.ClickException(why) from None
-        except _TOLD as error:
+        except TOLD as error:
             raise click.ClickException(str(error)) from error
     for line in floor.lines():
         click.echo(line)
@@ -349,7 +331,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
                     progress=lambda done: bar.update(task, completed=done),
                 )
             )
-        except _TOLD as error:
+        except TOLD as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
     click.echo(f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {seconds:.0f} s")
@@ -418,10 +400,15 @@ def sign(
             wall = SignWindow(currency, fullscreen=fullscreen, display=display)
         else:
             wall = SignFile(currency, png, portrait=portrait)
-        asyncio.run(show_sign(slot, wall, levels=levels, name=f"{SIGN}-{name}", tell=_timed))
-    except (*_TOLD, WindowError, OSError) as error:
+        asyncio.run(show_sign(slot, wall, levels=levels, name=f"{SIGN}-{name}", tell=timed))
+    except (*TOLD, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _timed(text: str) -> None:
+def timed(text: str) -> None:
+    """Tell a line with the time it is told at."""
     click.echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
+
+
+for each in (status, forget_sign, prizes):
+    command.add_command(each)

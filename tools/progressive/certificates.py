@@ -139,9 +139,11 @@ user {CONTROLLER}
 topic read {topics.ALL_UP}
 topic write {topics.PREFIX}/machine/+/down
 topic readwrite {topics.ALL_VALUES}
+topic read {topics.ALL_SIGNS}
 
 user {SIGN}
 topic read {topics.ALL_VALUES}
+topic write {topics.ALL_SIGNS}
 """,
         encoding="ascii",
     )

@@ -5,7 +5,8 @@ carrier knows), and returns the answers, everything durable by then. Idempotent 
 contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -348,6 +349,20 @@ class Controller:
         """Prove that the store is still this controller's. Raises DeposedError when it is not."""
         with self._store.transaction():
             pass
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """What is on record, to be looked at."""
+        with self._store.transaction() as session:
+            yield session
+
+    def forget_sign(self, sign: str) -> None:
+        """Take a sign off the list of those that should be heard."""
+        with self._store.transaction() as session:
+            if sign not in {name for name, _ in session.signs()}:
+                raise ControllerError(f"sign {sign}: it is not on the list")
+            session.remove_sign(sign)
+            session.note(self._at(), "sign_forgotten", sign=sign)
 
     def records(self) -> tuple[LevelRecord, ...]:
         """Every level as it stands."""

@@ -6,7 +6,7 @@ stops; whoever stands by takes over.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.progressive import topics
@@ -30,8 +30,10 @@ from egm.progressive.messages import (
     from_machine,
 )
 from egm.progressive.slots import LinkSlot
+from tools.progressive.beat import Beat, read_beat
 from tools.progressive.certificates import CONTROLLER
 from tools.progressive.controller import Controller, Heard
+from tools.progressive.signs import SignBook, SignRecord
 
 #: Messages taken in one transaction, at most.
 _BATCH: Final = 256
@@ -52,14 +54,22 @@ class Service:
         values_seconds: float = _VALUES_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
+        signs: SignBook | None = None,
+        told: Callable[[Iterable[Value], Iterable[SignRecord]], None] = lambda _values, _signs: None,
     ) -> None:
-        """``values_seconds``: between two values of a level, at most a second (I-02)."""
+        """``values_seconds``: between two values of a level, at most a second (I-02).
+
+        ``signs`` watches the signs on the floor. ``told`` is given what the levels and the signs show, again
+        and again.
+        """
         self._controller = controller
         self._slot = slot
         self._tell = tell
         self._values_seconds = values_seconds
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
+        self._signs = signs
+        self._told = told
         self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
 
     async def run(self) -> None:
@@ -85,17 +95,28 @@ class Service:
 
     async def _serve(self, line: Line) -> None:
         await line.subscribe(topics.ALL_UP)
+        await line.subscribe(topics.ALL_SIGNS)
         self._tell(f"serving on {self._slot.host}:{self._slot.port}")
         await together(self._hear(line), self._answer(line), self._show(line))
 
     async def _hear(self, line: Line) -> None:
         async for message in line.messages:
-            sender = topics.machine_of(str(message.topic))
+            sign = topics.sign_of(str(message.topic))
+            sender = sign or topics.machine_of(str(message.topic))
             try:
-                self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
+                if sign:
+                    self._beat(sign, read_beat(payload(message)))
+                else:
+                    self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
             except ProgressiveMessageError as error:
                 self._controller.misunderstood(sender, str(error))
                 self._tell(f"{sender}: {error}")
+
+    def _beat(self, sign: str, beat: Beat) -> None:
+        if beat.sign != sign:
+            raise ProgressiveMessageError(f"a beat of {beat.sign}")
+        if self._signs is not None:
+            self._signs.hear(beat)
 
     async def _answer(self, line: Line) -> None:
         while True:
@@ -112,7 +133,9 @@ class Service:
 
     async def _show(self, line: Line) -> None:
         while True:
-            for value in self._controller.values():
+            values = self._controller.values()
+            self._told(values, () if self._signs is None else self._signs.look())
+            for value in values:
                 await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
             await asyncio.sleep(self._values_seconds)
 

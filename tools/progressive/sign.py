@@ -6,6 +6,7 @@ have. A level that has not been heard for five seconds shows no amount at all. A
 a level was once worth, and is not a sign of life.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -13,13 +14,23 @@ from typing import Final, Protocol
 import aiomqtt
 
 from egm.progressive import topics
-from egm.progressive.connection import RETRY_SECONDS, Line, payload, stay_connected, tls
+from egm.progressive.connection import (
+    AT_MOST_ONCE,
+    RETRY_SECONDS,
+    Line,
+    payload,
+    stay_connected,
+    tls,
+    together,
+)
 from egm.progressive.messages import ProgressiveMessageError, Value, from_controller
 from egm.progressive.slots import LinkSlot
 
 STALE_NS: Final = 5_000_000_000
 #: Drums take this long to what was told. Values come twice a second: the drums never stand still in between.
 RUN_NS: Final = 750_000_000
+#: How often it is asked whether a heartbeat is due.
+_LOOK_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +150,29 @@ async def listen(
     tell: Callable[[str], None],
     *,
     name: str,
+    beat: Callable[[int], bytes | None] = lambda _: None,
     retry_seconds: float = RETRY_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
     """Hear every value, and connect again after each interruption, until cancelled.
 
     ``tell`` hears what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` is the sign's
-    own among those that share its certificate. Raises OperatorError for bad files.
+    own among those that share its certificate. ``beat`` is what the controller is to be told of the sign now,
+    where it is time to. Raises OperatorError for bad files.
     """
 
     async def serve(line: Line) -> None:
         await line.subscribe(topics.ALL_VALUES)
+        await together(hear(line), live(line))
+
+    async def live(line: Line) -> None:
+        while True:
+            told = beat(now_ns())
+            if told is not None:
+                await line.publish(topics.beat(name), told, AT_MOST_ONCE)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def hear(line: Line) -> None:
         async for message in line.messages:
             wrong = _take(sign, message, now_ns())
             if wrong:

@@ -12,6 +12,7 @@ from egm.progressive.slots import LinkSlot
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
+from tools.progressive.beat import Heart
 from tools.progressive.sign import STALE_NS, Plate, Sign, Watch, listen
 from tools.progressive.sign_picture import SignPicture
 
@@ -97,12 +98,15 @@ async def show_sign(
     """Show the sign ``name`` on ``wall`` until that is closed or this cancelled; ``levels``: see Sign."""
     sign = Sign(levels)
     watch = Watch(sign, tell)
-    listening = asyncio.create_task(listen(sign, slot, now_ns, tell, name=name))
+    heart = Heart(name)
+    listening = asyncio.create_task(listen(sign, slot, now_ns, tell, name=name, beat=heart.due))
     try:
         while not listening.done():
             now = now_ns()
-            if not wall.show(watch.look(now), now):
+            plates = watch.look(now)
+            if not wall.show(plates, now):
                 return
+            heart.drawn(plates, now)
             await asyncio.sleep(_FRAME_SECONDS)
         listening.result()
     finally:

@@ -231,6 +231,22 @@ class Session:
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """Every sign on the list, and what is known of it."""
+        return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
+
+    def put_sign(self, sign: str, text: str) -> None:
+        """Keep what is known of a sign."""
+        self._run(
+            "INSERT INTO sign VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+            sign,
+            text,
+        )
+
+    def remove_sign(self, sign: str) -> None:
+        """Take a sign off the list."""
+        self._run("DELETE FROM sign WHERE id = ?", sign)
+
     def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
         """Keep the amount last shown on a day (I-16)."""
         self._run(

@@ -1,0 +1,231 @@
+"""The heartbeat of the signs: a controller knows which show their amounts, and records when one does not."""
+
+import asyncio
+import json
+import re
+import time
+import urllib.request
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+from test_sign import LEVEL, Eye, told
+
+from egm.metrics import Exporter
+from egm.progressive import topics
+from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
+from egm.progressive.messages import ProgressiveMessageError
+from tools.commands.progressive import command
+from tools.progressive.beat import BEAT_NS, Beat, Heart, Stands, read_beat
+from tools.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.progressive.certificates import SIGN
+from tools.progressive.controller import Controller
+from tools.progressive.readings import Readings
+from tools.progressive.serve import Service
+from tools.progressive.sign import STALE_NS, Sign
+from tools.progressive.sign_window import show_sign
+from tools.progressive.signs import SignBook, read_signs
+from tools.progressive.store import SqliteStore
+
+
+class Book:
+    """A book of signs on a store, its clock in the test's hand."""
+
+    def __init__(self, open_store):
+        self.store = open_store()
+        self.now_ns = 0
+        self.told = []
+        self.book = SignBook(
+            self.store,
+            lambda: datetime.fromtimestamp(self.now_ns // 10**9, UTC),
+            lambda: self.now_ns,
+            self.told.append,
+        )
+
+    def beat(self, name="sign-1", **shown):
+        self.book.hear(
+            Beat(sign=name, shown=tuple(Stands(level=k, amount_cents=v) for k, v in shown.items()))
+        )
+
+    def at(self, seconds):
+        self.now_ns = round(seconds * 10**9)
+        return {sign.id: sign.status for sign in self.book.look()}
+
+    def events(self):
+        with self.store.transaction() as session:
+            return [(kind, story["sign"]) for _, kind, story in session.events() if kind.startswith("sign")]
+
+    def kept(self):
+        with self.store.transaction() as session:
+            return {sign.id: (sign.status, sign.shown) for sign in read_signs(session)}
+
+
+@pytest.fixture
+def book(open_store):
+    return Book(open_store)
+
+
+@pytest.mark.requirement("I-02")
+def test_a_sign_that_is_not_heard_for_five_seconds_is_an_event_and_so_is_its_return(book):
+    assert book.at(0) == {}
+    book.beat(grand=100)
+    assert book.at(0.5) == {"sign-1": "lit"}
+    assert book.at(5) == {"sign-1": "lit"}
+    assert book.at(5.1) == {"sign-1": "silent"}
+    assert book.at(60) == {"sign-1": "silent"}
+    book.beat(grand=120)
+    assert book.at(60.1) == {"sign-1": "lit"}
+    assert book.events() == [(f"sign_{each}", "sign-1") for each in ("lit", "silent", "lit")]
+    assert book.told[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
+    assert book.kept() == {"sign-1": ("lit", {"grand": 120})}
+
+
+@pytest.mark.requirement("I-02")
+def test_a_sign_that_shows_no_amount_of_a_level_is_an_event(book):
+    book.beat(grand=100, petit=7)
+    book.at(0)
+    book.beat(grand=None, petit=7)
+    assert book.at(1) == {"sign-1": "dark"}
+    book.beat(grand=None, petit=None)
+    assert book.at(2) == {"sign-1": "dark"}
+    book.beat(grand=101, petit=8)
+    assert book.at(3) == {"sign-1": "lit"}
+    assert [kind for kind, _ in book.events()] == ["sign_lit", "sign_dark", "sign_dark", "sign_lit"]
+    assert book.told[1:3] == ["sign sign-1: no amount of grand", "sign sign-1: no amount of grand, petit"]
+
+
+@pytest.mark.requirement("I-02", "I-07")
+def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book, open_store):
+    book.beat(grand=100)
+    book.at(0)
+    book.store.close()
+    later = Book(open_store)
+    assert later.at(4) == {"sign-1": "lit"}
+    assert later.at(5.1) == {"sign-1": "silent"}
+    later.beat("sign-2", grand=100)
+    assert later.at(6) == {"sign-1": "silent", "sign-2": "lit"}
+    Controller(later.store, lambda: datetime.now(UTC)).forget_sign("sign-1")
+    assert later.at(7.5) == {"sign-2": "lit"}
+    assert list(later.kept()) == ["sign-2"]
+    later.beat("sign-1", grand=100)
+    assert later.at(8) == {"sign-1": "lit", "sign-2": "lit"}
+
+
+def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
+    sign, heart = Sign(), Heart("sign-1")
+    assert heart.due(0) is None
+    sign.hear(told(1, 500_00), 0)
+    heart.drawn(sign.plates(1), 1)
+    first = heart.due(2)
+    assert read_beat(first) == Beat(sign="sign-1", shown=(Stands(level="grand", amount_cents=500_00),))
+    assert heart.due(BEAT_NS) is None
+    assert heart.due(BEAT_NS + 2) is None, "nothing was drawn for a second"
+    heart.drawn(sign.plates(STALE_NS + 1), STALE_NS + 1)
+    assert read_beat(heart.due(STALE_NS + 2)).dark == ("grand",)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b'{"sign": "a/b"}', b'{"sign": "a", "shown": [{"level": "x", "amount_cents": -1}]}']
+)
+def test_what_is_no_heartbeat_is_refused(data):
+    with pytest.raises(ProgressiveMessageError):
+        read_beat(data)
+
+
+def test_who_may_beat_and_where():
+    assert topics.sign_of(topics.beat("sign-1")) == "sign-1"
+    assert topics.sign_of(topics.up("EGM-1")) == ""
+
+
+@pytest.mark.requirement("I-02")
+def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
+    """A real sign, broker and controller; a machine's certificate cannot beat for it."""
+    try:
+        mosquitto()
+    except BrokerMissingError as missing:
+        pytest.skip(str(missing))
+    store = SqliteStore(tmp_path / "levels.db")
+    lines, jump = [], [0]
+
+    def clock_ns():
+        return time.monotonic_ns() + jump[0]
+
+    async def run():
+        broker = Broker(tmp_path / "link", ("EGM-1",))
+        await broker.start()
+        controller = Controller(store, lambda: datetime.now(UTC))
+        controller.open_levels([LEVEL])
+        silent = asyncio.Event()
+
+        def tell(line):
+            lines.append(line)
+            if "silent" in line:
+                silent.set()
+
+        signs = SignBook(store, lambda: datetime.now(UTC), clock_ns, tell)
+        readings = Readings()
+        service = Service(
+            controller,
+            broker.slot("controller"),
+            lambda _: None,
+            values_seconds=0.02,
+            signs=signs,
+            told=readings.take,
+        )
+        serving = asyncio.create_task(service.run())
+        eye = Eye(lambda shown: "sign sign-1: lit" not in lines or shown["grand"] is None)
+        try:
+            async with asyncio.timeout(120):
+                await show_sign(broker.slot(SIGN), eye, levels=("grand",), name="sign-1", tell=lambda _: None)
+                await _forge(broker)
+                jump[0] = STALE_NS
+                await silent.wait()
+            with closing(Exporter(readings, 0)) as exporter:
+                text = await asyncio.to_thread(_scraped, exporter.port)
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+            store.close()
+            broker.close()
+        assert 'egm_progressive_sign{sign="sign-1",status="silent"} 1.0' in text
+        assert 'egm_progressive_level_cents{level="grand"} 100000.0' in text
+
+    asyncio.run(run())
+    asked = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db"), "--json"])
+    assert asked.exit_code == 1
+    found = json.loads(asked.output)
+    assert [(sign["id"], sign["status"]) for sign in found["signs"]] == [("sign-1", "silent")]
+    assert found["levels"] == {"grand": 100000}
+    shown = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db")])
+    assert re.search(r"sign-1\s.*silent", shown.output)
+
+
+async def _forge(broker):
+    """A machine beats in the name of a sign: the broker lets nothing of it through."""
+    slot = broker.slot("EGM-1")
+    sent = asyncio.Event()
+
+    async def beat(line):
+        await line.publish(topics.beat("sign-9"), Beat(sign="sign-9").model_dump_json().encode(), 0)
+        sent.set()
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(
+        stay_connected(slot, tls(slot), "EGM-1", beat, lambda _: None, retry_seconds=RETRY_SECONDS)
+    )
+    await sent.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def _scraped(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_a_sign_that_is_not_on_the_list_cannot_be_forgotten(tmp_path):
+    SqliteStore(tmp_path / "levels.db").close()
+    done = CliRunner().invoke(command, ["forget-sign", "sign-1", "--store", str(tmp_path / "levels.db")])
+    assert (done.exit_code, "not on the list" in done.output) == (1, True)
+    assert CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db")]).exit_code == 0

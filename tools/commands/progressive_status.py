@@ -1,0 +1,108 @@
+"""``egm progressive status``: how a link stands, its signs and its mystery prizes."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.progressive.trigger import Trigger
+from tools.progressive.controller import Controller
+from tools.progressive.opening import JSON, STORE, controller_on
+from tools.progressive.signs import read_signs
+
+#: What staff should look into, by the kind of event.
+_TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit")
+
+
+@click.command()
+@STORE
+@JSON
+def status(*, store: str | None, as_json: bool) -> None:
+    """How the link stands: when its controller last wrote, its signs, its machines, what was refused.
+
+    The exit status is 1 where a sign is dark or silent (Québec by-law, s.91).
+    """
+    with controller_on(store, to_read=True) as controller:
+        found = _standing(controller)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        _print(found)
+    raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
+
+
+def _standing(controller: Controller) -> dict[str, Any]:
+    with controller.reading() as session:
+        troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
+        return {
+            "alive_at": max((at for _, _, at, _ in session.daily()), default=None),
+            "levels": {record.id: record.level.shown_cents for record in session.levels()},
+            "machines": list(session.machines()),
+            "signs": [asdict(sign) for sign in read_signs(session)],
+            "troubles": dict(troubles),
+        }
+
+
+def _print(found: dict[str, Any]) -> None:
+    click.echo(f"the controller last wrote at {found['alive_at'] or '-'}")
+    click.echo(f"machines that may enrol: {', '.join(found['machines']) or 'none'}")
+    table = Table("sign", "is", "since", "last heard", "no amount of")
+    for sign in found["signs"]:
+        dark = [level for level, cents in sign["shown"].items() if cents is None]
+        table.add_row(sign["id"], sign["status"], sign["since"][:19], sign["heard_at"][:19], ", ".join(dark))
+    Console().print(table)
+    for kind, count in found["troubles"].items():
+        click.echo(f"{kind}: {count}")
+
+
+@click.command("forget-sign")
+@click.argument("sign")
+@STORE
+def forget_sign(sign: str, store: str | None) -> None:
+    """Take SIGN off the list of those that should be heard."""
+    with controller_on(store) as controller:
+        controller.forget_sign(sign)
+
+
+@click.command()
+@STORE
+@JSON
+def prizes(*, store: str | None, as_json: bool) -> None:
+    """Every mystery prize: its commitment, and once it is won its secret and the wager that reached it.
+
+    Each is proved first: the secret is the one committed to, and no wager before reached it.
+    """
+    with controller_on(store, to_read=True) as controller:
+        controller.check()
+        with controller.reading() as session:
+            found = [
+                json.loads(prize.to_text())
+                for record in session.levels()
+                for prize in session.prizes(record.id)
+            ]
+    for prize in found:
+        del prize["sealed"]
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    table = Table("level", "no.", "opened", "commitment", "secret", "after turns", "won as")
+    for prize in found:
+        secret = prize["trigger"]
+        table.add_row(
+            prize["level"],
+            str(prize["number"]),
+            prize["opened_at"][:19],
+            f"{prize['commitment'][:16]}...",
+            "sealed" if secret is None else _amount(secret),
+            "" if secret is None else str(prize["turns"] - prize["turns_before"]),
+            prize["claim"],
+        )
+    Console().print(table)
+
+
+def _amount(secret: dict[str, Any]) -> str:
+    return f"{float(Trigger.from_json(secret).amount):.4f}"
