@@ -22,7 +22,7 @@ from egm.cabinet.host import tickets as host_tickets
 from egm.cabinet.host import transfers as host_transfers
 from egm.cabinet.service import device_tests
 from egm.cabinet.service import effects as service
-from egm.cabinet.staff import forms, interventions, options, registers, rulings, technician
+from egm.cabinet.staff import forms, interventions, numbers, options, registers, rulings, technician
 from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
 from egm.link.messages import Notice
@@ -51,6 +51,7 @@ _MODULES: Final = (
     device_tests,
     interventions,
     options,
+    numbers,
 )
 GUARDS: Final[Mapping[str, Guard]] = {
     guard.__name__: guard for module in (*_MODULES, forms) for guard in module.GUARDS

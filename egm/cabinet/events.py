@@ -80,6 +80,8 @@ class Event(StrEnum):
     RESTART = "restart"
     FAULTS_SETTLED = "faults_settled"
     VERIFY = "verify"
+    COUNTERS_EXCHANGED = "counters_exchanged"
+    NUMBER_UNLOCKED = "number_unlocked"
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_CLOSED = "intervention_closed"
     # progressive levels a controller keeps

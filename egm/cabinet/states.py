@@ -110,6 +110,12 @@ _WORK: Final = (
     (Event.RESTART, ("authorised",), "start_again"),
     (Event.FAULTS_SETTLED, ("authorised", "technician_is_needed"), "settle_faults"),
     (Event.VERIFY, ("authorised", "software_is_signed"), "verify_software"),
+    (
+        Event.COUNTERS_EXCHANGED,
+        ("authorised", "machine_is_open", "hard_meters_are_fitted"),
+        "refit_hard_meters",
+    ),
+    (Event.NUMBER_UNLOCKED, ("authorised", "number_is_locked"), "unlock_number"),
     (_OPENED, ("authorised", "no_intervention_is_open"), "open_intervention"),
     (_CLOSED, ("authorised", "intervention_is_open", "every_door_is_closed"), "close_intervention"),
 )
@@ -364,6 +370,8 @@ WISHES: Final = frozenset(
         Event.RESTART,
         Event.FAULTS_SETTLED,
         Event.VERIFY,
+        Event.COUNTERS_EXCHANGED,
+        Event.NUMBER_UNLOCKED,
         Event.INTERVENTION_OPENED,
         Event.INTERVENTION_CLOSED,
         Event.HANDPAY_FORM,

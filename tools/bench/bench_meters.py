@@ -3,6 +3,7 @@
 ``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
 """
 
+import itertools
 import os
 import random
 import sqlite3
@@ -25,6 +26,8 @@ CREDIT: Final = "credit:1:cashable"
 ROUNDS: Final = 5
 GAMES_A_ROUND: Final = 200
 ENTRIES: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
+AUDITED: Final = 100_000
+"""Entries audited at most: they are held in memory, so that reading them is not timed."""
 _TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _DENOMINATION_CENTS: Final = 5
 
@@ -213,11 +216,11 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
             better="lower",
         )
         with open_view(state) as view:
-            bodies = list(view.bodies())
+            bodies = list(itertools.islice(view.bodies(), AUDITED))
         auditor = Auditor(Shelf())
         seconds = _busy(lambda auditor=auditor, bodies=bodies: auditor.run(bodies))  # type: ignore[misc]
         yield Figure(
-            name=f"audit, {entries:,} entries: chain, books, meters, every game replayed, one core",
+            name=f"audit, {len(bodies):,} entries: chain, books, meters, every game replayed, one core",
             value=auditor.report.games / seconds,
             unit="games/s",
             baseline_name="only replaying the games",

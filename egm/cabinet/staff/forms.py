@@ -22,9 +22,10 @@ from egm.cabinet.staff.interventions import (
     intervention_is_open,
     no_intervention_is_open,
 )
+from egm.cabinet.staff.numbers import number_is_locked
 from egm.cabinet.staff.options import machine_is_open, nothing_is_owed
 from egm.cabinet.staff.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
-from egm.cabinet.staff.technician import software_is_signed, technician_is_needed
+from egm.cabinet.staff.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
 from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -148,6 +149,20 @@ FORMS: Final[tuple[Form, ...]] = (
         event=Event.VERIFY,
         permission=Permission.READ_SOFTWARE,
         needs=(software_is_signed,),
+    ),
+    Form(
+        id="counters",
+        event=Event.COUNTERS_EXCHANGED,
+        permission=Permission.CONFIGURE,
+        fields=(_REASON, Field(name="readings", length_max=200)),
+        needs=(machine_is_open, hard_meters_are_fitted),
+    ),
+    Form(
+        id="unlock",
+        event=Event.NUMBER_UNLOCKED,
+        permission=Permission.ENROL,
+        fields=(Field(name="number", kind=FieldKind.DIGITS, length_max=8), _REASON),
+        needs=(number_is_locked,),
     ),
     *(
         Form(

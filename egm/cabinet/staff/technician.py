@@ -1,4 +1,4 @@
-"""What only a technician puts right: faults an attendant's key does not clear, and the software's check."""
+"""What only a technician puts right: faults that a key does not clear, the software's check, new counters."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -32,6 +32,11 @@ def software_is_signed(cabinet: Cabinet, _: Occurrence) -> bool:
     return cabinet.reverify is not None
 
 
+def hard_meters_are_fitted(cabinet: Cabinet, _: Occurrence) -> bool:
+    """There are counters that follow the electronic meters."""
+    return cabinet.recall(Key.HARD_METERS) is not None
+
+
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """The technician has found the cause and says what it was."""
@@ -55,5 +60,31 @@ def verify_software(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.reverify()
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (technician_is_needed, software_is_signed)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (settle_faults, verify_software)
+def refit_hard_meters(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The board or its counters are others than before: they count on from where they stand (D-20).
+
+    What the old counters were short of is not made up for on the new ones; the electronic meters have it.
+    """
+    cabinet.record(
+        "hard_meters.exchanged",
+        state={Key.HARD_METERS: None},
+        story={
+            "person": cabinet.who(occurrence),
+            "persons": list(occurrence.values["persons"]),
+            "reason": occurrence.values["reason"],
+            "readings": occurrence.values["readings"],
+            "before": cabinet.recall(Key.HARD_METERS),
+        },
+    )
+
+
+GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+    technician_is_needed,
+    software_is_signed,
+    hard_meters_are_fitted,
+)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    settle_faults,
+    verify_software,
+    refit_hard_meters,
+)

@@ -2,15 +2,18 @@
 
 import pytest
 from machine_room import Room
+from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.attachments import Surroundings
 from egm.cabinet.cabinet import Key
 from egm.cabinet.hard_meters import HardMeters, hard_meters
+from egm.cabinet.states import Event
 from egm.config import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
+from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 
@@ -67,6 +70,36 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     assert (board._totals[0], board._totals[4]) == (9, 60)
     assert again.cabinet.recall(Key.HARD_METERS) == fitted
     again.close()
+
+
+@pytest.mark.requirement("D-20")
+def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
+    room = Room(tmp_path / "state", profile=place).boot()
+    board = a_board(tmp_path)
+    (meters,) = hard_meters(surroundings(room, tmp_path, board))
+    says(board, 20_007, 0, 0, 0, 40_040, 0)
+    assert meters.tell()
+    says(board, *board._totals)
+    fitted = room.cabinet.recall(Key.HARD_METERS)
+    board = a_board(tmp_path)  # the board is exchanged; its counters are new
+    (meters,) = hard_meters(surroundings(room, tmp_path, board))
+    says(board, 0, 0, 0, 0, 3, 0)
+    meters.tell()
+    says(board, 0, 0, 0, 0, 3, 0)
+    assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
+    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
+    assert room.cabinet.recall(Key.HARD_METERS) == fitted  # nobody exchanges counters behind a closed door
+    menu.home().touch("leave")
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
+    assert meters.tell()
+    assert board._totals == (0, 0, 0, 0, 3, 0)
+    assert board._may_pulse
+    (told,) = room.records("hard_meters.exchanged")
+    assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
+    assert [record["counted"][4] for record in room.records("hard_meters.fitted")] == [40_040, 3]
+    room.close()
 
 
 def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):

@@ -71,6 +71,24 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     again.room.close()
 
 
+@pytest.mark.requirement("J-16")
+def test_the_management_lets_a_locked_number_in_again(menu):
+    menu.open()
+    for _ in range(3):
+        menu.prove(Role.MECHANIC, pin="1379")
+    number = NUMBERS[Role.MECHANIC]
+    menu.prove(Role.MANAGER).touch("form:unlock").complete(NUMBERS[Role.ATTENDANT], "it is not locked")
+    assert menu.notice.startswith("notice.refused")
+    assert menu.room.records("sign_in.unlocked") == []
+    menu.home().fill("unlock", number, "he mistook the keys")
+    assert menu.notice == "service.done"
+    (told,) = menu.room.records("sign_in.unlocked")
+    assert (told["person"], told["whom"]) == (NUMBERS[Role.MANAGER], number)
+    menu.touch("leave")
+    menu.sign_in(Role.MECHANIC)
+    assert all(Permission.ENROL not in permissions_of(role) for role in set(Role) - {Role.MANAGER})
+
+
 def test_a_number_nobody_has_is_treated_like_any_other(menu):
     menu.open()
     for expected in ("wrong_pin", "wrong_pin", "locked", "locked"):

@@ -46,6 +46,20 @@ VALUES = {
     Event.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
     Event.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
     Event.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
+    Event.COUNTERS_EXCHANGED: {
+        "form": "counters",
+        "person": "4",
+        "persons": ("4",),
+        "reason": "a new board",
+        "readings": "0",
+    },
+    Event.NUMBER_UNLOCKED: {
+        "form": "unlock",
+        "person": "5",
+        "persons": ("5",),
+        "number": "3",
+        "reason": "forgot",
+    },
     Event.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
     Event.INTERVENTION_OPENED: {
         "form": "intervention",
