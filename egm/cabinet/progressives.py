@@ -108,7 +108,12 @@ def _round(cabinet: Cabinet, pools: dict[str, Pool], wager_cents: int, step: str
         mark=lambda pool: mark(cabinet, pool),
         shown_cents=lambda pool: shown(cabinet, cabinet.pools.by_id[pool]).amount_cents,
     )
-    return Round(pools, wager_cents, memory, claim_prefix=f"{cabinet.journal.public_key.hex()[:12]}.{step}")
+    return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(cabinet)}.{step}")
+
+
+def _machine(cabinet: Cabinet) -> str:
+    """With what this machine's claims begin, wherever they are known."""
+    return cabinet.journal.public_key.hex()[:12]
 
 
 def _is_kept(cabinet: Cabinet, pool: str) -> bool:
@@ -272,7 +277,10 @@ def register_hit(
 
 
 def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
-    """The transfers and state that take a void game's hits back: the amounts return to their levels."""
+    """The transfers and state that take a void game's hits back: the amounts return to their levels.
+
+    A host that has not read of a broadcast level's hit is not told of it any more.
+    """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
     for award in awards(cabinet, game):
@@ -281,7 +289,8 @@ def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, .
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
     state = {f"{Key.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
-    return tuple(transfers), {**state, **closing_state(cabinet, game, "void")}
+    untold = cabinet.journal.states(f"{Key.PROGRESSIVE_WIN}{_machine(cabinet)}.{game['play_id']}.")
+    return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(cabinet, game, "void")}
 
 
 def need_a_hand(cabinet: Cabinet, game: dict[str, Any]) -> bool:

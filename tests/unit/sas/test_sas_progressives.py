@@ -5,6 +5,7 @@ from progressive_room import GAME, LUCK, NO_LUCK, A, B, room_of
 from sas_bench import Bench, surroundings
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.staff.rulings import void_game
 from egm.cabinet.states import State
 from egm.cabinet.view import snapshot
 from egm.progressive.broadcast import broadcasts
@@ -123,6 +124,24 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     with open_view(tmp_path) as kept:
         report = Auditor(Shelf([GAME.parent])).run(kept.bodies())
     assert report.findings == []
+
+
+@pytest.mark.sas(polls="85")
+@pytest.mark.requirement("F-14", "I-09")
+def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
+    """It was not paid: a host that read of it would begin its level anew for nothing."""
+    bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
+    bench.room.insert(2000)
+    bench.long(0x80, "02030000012345")
+    bench.room.play()
+    bench.room.shown()
+    bench.long(0x80, "02030000000500")
+    bench.room.play()
+    void_game(bench.room.cabinet, refund=True)
+    assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
+    assert bench.read(0x85) == "02030000012345"
+    bench.sync()
+    assert bench.read(0x85) == "00" * 7
 
 
 def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
