@@ -175,13 +175,16 @@ def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
 def print_ticket(cabinet: Cabinet) -> None:
     """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart.
 
-    A ticket that waits for the host's number waits on.
+    A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
     pay_out = cabinet.recall(Key.PAY_OUT)
     if pay_out is None or pay_out["way"] != "ticket" or cabinet.recall(Key.PRINT) is not None:
         return
     if not pay_out["number"]:
-        return
+        if cabinet.host.validation is Validation.SYSTEM:
+            return
+        values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
+        raise Instead(Occurrence(Event.NUMBER_REFUSED, values))
     if cabinet.printer is None:
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
     job = _job(cabinet, pay_out["id"], pay_out["language"])

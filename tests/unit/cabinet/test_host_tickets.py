@@ -135,6 +135,14 @@ def test_a_restart_asks_for_the_number_again(make):
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
 
+@pytest.mark.requirement("F-09")
+@pytest.mark.parametrize("alone", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
+def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
+    make().insert(2000).engine.handle(Event.CASH_OUT)
+    room = make(alone)
+    assert (room.state, room.cabinet.recall(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+
+
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     room = make().insert(2000)
     room.engine.handle(Event.CASH_OUT)
