@@ -83,6 +83,13 @@ class Lock:
     granted: bool = False
     cash_out: bool = False
     """Whether the machine itself holds still, because the player's cash-out is offered to the host."""
+    cash_out_waits: bool = False
+    """Whether the host holds it over such an offer, which it may still take."""
+
+    @property
+    def is_offer(self) -> bool:
+        """Whether a cash-out is paid another way if the host does not take it."""
+        return self.cash_out or self.cash_out_waits
 
 
 class TransferKind(StrEnum):

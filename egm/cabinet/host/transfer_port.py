@@ -192,7 +192,9 @@ class HostTransfers:
     def lock(self, condition: int, hundredths: int) -> bool | None:
         """Hold the machine still for so many hundredths of a second; asked again, for as long from now."""
         until_ns = self._cabinet.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
-        self._cabinet.host.lock = Lock(condition, until_ns)
+        before = self._cabinet.host.lock
+        waits = before is not None and before.is_offer
+        self._cabinet.host.lock = Lock(condition, until_ns, cash_out_waits=waits)
         self._let(Event.LOCK_ASKED)
         return self.locked
 

@@ -67,8 +67,11 @@ def transfer(cabinet: Cabinet, _: Occurrence) -> None:
         note_failure(cabinet, order, cents)
         return
     _move(cabinet, order, cents)
-    if cabinet.host.lock is not None and not order.lock_after:
+    lock = cabinet.host.lock
+    if lock is not None and not order.lock_after:
         cabinet.host.lock = None
+        if order.kind is TransferKind.OUT:
+            _let_pass(cabinet, lock)
 
 
 def refuse_transfer(cabinet: Cabinet, _: Occurrence) -> None:
@@ -202,10 +205,14 @@ def offer_to_host(cabinet: Cabinet, _: Occurrence) -> None:
 def end_lock(cabinet: Cabinet, _: Occurrence) -> None:
     """Let the machine go; a cash-out the host let pass is paid another way, unless the host forbids it."""
     lock, cabinet.host.lock = _the_lock(cabinet), None
-    if not lock.granted:
-        return
-    cabinet.log("aft.unlocked", {"cash_out": lock.cash_out})
-    if lock.cash_out:
+    if lock.granted:
+        cabinet.log("aft.unlocked", {"cash_out": lock.is_offer})
+    _let_pass(cabinet, lock)
+
+
+def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
+    """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
+    if lock.is_offer and cabinet.credit_cents:
         hard = bool(cabinet.recall(Key.HOST_CASH_OUT)["hard"])
         cabinet.host.cash_out_passed = not hard
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None

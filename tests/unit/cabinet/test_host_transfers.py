@@ -305,6 +305,39 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     assert room.cabinet.recall(Key.PAY_OUT)["amount_cents"] == 10000
 
 
+def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
+    room = make().insert(2000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room.engine.handle(Event.CASH_OUT)
+    assert room.port.lock(2, 500) is True
+    assert not room.port.cash_out_asked
+    assert room.port.lock(2, 500) is True  # asked again, for longer
+    room.engine.handle(Event.LOCK_ENDED)
+    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+
+
+@pytest.mark.parametrize("locks", [False, True])
+def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
+    room = make().insert(2000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room.engine.handle(Event.CASH_OUT)
+    if locks:
+        room.port.lock(2, 500)
+    assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
+    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
+
+
+def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
+    room = make().insert(2000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room.port.lock(2, 500)
+    assert ask(room, "T-1", OUT, cashable=500) is Status.FULL
+    room.port.told()
+    room.port.lock(2, 500)
+    room.engine.handle(Event.LOCK_ENDED)
+    assert (room.state, room.credit_cents) == (State.IDLE, 1500)
+
+
 def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room = make().insert(10000)
     room.port.set_cash_out(enabled=True, hard=True)
