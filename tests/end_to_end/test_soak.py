@@ -3,7 +3,9 @@
 ``egm soak`` runs the long one.
 """
 
+import asyncio
 import json
+import random
 import shutil
 import tomllib
 from pathlib import Path
@@ -16,6 +18,8 @@ from meters import open_view
 from tools.commands.soak import command
 from tools.soak.campaign import soak
 from tools.soak.floor import Floor
+from tools.soak.people import Crowd
+from tools.soak.virtual import jump
 
 DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
 #: Entries that carry the machine's own key, which is new in every life.
@@ -87,6 +91,43 @@ def test_a_dollar_that_somebody_takes_from_the_box_is_missed(tmp_path, monkeypat
     again = CliRunner().invoke(command, options)
     assert again.exit_code == 1
     assert "not empty" in again.output
+
+
+class Restarter(random.Random):
+    """Somebody who goes straight to what starts the machine anew, and confirms it."""
+
+    def choice(self, seq):
+        return next((each for each in ("form:restart", "confirm") if each in seq), seq[0])
+
+
+async def until(holds):
+    """Wait, by the loop's own clock."""
+    async with asyncio.timeout(600):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.1)
+
+
+def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
+    async def session():
+        floor = Floor(tmp_path, 1, few_games(tmp_path), "generic")
+        player = Crowd(floor, Restarter(1)).player
+        floor.start()
+        watching = asyncio.ensure_future(player.attend())
+        await until(lambda: player.seen is not None)
+        floor.hand("io", "key", name="operator", on=True)
+        await until(lambda: floor.restarts)
+        floor.hand("io", "key", name="operator", on=False)
+        await until(lambda: player.seen is not None and player.seen.state == "idle")
+        watching.cancel()
+        await floor.stop()
+        await asyncio.sleep(1)  # for sockets to close before the loop does
+        floor.put_away()
+
+    jump(session())
+    with open_view(tmp_path / "state") as view:
+        assert sum(entry.kind == "power.up" for entry in view.entries()) == 2
 
 
 def test_the_demonstration_cabinet_lives_without_its_hosts(tmp_path):

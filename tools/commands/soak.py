@@ -71,8 +71,9 @@ def _print(result: Soak, seconds: float) -> None:
     reckoning = result.reckoning
     hours = result.cabinet_seconds / 3600
     console.print(
-        f"seed {result.seed}: {result.actions.total()} actions and {result.power_cuts} power cuts in"
-        f" {hours:.1f} hours of the cabinet's life, {seconds:.0f} s of ours"
+        f"seed {result.seed}: {result.actions.total()} actions, {result.power_cuts} power cuts and"
+        f" {result.restarts} restarts by the staff"
+        f" in {hours:.1f} hours of the cabinet's life, {seconds:.0f} s of ours"
     )
     console.print(", ".join(f"{name} {count}" for name, count in result.actions.most_common()), style="dim")
     came = ", ".join(f"{name} {count}" for name, count in result.states.most_common())

@@ -28,6 +28,8 @@ class Soak:
     seed: int
     actions: Counter[str] = field(default_factory=Counter)
     power_cuts: int = 0
+    restarts: int = 0
+    """Starts that the staff asked for at the service menu."""
     cabinet_seconds: float = 0.0
     states: Counter[str] = field(default_factory=Counter)
     reckoning: Reckoning = field(default_factory=Reckoning)
@@ -38,6 +40,7 @@ class Soak:
             "seed": self.seed,
             "actions": dict(self.actions),
             "power_cuts": self.power_cuts,
+            "restarts": self.restarts,
             "cabinet_seconds": round(self.cabinet_seconds, 3),
             "states": dict(self.states),
             "reckoning": asdict(self.reckoning),
@@ -88,6 +91,7 @@ async def _soak(
             await watching
         await floor.stop()
         await asyncio.sleep(_CLOSING_SECONDS)
+    result.restarts = floor.restarts
     result.cabinet_seconds = asyncio.get_running_loop().time() - began
     result.reckoning = reckon(floor, LoopClock(asyncio.get_running_loop()).now())
     floor.put_away()

@@ -13,7 +13,7 @@ from egm.config import CabinetFile, StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import Handle, LineSettings
 from egm.devices.twin import ActionError, Twin
-from egm.errors import OperatorError
+from egm.errors import OperatorError, RestartAsked
 from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
 from tools.soak.cable import Cable
@@ -60,19 +60,32 @@ class Floor:
                 name, self.cables[name], values_cents=device.values_cents
             )
         self._machine: asyncio.Task[None] | None = None
+        self.restarts = 0
+        """How often the staff had the machine start anew."""
 
     def start(self) -> None:
         """Switch the machine on. Its devices keep what they have."""
-        for cable in self.cables.values():
-            cable.plug()
-        machine = Machine(
-            self.folder,
-            self.file,
-            LoopClock(asyncio.get_running_loop()),
-            opener=self._open,
-            sources=(self._source,),
-        )
-        self._machine = asyncio.ensure_future(machine.run())
+        self._machine = asyncio.ensure_future(self._run())
+
+    async def _run(self) -> None:
+        """Run the machine, and again whenever its staff has it start anew."""
+        asked = True
+        while asked:
+            asked = False
+            for cable in self.cables.values():
+                cable.plug()
+            machine = Machine(
+                self.folder,
+                self.file,
+                LoopClock(asyncio.get_running_loop()),
+                opener=self._open,
+                sources=(self._source,),
+            )
+            try:
+                await machine.run()
+            except* RestartAsked:
+                asked = True
+            self.restarts += asked
 
     async def stop(self) -> None:
         """Switch it off wherever it stands. Raises whatever had ended it before."""
