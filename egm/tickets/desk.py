@@ -142,7 +142,7 @@ class TicketDesk:
 
         ``printed`` is what it says where that is not the machine's own. ``number`` is the host's, under
         system validation; otherwise the desk makes one. The same ``issue_id`` gives the same ticket again. A
-        refusal has changed nothing; the credits go to a hand-pay.
+        refusal has issued nothing; the credits go to a hand-pay.
         """
         with self._store.together():
             known = self._store.by_issue(issue_id)
@@ -316,11 +316,18 @@ class TicketDesk:
         return None
 
     def _fresh_number(self, kind: TicketKind) -> str | None:
-        """A number no ticket has; what is spent on the way is spent with the ticket, or not at all."""
+        """A number no ticket has; what is spent on the way is spent with the ticket, or not at all.
+
+        A host may enrol a machine with a sequence it has used before: None then, with the tries spent, so
+        that the machine pays by hand until it is past them. A source of its own is broken: that stops it.
+        """
         for _ in range(_TRIES):
-            number = self._numbering(kind, self._store.spend_sequence(self._machine.serial))
+            enrolment = self._store.spend_sequence(self._machine.serial)
+            number = self._numbering(kind, enrolment)
             if number is None or self._store.get(number) is None:
                 return number
+        if enrolment is not None:
+            return None
         raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
 
     def _refuse(self, ticket: Ticket) -> Refusal | None:

@@ -172,6 +172,20 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 
 
 @pytest.mark.requirement("H-05")
+def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
+    """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
+    office = Office(tmp_path, numbering=secure_enhanced_numbers, reads=is_secure_enhanced)
+    office.desk.enrol(0xABCDEF, 0)
+    for n in range(150):
+        number = office.desk.prepare(f"a{n}", 100, denomination_cents=1).number
+        office.desk.failed(number, "jam")
+    office.desk.enrol(0xABCDEF, 0)
+    assert office.desk.prepare("b", 100, denomination_cents=1).reason is Reason.NOT_ENROLLED
+    fresh = office.desk.prepare("b", 100, denomination_cents=1).number
+    assert fresh == secure_enhanced(0xABCDEF, 151)
+
+
+@pytest.mark.requirement("H-05")
 def test_the_hosts_number_is_used_once(tmp_path):
     office = Office(tmp_path, reads=is_system)
     number = system(7, "1234567890123456")
