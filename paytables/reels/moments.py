@@ -9,9 +9,10 @@ the histogram of their letters together: two for a covariance, the award-giving 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 from math import prod
-from typing import Final
+from operator import mul
+from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
@@ -186,23 +187,21 @@ class _Histograms:
         self._made: dict[tuple[int, ...], int] = {}
         self._numbers: dict[Histogram, int] = {}
         self._sums: list[dict[Letters, int]] = []
-        self._counts: list[dict[tuple[int, ...], int]] = []
+        self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
         """Return the number of each reel's histogram."""
         return tuple(self._one(x, tuple(lanes[c] for c in components)) for x, lanes in enumerate(self._lanes))
 
-    def count(self, number: int, steps: tuple[Option, ...]) -> int:
-        """Return how many of a reel's cases take these steps, times their factors."""
+    def count(self, number: int, step: "_Step") -> int:
+        """Return how many of a reel's cases take a step, times its factors."""
         known = self._counts[number]
-        key = tuple(id(step) for step in steps)  # the graph keeps its options: an id is one for good
-        if key not in known:
+        found = known.get(step.number)
+        if found is None:
             sums = self._sums[number]
-            known[key] = prod(step[1] for step in steps) * sum(
-                prod(sign for sign, _ in terms) * sums.get(tuple(letter for _, letter in terms), 0)
-                for terms in product(*(step[2] for step in steps))
-            )
-        return known[key]
+            found = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
+            known[step.number] = found
+        return found
 
     def _one(self, x: int, lanes: tuple[int, ...]) -> int:
         if (x, *lanes) not in self._made:
@@ -235,40 +234,82 @@ def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[
     strips all lines are one case, and all pairs of lines with the same shift from one to the other.
     """
     tables = _Histograms(reels)
-    known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
+    walk = _Walk(reels, tables)
     for components in tuples:
         start = tuple(reels.components[c].start for c in components)
         numbers = tables.of(components)
         if len(set(start)) == 1:  # the same automaton: the pair may be read either way round
             numbers = min(numbers, tables.of(components[::-1]))
-        yield _paid_from(reels.graph, start, tables, numbers, known)
+        yield walk.paid(start, numbers)
 
 
-def _paid_from(
-    g: Graph,
-    nodes: Nodes,
-    tables: _Histograms,
-    numbers: tuple[int, ...],
-    known: dict[tuple[Nodes, tuple[int, ...]], int],
-) -> int:
-    """Return the sum of the product of the wins from ``nodes`` on, over all that is still to come.
+class _Step(NamedTuple):
+    """What several components do together: where to, by which letters as terms of a sum, with what factor.
 
-    Only steps on which all can still win are taken: few after the first reel, and letters that lead to the
-    same place are taken together. What has been worked out is ``known``: most pairs of lines end alike. A
-    component that is done lets any letter pass.
+    ``worth`` is the product of their wins where all are done, None where some go on.
     """
-    if not numbers:
-        return prod(g.value[n] for n in nodes)
-    key = (nodes, numbers)
-    if key not in known:
-        total = 0
-        for steps in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
-            count = tables.count(numbers[0], steps)
-            if count:
-                target = tuple(n if s[0] == END else s[0] for n, s in zip(nodes, steps, strict=True))
-                total += count * _paid_from(g, target, tables, numbers[1:], known)
-        known[key] = total
-    return known[key]
+
+    number: int
+    target: Nodes
+    factor: int
+    terms: list[tuple[int, Letters]]
+    worth: int | None
+
+
+class _Walk:
+    """Sums of products of wins, from any nodes on; what has been worked out is known for good."""
+
+    def __init__(self, reels: Reels, tables: _Histograms) -> None:
+        self._graph = reels.graph
+        self._tables = tables
+        #: The windows of the last 0, 1, 2... reels.
+        self._windows = list(accumulate(reversed(reels.totals), mul, initial=1))
+        self._known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
+        self._steps: dict[Nodes, list[_Step]] = {}
+        self._made = 0
+
+    def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
+        """Return the sum of the product of the wins from ``nodes`` on, over all that is still to come.
+
+        Only steps on which all can still win are taken: few after the first reel, and letters that lead to
+        the same place are taken together. Most pairs of lines end alike. A component that is done lets any
+        letter pass.
+        """
+        if not numbers:
+            return prod(self._graph.value[n] for n in nodes)
+        key = (nodes, numbers)
+        total = self._known.get(key)
+        if total is None:
+            total = 0
+            number, rest, count = numbers[0], numbers[1:], self._tables.count
+            windows = self._windows[len(rest)]
+            for step in self._steps.get(nodes) or self._all_steps(nodes):
+                cases = count(number, step)
+                if cases:
+                    worth = step.worth
+                    total += cases * (self.paid(step.target, rest) if worth is None else worth * windows)
+            self._known[key] = total
+        return total
+
+    def _all_steps(self, nodes: Nodes) -> list[_Step]:
+        g, made = self._graph, []
+        for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
+            self._made += 1
+            target = tuple(n if o[0] == END else o[0] for n, o in zip(nodes, options, strict=True))
+            made.append(
+                _Step(
+                    self._made,
+                    target,
+                    prod(o[1] for o in options),
+                    [
+                        (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
+                        for terms in product(*(o[2] for o in options))
+                    ],
+                    prod(g.value[n] for n in target) if all(g.row[n] < 0 for n in target) else None,
+                )
+            )
+        self._steps[nodes] = made
+        return made
 
 
 def prize_rates(reels: Reels) -> list[PrizeRate]:

@@ -9,13 +9,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from egm.errors import OperatorError
-from egm.profiles import load_profile
 from paytables import AnalysisError, analyse
 from paytables.definition import find
 from tools.certification import bundle
 from tools.certification.rules import Case, Finding, Status, hold
-from tools.commands.par import load
+from tools.commands.par import load, profile_of
 from tools.laboratory.service import start_service
 from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
@@ -24,8 +22,8 @@ _STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.NOTED: "yellow"}
 
 
 @click.command()
-@click.argument("games", nargs=-1, required=True)
-@click.option("--jurisdiction", required=True, help="a profile's id")
+@click.argument("games", nargs=-1)
+@click.option("--jurisdiction", help="a profile's id")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="where the bundle goes, a folder a game"
 )
@@ -38,20 +36,37 @@ _STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.NOTED: "yellow"}
     "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
 )
 @click.option("--json", "as_json", is_flag=True)
+@click.option(
+    "--verify",
+    "folders",
+    multiple=True,
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="check a bundle instead: every file is what was signed",
+)
+@click.option(
+    "--signer", metavar="HEX", help="with --verify: the laboratory's public key, known from elsewhere"
+)
 def command(
     games: tuple[str, ...],
-    jurisdiction: str,
+    jurisdiction: str | None,
     out: Path | None,
     key: Path | None,
     games_played: int,
+    folders: tuple[Path, ...],
+    signer: str | None,
     *,
     as_json: bool,
 ) -> None:
-    """Certify GAMES (library ids or files). The exit status is 1 when any rule fails."""
-    try:
-        profile = load_profile(jurisdiction)
-    except OperatorError as error:
-        raise click.ClickException(str(error)) from None
+    """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
+
+    The exit status is 1 when any rule fails, or a bundle is not what was signed.
+    """
+    if folders:
+        _verify(folders, signer)
+        return
+    if jurisdiction is None or not games:
+        raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
+    profile = profile_of(jurisdiction)
     console = Console()
     failed = []
     told = []
@@ -76,6 +91,25 @@ def command(
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
 
+def _verify(folders: tuple[Path, ...], signer: str | None) -> None:
+    """Say of each bundle what it certifies, or what is wrong with it."""
+    try:
+        key = None if signer is None else bytes.fromhex(signer)
+    except ValueError:
+        raise click.ClickException(f"--signer {signer}: no key in hex") from None
+    for folder in folders:
+        try:
+            facts = bundle.verify(folder, key)
+        except bundle.BundleError as error:
+            raise click.ClickException(str(error)) from None
+        by = "by the key in the bundle itself" if key is None else "by the key named"
+        said = "certified" if facts["certified"] else "NOT certified"
+        click.echo(
+            f"{folder}: whole, and signed {by}; {facts['game']} {facts['version']} is {said} for "
+            f"{facts['jurisdiction']}; SHA-256 {facts['digest_sha256']}"
+        )
+
+
 def _row(finding: Finding) -> dict[str, object]:
     return {
         "rule": finding.rule,
@@ -93,13 +127,14 @@ def _print(console: Console, title: str, findings: list[Finding]) -> None:
 
 
 def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> None:
-    data = sheet(case.game, case.analysis)
+    rules = case.profile.awards
+    data = sheet(case.game, case.analysis, rules)
     report = json.dumps([_row(f) for f in findings], indent=2, ensure_ascii=False)
     files = {
         f"{case.game.id}.toml": find(case.path).read_bytes(),
         "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
-        "par.csv": to_csv(case.game, case.analysis).encode(),
-        "par.html": to_html(case.game, case.analysis).encode(),
+        "par.csv": to_csv(case.game, case.analysis, rules).encode(),
+        "par.html": to_html(case.game, case.analysis, rules).encode(),
         "findings.json": report.encode(),
     }
     facts = {

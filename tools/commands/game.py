@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from paytables import Depth, PaytableError, analyse, library, load_game
+from paytables import AnalysisError, Depth, PaytableError, analyse, library, load_game
 from paytables.definition import find, read_toml
 from paytables.game import FAMILIES, family
-from tools.commands.par import load
+from tools.commands.par import estimated, hold, load
 from tools.parsheet import percent
 from tools.tuning import Path as KeyPath
 from tools.tuning import TuningError, parse_key, pay_keys, rtp_of, tune_pays, tune_strips, value_at
@@ -32,11 +32,24 @@ def list_() -> None:
 
 @command.command()
 @click.argument("file")
-def check(file: str) -> None:
-    """Check FILE: it is either valid, with its digest and return, or refused by file, key and reason."""
+@click.option("--jurisdiction", help="also hold the lowest return against this profile's floor")
+def check(file: str, jurisdiction: str | None) -> None:
+    """Check FILE: it is either valid, with its digest and return, or refused by file, key and reason.
+
+    Where a return is beyond exact reach that is said, with the interval a simulation gives instead.
+    """
     game = load(file)
-    for bet in analyse(game, Depth.RETURN).bets:
-        click.echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
+    try:
+        analysis = analyse(game, Depth.RETURN)
+    except AnalysisError as error:
+        if jurisdiction is not None:
+            raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None
+        click.echo(estimated(file, game, str(error)))
+    else:
+        for bet in analysis.bets:
+            click.echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
+        if jurisdiction is not None:
+            hold(game, analysis, jurisdiction)
     click.echo(f"{game.id} {game.version} is valid; SHA-256 {game.digest}")
 
 

@@ -54,11 +54,11 @@ def command(
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
-    rules = None if jurisdiction is None else _profile(jurisdiction).awards
+    rules = None if jurisdiction is None else profile_of(jurisdiction).awards
     try:
         analysis = analyse(loaded)
     except AnalysisError as error:
-        raise click.ClickException(_estimated(game, loaded, str(error))) from None
+        raise click.ClickException(estimated(game, loaded, str(error))) from None
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
     elif form is None and out is None:
@@ -75,7 +75,7 @@ def command(
         else:
             out.write_text(text, encoding="utf-8")
     if jurisdiction is not None:
-        _hold(loaded, analysis, jurisdiction)
+        hold(loaded, analysis, jurisdiction)
 
 
 def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
@@ -98,7 +98,7 @@ def _meter(text: str) -> tuple[str, int]:
     return level, int(value)
 
 
-def _estimated(name: str, game: Game, reason: str) -> str:
+def estimated(name: str, game: Game, reason: str) -> str:
     """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
     cost = game.bet_options[0]
     for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
@@ -109,15 +109,17 @@ def _estimated(name: str, game: Game, reason: str) -> str:
     )
 
 
-def _profile(jurisdiction: str) -> Profile:
+def profile_of(jurisdiction: str) -> Profile:
+    """Return a profile. Raises ``click.ClickException`` where there is none of that name."""
     try:
         return load_profile(jurisdiction)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
-    profile = _profile(jurisdiction)
+def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+    """Hold the lowest return against a profile's floor. Raises ``click.ClickException`` below it."""
+    profile = profile_of(jurisdiction)
     try:
         floor = profile.returns.floor(game.family)
     except OperatorError as error:

@@ -69,9 +69,24 @@ def test_a_return_below_the_floor_fails_by_name(tmp_path):
     output = run("par", low, "--jurisdiction", "quebec-casino", code=1)
     assert "at its lowest bet; quebec-casino asks 83.0000 %" in output
     assert "quebec-casino" in run("par", "maple-classic", "--jurisdiction", "quebec-casino")
+    assert "quebec-casino asks 83.0000 %" in run(
+        "game", "check", low, "--jurisdiction", "quebec-casino", code=1
+    )
+    assert "is valid" in run("game", "check", "maple-classic", "--jurisdiction", "quebec-casino")
     output = run("certify", low, "--jurisdiction", "quebec-casino", "--games-played", 100, code=1)
     assert "not certified for quebec-casino: maple-classic" in output
     assert "no jurisdiction profile 'mars'" in run("par", low, "--jurisdiction", "mars", code=1)
+
+
+def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
+    monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_MAX", 1000)
+    monkeypatch.setattr("tools.commands.par.ESTIMATE_GAMES", 2000)
+    output = run("game", "check", "icebreak")
+    assert "at most 1,000 are" in output
+    assert "Simulated, not exact: 2,000 games" in output
+    assert "99.9 % interval" in output
+    assert "icebreak 1.0.0 is valid" in output
+    assert "no exact return to hold" in run("game", "check", "icebreak", "--jurisdiction", "generic", code=1)
 
 
 @pytest.mark.requirement("R-05", "R-07")
@@ -100,6 +115,11 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert (tmp_path / "laboratory.key").stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
         bundle.verify(folder, bytes(32))
+    said = run("certify", "--verify", folder, "--signer", key.hex())
+    assert "whole, and signed by the key named; orchard-picnic" in said
+    assert "is certified for quebec-casino" in said
+    assert "is not the laboratory's key" in run("certify", "--verify", folder, "--signer", "00" * 32, code=1)
+    assert "--jurisdiction" in run("certify", "orchard-picnic", code=2)
     for name in ("orchard-picnic.toml", "par.json", "manifest.json"):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole.replace(b"1", b"2", 1))
