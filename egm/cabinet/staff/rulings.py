@@ -114,10 +114,12 @@ def finish(cabinet: Cabinet) -> None:
     unclaimed = cabinet.recall(Key.UNCLAIMED)
     if unclaimed is None:
         return
+    flows: list[list[Any]] = unclaimed["flows"]
     cabinet.record(
         "orphan.handpay",
         transaction_id=f"{unclaimed['id']}.orphan",
-        transfers=tuple(Transfer(*flow) for flow in unclaimed["flows"]),
+        # A journal from before there were prizes in kind says source and amount: all was money.
+        transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
         counts={"orphans": 1},
         state={Key.UNCLAIMED: None},
         story=unclaimed["story"],
