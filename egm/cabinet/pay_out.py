@@ -178,15 +178,17 @@ def print_ticket(cabinet: Cabinet) -> None:
     A ticket that waits for the host's number waits on, unless the machine has no such host any more.
     """
     pay_out = cabinet.recall(Key.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "ticket" or cabinet.recall(Key.PRINT) is not None:
+    if pay_out is None or pay_out["way"] != "ticket":
         return
     if not pay_out["number"]:
         if cabinet.host.validation is Validation.SYSTEM:
             return
         values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
         raise Instead(Occurrence(Event.NUMBER_REFUSED, values))
-    if cabinet.printer is None:
+    if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
+    if cabinet.recall(Key.PRINT) is not None:
+        return
     job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
         cabinet.printer.print_ticket(job)

@@ -141,6 +141,19 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
     again.close()
 
 
+@pytest.mark.requirement("F-09", "H-06")
+@pytest.mark.parametrize("state", [None, PrintState.PRINTING])
+def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(room, tmp_path, state):
+    room.engine.handle(Event.CASH_OUT)
+    number = room.hands.jobs[-1].barcode
+    if state is not None:
+        room.printer_says(state)
+    again = restart(room, tmp_path, devices=())
+    assert (again.state, again.cabinet.recall(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    assert again.store.get(number).state is TicketState.VOID
+    again.close()
+
+
 def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
     ticket = room.cabinet.the_desk.prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(room, tmp_path)  # numbered, never reserved in the journal
