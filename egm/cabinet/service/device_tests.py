@@ -58,7 +58,8 @@ def device_is_free(cabinet: Cabinet, occurrence: Occurrence) -> bool:
                 and 1 <= coins <= cabinet.profile.staff.test_coins_max
             )
         case "take":
-            return cabinet.acceptor is not None and cabinet.recall(Key.PAPER) is None
+            asked = cabinet.redemption is not None or cabinet.host.inquiry is not None
+            return cabinet.acceptor is not None and cabinet.recall(Key.PAPER) is None and not asked
         case "light":
             return True
         case _:

@@ -5,6 +5,7 @@ from machine_room import Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.host.model import Inquiry
 from egm.cabinet.states import Event, State
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
@@ -111,6 +112,14 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert len(room.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(room.journal.bodies())
     menu.touch("stop")
+    assert not menu.cabinet.service.bench.taking
+
+
+@pytest.mark.requirement("J-10", "J-11")
+def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
+    menu.cabinet.host.inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.touch("device:bill").touch("take")
+    assert menu.notice == "notice.refused.device_is_free"
     assert not menu.cabinet.service.bench.taking
 
 
