@@ -135,7 +135,8 @@ class BetAnalysis:
 
     ``cycle`` is the number of equally likely first results. ``options`` are what a wager of these figures is
     asked with: ``game.wager(cost_credits, **options)``. Figures that were not asked for are None. Where the
-    player's choices matter, ``rtp`` and all else are of the best strategy and ``worst_rtp`` is of the worst.
+    player decides something within the game, ``strategy`` says how for these figures, and ``worst_rtp`` is
+    the return of whoever decides worst every time; both are None where nothing is decided.
     """
 
     bet: str
@@ -153,6 +154,7 @@ class BetAnalysis:
     law: Law | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
+    strategy: str | None = None
     worst_rtp: Fraction | None = None
     notes: tuple[str, ...] = ()
 
@@ -160,6 +162,16 @@ class BetAnalysis:
     def mean_credits(self) -> Fraction:
         """The expected win of one game."""
         return self.rtp * self.cost_credits
+
+    @property
+    def never_won(self) -> tuple[Prize, ...]:
+        """Prizes of the pay table that no result wins, among those that were worked out."""
+        return tuple(prize for prize in self.prizes if not prize.rate)
+
+    @property
+    def rarest(self) -> Prize | None:
+        """The prize with the longest odds, None where no prizes were asked for."""
+        return min((prize for prize in self.prizes if prize.rate), key=lambda prize: prize.rate, default=None)
 
     @property
     def sigma(self) -> float | None:
@@ -194,6 +206,29 @@ class Analysis:
     def minimum_rtp(self) -> Fraction:
         """The lowest return over every way to bet: what a floor is held against."""
         return min(bet.rtp for bet in self.bets)
+
+    @property
+    def maximum_rtp(self) -> Fraction:
+        """The highest return over every way to bet."""
+        return max(bet.rtp for bet in self.bets)
+
+    @property
+    def worst_rtp(self) -> Fraction:
+        """The return of whoever bets and decides worst every time."""
+        return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
+
+    def not_bought(self) -> dict[str, tuple[str, ...]]:
+        """The prizes of a pay table that only some bets on it can win: bet -> those it cannot."""
+        tables: dict[str, set[str]] = {}
+        for bet in self.bets:
+            for prize in bet.prizes:
+                tables.setdefault(prize.where, set()).add(prize.name)
+        missing = {
+            bet.bet: {(p.where, name) for p in bet.prizes for name in tables[p.where]}
+            - {(p.where, p.name) for p in bet.prizes}
+            for bet in self.bets
+        }
+        return {bet: tuple(sorted(name for _, name in names)) for bet, names in missing.items() if names}
 
 
 def mystery_rate(steps: Fraction) -> Fraction:

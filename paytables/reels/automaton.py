@@ -64,9 +64,12 @@ class End:
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property
-    def rank(self) -> tuple[bool, int]:
-        """Which of two prizes is the higher: one that gives something beats any credits."""
-        return (self.prize is not None and bool(self.prize.awards), self.value)
+    def rank(self) -> tuple[bool, int, int]:
+        """Which of two prizes is the higher: one that gives something beats any credits.
+
+        Of two that pay the same, the one that more cells make is the one to tell the player of.
+        """
+        return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
 
 
 NOTHING: Final = End()

@@ -51,6 +51,11 @@ class _Known(ABC):
         """Return the exact distribution of (credits, what was given)."""
         return self._law
 
+    @property
+    def worst(self) -> Fraction | None:
+        """None: a run asks for no decision, where its class does not say otherwise."""
+        return None
+
     @abstractmethod
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
         """Work the distribution out."""
@@ -84,6 +89,11 @@ class Pick(_Known):
     def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
         """Return what may be drawn after item ``index`` was."""
         return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
+
+    @property
+    def worst(self) -> Fraction:
+        """The mean: whichever boxes are opened, in whatever order, what they hold is as likely."""
+        return self._table.mean
 
     def run(self, draw: Draw) -> Running:
         """Ask for a box, draw what it holds from what is left, until the picking ends."""

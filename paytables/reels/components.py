@@ -185,7 +185,8 @@ def _line_automaton(
                 still.append((index, grown))
         best = best_of(ends)
         if largest == 1:  # without multipliers a pattern that cannot beat the sure prize is dropped
-            still = [s for s in still if End(patterns[s[0]].prize).rank > best.rank]
+            ends = [End(patterns[index].prize, part=patterns[index].part) for index, _ in still]
+            still = [s for s, end in zip(still, ends, strict=True) if end.rank > best.rank]
         return ((best, tuple(still)) if still else best), 1
 
     start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))

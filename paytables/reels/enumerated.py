@@ -51,6 +51,14 @@ class _Enumerated(OnReels, ABC):
         self._check_size()
         return self._enumerate()
 
+    def _won(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
+        """Return each prize of a window with its credits, also one that only gives something."""
+        return [
+            (h.end.prize.name, h.credits * factor * self.reels.multiplier)
+            for h in hits
+            if h.end.prize is not None and h.end.prize.name and (h.credits or h.end.prize.awards)
+        ]
+
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run."""
         return self._whole.law
@@ -175,11 +183,7 @@ class Falls(_Enumerated):
             paid = []
             awards: list[Award] = []
             for _, these, factor in self.falls(stops):
-                paid += [
-                    (h.end.prize.name, h.credits * factor * self.reels.multiplier)
-                    for h in these
-                    if h.end.prize is not None and h.credits
-                ]
+                paid += self._won(these, factor)
                 awards += awards_of(these)
             adder.add(paid, awards, cases)
         return adder.whole()
@@ -320,11 +324,7 @@ class Holds(_Enumerated):
                     cases *= self.reels.totals[x]  # a held reel's second spin does not matter
             chosen[mask, _held(key, mask)] += cases
         for key, (_, hits) in self._windows.items():
-            paid = [
-                (h.end.prize.name, h.credits * self.reels.multiplier)
-                for h in hits
-                if h.end.prize is not None and h.credits
-            ]
+            paid = self._won(hits)
             awards = awards_of(hits)
             cases = 0
             for mask in range(1 << count):

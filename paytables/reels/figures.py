@@ -25,12 +25,17 @@ from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Given
 from paytables.reels.schema import ReelsDefinition
-from paytables.reels.spin import Spin
+from paytables.reels.spin import OnReels, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
 
 ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
 Runs = Mapping[tuple[str, int, int], Fraction]
+
+#: How the player decides for the figures of a bet.
+_DOUBLE_UP = "double-up: any way, red and black are equally likely"
+_HOLD = "hold the reels worth most on average, as the game advises"
+_PICK = "pick any box, what each holds is equally likely"
 
 
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
@@ -62,6 +67,7 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         cycle=cycle,
         progressives=_progressives(definition, stages, runs, mean / mode.cost),
         merchandise=_merchandise(definition, stages, runs),
+        **_decided(definition, stages, runs, chain),
     )
     if depth is Depth.RETURN:
         return plain
@@ -69,7 +75,6 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
         plain,
         prizes=_prizes(stages, runs),
         features=_features(stages, runs, chain),
-        worst_rtp=_worst(stages, runs, chain),
     )
     if depth is Depth.PRIZES:
         return told
@@ -82,14 +87,25 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     )
 
 
-def _worst(stages: ModeStages, runs: Runs, chain: Chain) -> Fraction | None:
-    """Return the return of the worst way to hold reels, None where no reels may be held."""
-    mean, choices = ZERO, False
+def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:
+    """Return how the player decides for these figures, and the return of whoever decides worst.
+
+    What stages give one another depends on no decision, so the worst game is that of the worst runs. A
+    double-up is even, so how it is played changes no mean.
+    """
+    words: set[str] = set()
+    mean = ZERO
     for (name, size, times), rate in runs.items():
         stage = stages.stage(name, size)
-        choices = choices or isinstance(stage, Holds)
-        mean += rate * times * (stage.worst if isinstance(stage, Holds) else chain.table(name, size).mean)
-    return mean / stages.mode.cost if choices else None
+        worst = stage.worst
+        mean += rate * times * (chain.table(name, size).mean if worst is None else worst)
+        if worst is not None:
+            words.add(_HOLD if isinstance(stage, Holds) else _PICK)
+    if definition.double_up is not None:
+        words.add(_DOUBLE_UP)
+    if not words:
+        return {}
+    return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
 
 
 def _distribution(stages: ModeStages) -> dict[str, Any]:
@@ -139,6 +155,7 @@ def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
             rows[key][1] += rate * factor * Fraction(p.paid, p.cycle)
             hits[key] = p.hits if key not in hits else None
+    _add_never_won(stages, runs, rows, hits)
     return tuple(
         Prize(
             name=prize,
@@ -152,6 +169,22 @@ def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
             rows.items(), key=lambda row: (row[0][0], -row[0][2])
         )
     )
+
+
+def _add_never_won(
+    stages: ModeStages,
+    runs: Runs,
+    rows: dict[tuple[str, str, int], list[Fraction]],
+    hits: dict[tuple[str, str, int], int | None],
+) -> None:
+    """Add a row for each prize of a pay table that no window wins: it may not go unseen."""
+    won = {(name, prize) for name, prize, _ in rows}
+    for name, size, _ in runs:
+        stage = stages.stage(name, size)
+        for prize, credits_ in stage.reels.promised if isinstance(stage, OnReels) else ():
+            if (name, prize) not in won:
+                rows[name, prize, credits_] = [ZERO, ZERO]
+                hits[name, prize, credits_] = 0
 
 
 def _features(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:

@@ -95,7 +95,17 @@ class ReelBuilder:
             column_at=column_at,
             components=tuple(self._components(graph, self._possible(strips, columns))),
             graph=graph,
+            promised=self._promised(),
         )
+
+    def _promised(self) -> tuple[tuple[str, int], ...]:
+        """Every prize of the pay table, also one that no window may win."""
+        found = []
+        for n, pay in enumerate(self.table.pay):
+            where = f"{self.key}.pay.{n}"
+            prizes = [self._whole_prize(where, pay)] if pay.pattern else self._prizes(where, pay).values()
+            found += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
+        return tuple(dict.fromkeys(found))
 
     def _possible(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
@@ -255,6 +265,11 @@ class ReelBuilder:
             prizes[count] = Prize(f"{count} {label}", credits_, self._awards(pay, count))
         return prizes
 
+    def _whole_prize(self, where: str, pay: Pay) -> Prize:
+        """Return the prize of a pattern."""
+        name = pay.id or " ".join(pay.pattern or ())
+        return Prize(name, self._credits(where, pay, pay.pay or 0), self._awards(pay, None))
+
     def _patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
@@ -263,9 +278,7 @@ class ReelBuilder:
                 self.symbols.element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
             )
-            name = pay.id or " ".join(pay.pattern)
-            credits_ = self._credits(where, pay, pay.pay or 0)
-            return [parts.Pattern(elements, Prize(name, credits_, self._awards(pay, None)), pay.lines)]
+            return [parts.Pattern(elements, self._whole_prize(where, pay), pay.lines)]
         element = self._element(where, str(pay.of))
         found = []
         for count, prize in self._prizes(where, pay).items():

@@ -85,6 +85,10 @@ class Stage(Protocol):
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return how many levels and merchandise prizes, by (kind, name), a run gives on average."""
 
+    @property
+    def worst(self) -> Fraction | None:
+        """E[X] of a run for whoever decides worst, None where the run asks for no decision."""
+
 
 #: What can be given that decides what is played next. Levels and merchandise do not.
 CHAINED = frozenset({"stage", "step", "stick"})

@@ -33,6 +33,11 @@ class OnReels:
         """The stage's name."""
         return self.reels.name
 
+    @property
+    def worst(self) -> Fraction | None:
+        """None: a run asks for no decision, where its class does not say otherwise."""
+        return None
+
     def names(self, window: Sequence[Column]) -> list[list[str]]:
         """Return a window as symbol ids, reel by reel, top to bottom."""
         return [[self.ids[s] for s in column] for column in window]

@@ -43,6 +43,8 @@ class Reels:
     column_at: tuple[tuple[int, ...], ...]
     components: tuple[Component, ...]
     graph: Graph
+    #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
+    promised: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
