@@ -1,0 +1,116 @@
+"""Every outcome of every game can come from the generator, and its period is longer than any range asked of it."""
+
+from math import log2, perm
+
+import pytest
+from service_rig import start
+
+from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
+from paytables.definition import find, read_toml
+from rng.ctr_drbg import SEED_BYTES, CtrDrbg
+from rng.draws import WordDraws
+from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
+from rng.scaling import bytes_for, plan, selection_bounds
+from rng.service import STEP_BYTES
+
+GAMES = 200
+
+
+def word_stream(width, words):
+    """Draws from given words of ``width`` bytes."""
+    stream = iter(words)
+    return WordDraws(lambda count: next(stream).to_bytes(count, "little"))
+
+
+def games_played(service, name):
+    """Games of a library game through the service, each in a step: what each drew, and in how many Generates."""
+    game = load_game(name)
+    bets = [bet for bet in analyse(game, Depth.RETURN).bets if bet.options]
+    for n in range(GAMES):
+        bet = bets[n % len(bets)]
+        with service.step() as step:
+            record = RecordingDraw(step)
+            play = game.play(game.wager(bet.cost_credits, **bet.options), record)
+            try:
+                decision = next(play)
+                while True:
+                    decision = play.send(Choice(decision.options[n % len(decision.options)]))
+            except StopIteration:
+                yield [bound for bound, _, _ in record.records], step.generates
+
+
+def ranges(name):
+    """The ranges a library game's definition leads to, those of its rarest feature too."""
+    data = read_toml(find(name))
+    found = {2} if "double_up" in data else set()
+    found |= {level["one_in"] for level in data.get("progressive", ()) if "one_in" in level}
+    if data["game"]["family"] == "wheel":
+        found.add(len(data["wheel"]["parts"].split()))
+    if data["game"]["family"] == "keno":
+        field = data.get("field", {})
+        found |= set(selection_bounds(field.get("numbers", 80), field.get("drawn", 20)))
+        found |= {sum(bonus["weights"].values()) for bonus in data.get("bonus", ()) if "weights" in bonus}
+    for stage in data.get("stage", {}).values():
+        found |= {len(strip.split()) for strip in stage.get("strips", ())}
+        count = sum(item.get("count", 1) for item in stage.get("items", ()))
+        found |= set(range(1, count + 1)) if stage.get("kind") == "pick" else {count} - {0}
+        found |= {stage["coin"][1], *range(1, stage["cells"] + 1)} if stage.get("kind") == "hold" else set()
+    return found
+
+
+@pytest.mark.requirement("B-03")
+def test_every_outcome_of_every_draw_of_the_library_owns_words_that_give_it():
+    """Each stop, ball, part, box: from the first of its words to the last, and no other word gives it."""
+    service = start()
+    bounds = {bound for name in library() for bound in ranges(name)}
+    assert {
+        bound for name in library() for drawn, _ in games_played(service, name) for bound in drawn
+    } <= bounds
+    assert len(bounds) > 40
+    for bound in bounds - {1}:
+        width, share = plan(bound)
+        assert bound * share <= 1 << 8 * width
+        ends = [word for outcome in range(bound) for word in (outcome * share, (outcome + 1) * share - 1)]
+        draws = word_stream(width, ends)
+        drawn = [draws.below(bound) for _ in ends]
+        assert drawn == [outcome for outcome in range(bound) for _ in range(2)]
+
+
+@pytest.mark.requirement("B-03")
+@pytest.mark.parametrize("name", library())
+def test_one_generate_never_decides_between_more_outcomes_than_the_generator_has_keys(name):
+    """A word is twice as wide as its range, so the bytes of a Generate hold half as many bits of outcome."""
+    service = start()
+    for bounds, generates in games_played(service, name):
+        bits = sum(log2(bound) for bound in bounds)
+        assert bits <= 8 * SECURITY_BYTES * max(generates, 1)
+
+
+@pytest.mark.requirement("B-03")
+def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
+    assert perm(52, 52) < perm(57, 57) < 1 << 8 * SECURITY_BYTES
+    assert perm(80, 20) < 1 << 8 * SECURITY_BYTES
+    for population, picks in ((52, 52), (57, 57), (80, 20)):
+        assert bytes_for(selection_bounds(population, picks)) <= REQUEST_BYTES_MAX
+    assert 8 * STEP_BYTES == 2 * 8 * SECURITY_BYTES
+
+
+@pytest.mark.requirement("B-03")
+def test_the_period_is_longer_than_all_that_is_ever_asked_of_one_seed():
+    """Within a request the counter of 128 bits takes a new value a block; between requests the state changes.
+
+    A state of 384 bits that changes as if by chance comes back after about 2**192 requests; one seed serves
+    2**48, so a return has a chance of some 2**(2 * 48 - 384): shown here is that every step changes it all.
+    """
+    assert SEED_BYTES * 8 == 384
+    assert REQUEST_BYTES_MAX // 16 + 3 < 1 << 128
+    assert RESEED_INTERVAL**2 < 1 << 100
+    drbg = CtrDrbg(bytes(range(48)), bytes(16))
+    states, blocks = set(), set()
+    for _ in range(2_000):
+        output = drbg.generate(256)
+        states.add((bytes(drbg._key), drbg._v))
+        blocks.update(output[at : at + 16] for at in range(0, 256, 16))
+    assert len(states) == 2_000
+    assert len(blocks) == 2_000 * 16
+    assert len({key for key, _ in states}) == len({v for _, v in states}) == 2_000
