@@ -16,7 +16,8 @@ from egm.link.messages import LongOdds
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
-from paytables import Depth, Game, PaytableError, analyse, load_game
+from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
+from paytables.odds import awards
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,15 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
         )
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
-    bets = analyse(game, Depth.PRIZES).bets
+    analysis = analyse(game, Depth.PRIZES)
+    bets = analysis.bets
     name, least = min(((bet.bet, bet.rtp_counting(counted)) for bet in bets), key=lambda bet: bet[1])
     if least < floor:
         raise OperatorError(
             f"{game.id}: returns {float(least):.4%} at bet {name}; "
             f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
         )
+    _chance_decides(game, analysis, profile)
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
     _within_limit(pools, profile)
@@ -99,6 +102,28 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
     if not kept:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
     return Resident(game, kept, least, pools, long_odds(bets, profile.awards))
+
+
+def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
+    """Something is drawn, every prize of the pay table can be won, and within the odds the place allows."""
+    limit = profile.awards.longest_one_in
+    for bet in analysis.bets:
+        if bet.cycle == 1:
+            raise OperatorError(f"{game.id}: its first result is always the same: nothing is left to chance")
+        for prize in bet.never_won:
+            raise OperatorError(f"{game.id}: no result of bet {bet.bet} wins {prize.name}")
+        for award in awards(bet):
+            if limit is not None and award.rate * limit < 1:
+                raise OperatorError(
+                    f"{game.id}: {award.name} is won once in {award.one_in:,} games at bet {bet.bet}; "
+                    f"the profile {profile.id} wants once in {limit:,} at least"
+                )
+    if profile.awards.every_prize_at_every_bet:
+        for bet_name, names in analysis.not_bought().items():
+            raise OperatorError(
+                f"{game.id}: bet {bet_name} cannot win {', '.join(names)}; "
+                f"the profile {profile.id} wants every prize at every bet"
+            )
 
 
 def _within_limit(pools: Pools, profile: Profile) -> None:

@@ -147,7 +147,9 @@ class Awards(_Table):
     other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = 34_000_000
     """The same for any other award (Ontario 10.1)."""
     longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """An award of longer odds than this certifies no game (NJ-A, PA 1112a.7); None: there is no limit."""
+    """A game with an award of longer odds is refused (NJ-A(c), PA 1112a.7, NZ 1.22.16a); None: no limit."""
+    every_prize_at_every_bet: bool = False
+    """Every prize of a pay table can be won with every bet on it (NJ-A(b)); else a bet may buy part of it."""
 
 
 class PayOut(_Table):

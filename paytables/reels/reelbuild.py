@@ -99,9 +99,12 @@ class ReelBuilder:
         )
 
     def _promised(self) -> tuple[tuple[str, int], ...]:
-        """Every prize of the pay table, also one that no window may win."""
+        """Every prize this way to bet may win by the pay table, also one that no window wins."""
         found = []
+        played = len(self._lines())
         for n, pay in enumerate(self.table.pay):
+            if pay.lines is not None and min(pay.lines) > played:
+                continue
             where = f"{self.key}.pay.{n}"
             prizes = [self._whole_prize(where, pay)] if pay.pattern else self._prizes(where, pay).values()
             found += [(p.name, p.credits) for p in prizes if p.credits or p.awards]

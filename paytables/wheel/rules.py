@@ -193,6 +193,8 @@ def _check_parts(definition: WheelDefinition) -> None:
             raise _Wrong(f"symbol.{symbol.id}", "is on no part of the wheel")
         if (symbol.again or 1) > wheel.most_factor:
             raise _Wrong("wheel.most_factor", f"{wheel.most_factor} is less than {symbol.id} multiplies by")
+    if len(set(wheel.parts)) == 1:
+        raise _Wrong("wheel.parts", "every part shows the same: nothing is left to chance")
     if all(symbols[part].again for part in wheel.parts):
         raise _Wrong("wheel.parts", "every part is spun again: the game never ends")
 

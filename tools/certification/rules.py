@@ -3,21 +3,15 @@
 A finding passes, fails, or is noted: noted is what a laboratory must read but this profile does not forbid.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
 from egm.errors import OperatorError
-from egm.profiles import Profile
 from egm.progressive.pools import bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
 from paytables import (
-    Analysis,
     Choice,
-    Draw,
-    Game,
     RecordingDraw,
     ReplayDraw,
     drive,
@@ -25,49 +19,14 @@ from paytables import (
 )
 from paytables.odds import Award, awards, longer
 from paytables.reels.rules import ReelRules
+from tools.certification import chance
+from tools.certification.finding import Case, Finding, Rule, Status, passed
 from tools.parsheet import one_in, percent
 from tools.simulation import INTERVAL_Z, judge, play_batch, policy
 
 #: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normal yet.
 WRONG_Z = 6
-
-
-class Status(StrEnum):
-    """What became of a rule."""
-
-    PASS = "pass"  # noqa: S105 (no password)
-    FAIL = "fail"
-    NOTED = "noted"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One rule, held against one game: its requirements, and the evidence in words and figures."""
-
-    rule: str
-    requirements: tuple[str, ...]
-    status: Status
-    evidence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A game under certification: its definition, its analysis, the profile, and a source of draws."""
-
-    game: Game
-    path: str
-    analysis: Analysis
-    profile: Profile
-    draw: Draw
-    games: int
-
-
-Rule = Callable[[Case], Iterator[Finding]]
-
-
-def _passed(*, ok: bool) -> Status:
-    return Status.PASS if ok else Status.FAIL
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
@@ -87,7 +46,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
-            _passed(ok=rtp >= floor),
+            passed(ok=rtp >= floor),
             f"bet {bet.bet}: {percent(rtp)} = {_short(rtp)}{words}; the floor is {percent(floor)}",
         )
 
@@ -104,7 +63,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
-                _passed(ok=share.rate > 0 and share.reset_credits > 0),
+                passed(ok=share.rate > 0 and share.reset_credits > 0),
                 f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
                 f"reset of {share.reset_credits:,} credits, {percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
@@ -121,7 +80,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             found = f"{len(pools.by_id)} amounts, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
-        yield Finding("progressive-stakes", ("I-03",), _passed(ok=same), found)
+        yield Finding("progressive-stakes", ("I-03",), passed(ok=same), found)
 
 
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
@@ -142,7 +101,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
         yield Finding(
             "prizes-in-kind",
             ("C-03", "C-09"),
-            _passed(ok=allowed and not unsaid),
+            passed(ok=allowed and not unsaid),
             f"{prize['id']}: {words if allowed else 'this place has prizes of money'}; worth "
             f"{prize['value_cents']:,} minor units, apart from the return: {apart}",
         )
@@ -156,7 +115,7 @@ def languages(case: Case) -> Iterator[Finding]:
         yield Finding(
             "languages",
             ("C-02", "C-18"),
-            _passed(ok=not missing),
+            passed(ok=not missing),
             f"{code}: {'no ' + ', '.join(missing) if missing else f'title and {words} words of rules'}",
         )
 
@@ -166,25 +125,7 @@ def void_rule(case: Case) -> Iterator[Finding]:
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         said = words.get(code, "").lower() in case.game.help.get(code, "").lower()
-        yield Finding("void-rule", ("C-25",), _passed(ok=said), f"{code}: {'said' if said else 'not said'}")
-
-
-def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Each way to bet can win every prize the screen offers for it (a bet that cannot is no wager)."""
-    offers = {
-        entry["mode"]: [pay["name"] for pay in entry["pays"] if pay["credits"] or pay["gives"]]
-        for entry in case.game.presentation().get("bets", ())
-    }
-    for bet in case.analysis.bets:
-        won = {p.name for p in bet.prizes if p.rate}
-        never = [name for name in offers.get(bet.bet, ()) if name not in won]
-        found = f"never won: {', '.join(never)}" if never else f"{len(bet.prizes)} prizes"
-        yield Finding(
-            "prizes-at-every-bet",
-            ("B-12", "C-22"),
-            _passed(ok=bet.rtp > 0 and not never),
-            f"bet {bet.bet}: {found}",
-        )
+        yield Finding("void-rule", ("C-25",), passed(ok=said), f"{code}: {'said' if said else 'not said'}")
 
 
 def longest_odds(case: Case) -> Iterator[Finding]:
@@ -199,7 +140,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         yield Finding(
             "longest-odds",
             ("B-12",),
-            _passed(ok=limit is None or least.rate * limit >= 1),
+            passed(ok=limit is None or least.rate * limit >= 1),
             f"bet {bet.bet}: {_named(least)}; {allowed}",
         )
 
@@ -244,7 +185,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
         yield Finding(
             "bet-limit",
             ("C-04",),
-            _passed(ok=bool(allowed)),
+            passed(ok=bool(allowed)),
             f"{cents} cents: {len(allowed)} of {len(case.game.bet_options)} bets within {limit} cents",
         )
 
@@ -309,7 +250,7 @@ def replay(case: Case) -> Iterator[Finding]:
 def same_file(case: Case) -> Iterator[Finding]:
     """The file on disk is the one that was analysed."""
     same = load_game(case.path).digest == case.game.digest
-    yield Finding("same-file", ("C-26", "R-05"), _passed(ok=same), f"definition SHA-256 {case.game.digest}")
+    yield Finding("same-file", ("C-26", "R-05"), passed(ok=same), f"definition SHA-256 {case.game.digest}")
 
 
 RULES: tuple[Rule, ...] = (
@@ -318,7 +259,7 @@ RULES: tuple[Rule, ...] = (
     prizes_in_kind,
     languages,
     void_rule,
-    prizes_at_every_bet,
+    *chance.RULES,
     longest_odds,
     odds_told,
     return_by_stake,

@@ -12,7 +12,8 @@ from rich.table import Table
 from paytables import AnalysisError, analyse
 from paytables.definition import find
 from tools.certification import bundle
-from tools.certification.rules import Case, Finding, Status, hold
+from tools.certification.finding import Case, Finding, Status
+from tools.certification.rules import hold
 from tools.commands.par import load, profile_of
 from tools.laboratory.service import start_service
 from tools.parsheet import sheet

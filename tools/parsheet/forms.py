@@ -40,7 +40,7 @@ def _bet(console: Console, bet: BetAnalysis, denominations_cents: tuple[int, ...
         "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     )
     if bet.worst_rtp is not None:
-        facts.add_row("of the worst choices", percent(bet.worst_rtp), "all figures are of the best")
+        facts.add_row("of the worst choices", percent(bet.worst_rtp), bet.strategy or "")
     if bet.progressives:
         facts.add_row("with progressives at reset", percent(bet.rtp_counting("reset")))
         facts.add_row("and what play adds to them", percent(bet.rtp_with_progressives))

@@ -36,6 +36,8 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
         "help": game.help,
         "exact": analysis.exact,
         "minimum_return": exact(analysis.minimum_rtp),
+        "maximum_return": exact(analysis.maximum_rtp),
+        "return_of_the_worst_play": exact(analysis.worst_rtp),
         "bets": [bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
         "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
         "feature_sheets": feature_sheets(game, analysis),
@@ -108,6 +110,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         ],
         "volatility": volatility(bet),
         "distribution": classes(bet.law, bet.cost_credits) if bet.law else None,
+        "choices": bet.strategy,
         "return_of_the_worst_choices": exact(bet.worst_rtp),
         "notes": list(bet.notes),
     }

@@ -13,6 +13,7 @@ from egm.config import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from meters import Journal
+from paytables.definition import find
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
@@ -71,6 +72,38 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
     assert residents == {}
     assert "87.3770% at bet line" in refused[0].reason
     assert "99.00%" in refused[0].reason
+
+
+@pytest.mark.requirement("B-12")
+@pytest.mark.parametrize(
+    ("rule", "game", "reason"),
+    [
+        ("longest_one_in = 13823", "maple-classic", "3 lantern is won once in 13,824 games at bet line"),
+        ("every_prize_at_every_bet = true", "seven-rivers", "bet one cannot win 3 salmon, 3 seven"),
+    ],
+)
+def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule, game, reason):
+    path = tmp_path / "strict.toml"
+    path.write_text(f"{GOOD}\n[awards]\n{rule}\n")
+    strict = load_profile(path)
+    residents, refused = admit((GameSlot(game=game), GameSlot(game="northern-ways")), strict)
+    assert game not in residents
+    assert reason in refused[0].reason
+    path.write_text(f"{GOOD}\n[awards]\nlongest_one_in = 13824\n")
+    residents, _ = admit((GameSlot(game="maple-classic"), GameSlot(game="northern-ways")), load_profile(path))
+    assert list(residents) == ["maple-classic"]
+
+
+@pytest.mark.requirement("B-01")
+def test_a_game_that_draws_nothing_is_refused(tmp_path):
+    whole = find("maple-classic").read_text("utf-8")
+    sure = tmp_path / "sure.toml"
+    one = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
+    one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
+    sure.write_text(whole[: whole.index("heights")] + one, "utf-8")
+    residents, refused = admit((GameSlot(game=str(sure)),), load_profile("generic"))
+    assert residents == {}
+    assert "nothing is left to chance" in refused[0].reason
 
 
 def test_games_that_cannot_live_here():

@@ -72,7 +72,7 @@ def rules_data(**changes):
     )
 
 
-@pytest.mark.requirement("B-13", "M-19")
+@pytest.mark.requirement("B-09", "B-13", "M-19")
 def test_every_order_of_every_set_of_balls_is_drawn_once():
     """Every stream of draws gives another ordered pick, and all of them are reached: so all are as likely."""
     seen = {}
@@ -86,7 +86,7 @@ def test_every_order_of_every_set_of_balls_is_drawn_once():
     assert set(seen.values()) == {1}
 
 
-@pytest.mark.requirement("B-13", "M-17")
+@pytest.mark.requirement("B-09", "B-13", "M-17")
 def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
     draw = RecordingDraw(Chance(1))
     game = load_game("aurora-keno")

@@ -9,7 +9,8 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
 from paytables.definition import find
-from tools.certification.rules import Case, Status, return_by_stake
+from tools.certification.finding import Case, Status
+from tools.certification.rules import return_by_stake
 from tools.gallery import Walk
 
 

@@ -1,0 +1,74 @@
+"""The screen shows the drawn stops and nothing else: no symbol of its own, no time that hints at one."""
+
+import pytest
+
+from egm.screen.motion import ReelTravel
+from egm.screen.outcome import Result
+from egm.screen.scenes.reels import _strip
+from egm.screen.show import timeline
+from egm.screen.theme import load_theme
+from paytables import library, load_game
+from tools.gallery import at_rest, game_view, played, shown
+
+THEME = load_theme()
+REELS = [name for name in library() if load_game(name).family == "reels"]
+GAMES = 60
+
+
+def shows(name):
+    """Outcomes of a game, each as the screen shows it after the one before."""
+    game = load_game(name)
+    told = game_view(game)
+    view = at_rest((told,), told, "en")
+    for number in range(GAMES):
+        outcome = played(game, f"{name}/{number}", max(game.bet_options))
+        yield shown(view, told, outcome), outcome
+
+
+@pytest.mark.requirement("B-08", "B-17")
+@pytest.mark.parametrize("name", REELS)
+def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_strip(name):
+    spins = 0
+    for view, outcome in shows(name):
+        steps = [step for step in outcome.display["steps"] if "stops" in step]
+        results = [step for step in view.show.steps if isinstance(step, Result)]
+        for told, result in zip(steps, results, strict=True):
+            assert [list(column) for column in result.window] == told["window"]
+            field = view.fields[name][result.stage]
+            for reel, column in enumerate(told["window"]):
+                strip, start, target = _strip(field, result, None, reel)
+                travel = ReelTravel(start, target, len(strip), 2.0)
+                place = int(travel.place(60.0, THEME.motion))
+                assert [strip[(place + row) % len(strip)] for row in range(len(column))] == column
+                assert strip == field.strips[reel]
+                spins += 1
+    assert spins >= GAMES
+
+
+@pytest.mark.requirement("B-17")
+@pytest.mark.parametrize("name", REELS)
+def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
+    """No reel lingers because the ones before it show the beginning of a prize."""
+    seen = {}
+    for view, _ in shows(name):
+        first = view.show.steps[0]
+        held = sum(a == b for a, b in zip(first.first, first.stops, strict=False))
+        times = timeline(view.show, THEME.motion, 0).steps[0].stops
+        if held or timeline(view.show, THEME.motion, 0).steps[-1].spun > 40:
+            continue  # reels that stand do not stop, and a long show is paced as a whole
+        seen.setdefault(times, set()).add(first.window)
+    assert len(seen) == 1
+    assert len(next(iter(seen.values()))) > 10
+
+
+@pytest.mark.requirement("B-17")
+@pytest.mark.parametrize("name", REELS)
+def test_only_symbols_of_a_prize_that_is_paid_are_lit(name):
+    for view, outcome in shows(name):
+        steps = [step for step in outcome.display["steps"] if "stops" in step]
+        results = [step for step in view.show.steps if isinstance(step, Result)]
+        for told, result in zip(steps, results, strict=True):
+            paid = {tuple(cell) for win in told["wins"] for cell in win.get("positions", ())}
+            lit = {(reel, row) for _, wins in result.pictures for win in wins for reel, row in win.positions}
+            assert lit <= paid
+            assert bool(lit) <= bool(told["credits"] or told["awards"])

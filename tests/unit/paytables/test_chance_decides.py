@@ -1,0 +1,246 @@
+"""Chance decides: on every path, with the odds of what is depicted, and nothing shown that it did not draw."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from paytables_trees import MoreDrawsError, PrefixDraw, definition
+
+from paytables import (
+    Choice,
+    Depth,
+    RecordingDraw,
+    ReplayDraw,
+    analyse,
+    drive,
+    game_from,
+    library,
+    load_game,
+)
+
+
+class AskError(Exception):
+    """The game asks the player, and the path has no answer."""
+
+
+def walked(game, wager, path):
+    """Play along a path of draws and choices; the win, or what is asked next, as an exception."""
+    draws = PrefixDraw([value for kind, value in path if kind == "draw"])
+    choices = iter([value for kind, value in path if kind == "choice"])
+    play = game.play(wager, draws)
+    try:
+        decision = next(play)
+        while True:
+            value = next(choices, None)
+            if value is None:
+                raise AskError(decision.options)
+            decision = play.send(Choice(value))
+    except StopIteration as end:
+        return end.value.win_credits
+
+
+def best_and_worst(game, wager, path=(), *, chance=False):
+    """The mean wins of the best and of the worst way to decide, over the whole tree of draws and choices.
+
+    ``chance``: whether a draw with two ways to go lies on the path; there is none without.
+    """
+    try:
+        win = walked(game, wager, path)
+    except MoreDrawsError as more:
+        (bound,) = more.args
+        ways = [
+            best_and_worst(game, wager, (*path, ("draw", value)), chance=chance or bound > 1)
+            for value in range(bound)
+        ]
+        return tuple(sum(column, Fraction(0)) / bound for column in zip(*ways, strict=True))
+    except AskError as asked:
+        (options,) = asked.args
+        ways = [best_and_worst(game, wager, (*path, ("choice", value)), chance=chance) for value in options]
+        return max(best for best, _ in ways), min(worst for _, worst in ways)
+    assert chance, f"a result without a draw: {path}"
+    return Fraction(win), Fraction(win)
+
+
+HELD = {
+    "heights": [1, 1],
+    "lines": [[0, 0]],
+    "strips": ["a b b", "a b"],
+    "pay": [{"pattern": "a a", "pay": 7}, {"pattern": "b b", "pay": 2}],
+    "player_holds": True,
+    "multiplier": 3,
+}
+SPUN = {
+    "heights": [1],
+    "lines": [[0]],
+    "strips": ["a b s"],
+    "pay": [
+        {"of": "a", "pays": {1: 3}},
+        {"on": "scatter", "of": "s", "pays": {1: 1}, "gives": [{"stage": "pick"}]},
+    ],
+}
+PICK = {"kind": "pick", "items": [{"credits": 2, "count": 2}, {"credits": 9}, {"id": "end", "end": True}]}
+GAMES = {
+    "reels held": definition({"base": HELD}),
+    "boxes opened": definition({"base": SPUN, "pick": PICK}),
+    "doubled": definition(
+        {"base": {**SPUN, "pay": SPUN["pay"][:1]}}, double_up={"most_rounds": 2, "most_credits": 12}
+    ),
+    "boxes, then doubled": definition(
+        {"base": SPUN, "pick": {**PICK, "picks": 2}}, double_up={"most_rounds": 1, "most_credits": 20}
+    ),
+    "reels held in a feature": definition(
+        {
+            "base": {**SPUN, "pay": [SPUN["pay"][0], {**SPUN["pay"][1], "gives": [{"stage": "held"}]}]},
+            "held": {**HELD, "strips": ["a b", "a b"], "multiplier": 2},
+        }
+    ),
+}
+
+
+@pytest.mark.requirement("B-01", "P-10")
+@pytest.mark.parametrize("data", GAMES.values(), ids=GAMES)
+def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
+    game = game_from(data, "test")
+    (bet,) = analyse(game, Depth.RETURN).bets
+    best, worst = best_and_worst(game, game.wager(1))
+    assert (bet.rtp, bet.worst_rtp) == (best, worst)
+    assert bet.strategy
+    assert 0 <= worst <= best
+
+
+@pytest.mark.requirement("B-01", "P-10")
+def test_where_nothing_is_decided_no_strategy_is_stated():
+    game = game_from(definition({"base": {**SPUN, "pay": SPUN["pay"][:1]}}), "test")
+    (bet,) = analyse(game).bets
+    assert (bet.strategy, bet.worst_rtp) == (None, None)
+    assert best_and_worst(game, game.wager(1)) == (bet.rtp, bet.rtp)
+
+
+WAYS = {
+    "first": lambda options, _: options[0],
+    "last": lambda options, _: options[-1],
+    "by turns": lambda options, count: options[count % len(options)],
+}
+
+
+def played(game, wager, chance, choose):
+    """A whole game: its record, its choices, its outcome."""
+    draw = RecordingDraw(chance)
+    choices = []
+    play = game.play(wager, draw)
+    try:
+        decision = next(play)
+        while True:
+            choices.append(Choice(choose(decision.options, len(choices))))
+            decision = play.send(choices[-1])
+    except StopIteration as end:
+        return draw.records, choices, end.value
+
+
+def wagers(game):
+    bets = analyse(game, Depth.RETURN).bets
+    return [game.wager(bet.cost_credits, **bet.options) for bet in bets if bet.options]
+
+
+@pytest.mark.requirement("B-01", "P-10")
+@pytest.mark.parametrize("name", library())
+def test_no_way_through_the_choices_of_a_library_game_has_a_result_without_a_draw(name, seeded_draw):
+    """And none makes the result sure: what is won differs from game to game, whatever is chosen."""
+    game = load_game(name)
+    for wager, (way, choose) in itertools.product(wagers(game), WAYS.items()):
+        wins = set()
+        for n in range(400):
+            records, _, outcome = played(game, wager, seeded_draw(f"{name} {way} {n}"), choose)
+            assert any(bound > 1 for bound, _, _ in records)
+            wins.add(outcome.win_credits)
+            if n >= 20 and len(wins) > 1:
+                break
+        assert len(wins) > 1, (wager, way)
+
+
+@pytest.mark.requirement("B-09")
+def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
+    game = load_game("river-wheel")
+    parts = game.presentation()["parts"]
+    wager = game.wager(6)
+    stopped = []
+    for part, symbol in enumerate(parts):
+        draw = RecordingDraw(PrefixDraw([part, parts.index("star")]))
+        with pytest.raises(StopIteration) as end:
+            next(game.play(wager, draw))
+        first, *again = end.value.value.display["steps"]
+        stopped.append((first["part"], first["symbol"]))
+        assert {bound for bound, _, _ in draw.records} == {len(parts)}
+        assert bool(again) == (symbol == "whirlpool")
+    assert stopped == list(enumerate(parts))
+
+
+@pytest.mark.requirement("B-09")
+def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_many():
+    game = load_game("orchard-picnic")
+    stage = game.rules.stages["nine"].stage("wheel")
+    count = len(game.presentation()["stages"]["wheel"]["parts"])
+    runs = []
+    for part in range(count):
+        draw = RecordingDraw(PrefixDraw([part]))
+        try:
+            next(stage.run(draw))
+        except StopIteration as end:
+            runs.append(end.value.display["part"])
+        assert [bound for bound, _, _ in draw.records] == [count]
+    assert runs == list(range(count))
+
+
+@pytest.mark.requirement("B-09")
+def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
+    game = game_from(GAMES["doubled"], "test")
+    shown = []
+    for colour in (0, 1):
+        record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]
+        play = game.play(game.wager(1), ReplayDraw(record))
+        next(play)
+        try:
+            decision = play.send(Choice("red"))
+        except StopIteration as end:
+            shown.append(end.value.display["double_up"][0]["shown"])
+        else:
+            shown.append(decision.prompt["rounds"][0]["shown"])
+    assert shown == ["red", "black"]
+
+
+@pytest.mark.requirement("B-17", "B-08")
+@pytest.mark.parametrize("name", [n for n in library() if load_game(n).family == "reels"])
+def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_draw):
+    """There is no second table after the draw that could show more near misses than it gives."""
+    game = load_game(name)
+    strips = {stage: shown.get("strips") for stage, shown in game.presentation()["stages"].items()}
+    steps_seen = 0
+    for wager, n in itertools.product(wagers(game), range(40)):
+        records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
+        assert drive(game.play(wager, ReplayDraw(records)), choices).to_json() == outcome.to_json()
+        drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])
+        for step in (s for s in outcome.display["steps"] if strips[s["stage"]]):
+            own = strips[step["stage"]]
+            stops = spun(drawn, step["stage"], own, range(len(own)))
+            if "first_stops" in step:
+                assert list(stops.values()) == step["first_stops"]
+                stops |= spun(drawn, step["stage"], own, [x for x in stops if not step["held"] >> x & 1])
+            assert list(stops.values()) == step["stops"]
+            heights = game.presentation()["stages"][step["stage"]]["heights"]
+            assert step["window"] == [
+                [strip[(stops[x] + row) % len(strip)] for row in range(height)]
+                for (x, strip), height in zip(enumerate(own), heights, strict=True)
+            ]
+            steps_seen += 1
+        assert next(drawn, None) is None
+    assert steps_seen >= 40
+
+
+def spun(drawn, stage, strips, reels):
+    """The stop of each reel that turns, from the next draws of the record."""
+    stops = {}
+    for x in reels:
+        purpose, bound, value = next(drawn)
+        assert (purpose, bound) == (f"{stage}.reel{x + 1}", len(strips[x]))
+        stops[x] = value
+    return stops

@@ -1,0 +1,107 @@
+"""The rules about chance, on every game of the library and on definitions made to break each of them."""
+
+import pytest
+
+from egm.profiles import load_profile
+from paytables import Depth, analyse, game_from, library, load_game
+from paytables.definition import find, read_toml
+from tools.certification.chance import RULES
+from tools.certification.finding import Case, Status
+from tools.gallery import Walk
+
+
+def findings(game, **awards):
+    """What the rules find, under a profile whose ``[awards]`` says so."""
+    profile = load_profile("quebec-casino")
+    profile = profile.model_copy(update={"awards": profile.awards.model_copy(update=awards)})
+    case = Case(game, game.id, analyse(game, Depth.VOLATILITY), profile, Walk("case"), 0)
+    return [finding for rule in RULES for finding in rule(case)]
+
+
+def failed(found):
+    return {finding.rule: finding.evidence for finding in found if finding.status is Status.FAIL}
+
+
+def changed(name, *path, to):
+    """A library game with one value of its definition changed."""
+    data = read_toml(find(name))
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = to
+    return game_from(data, "test")
+
+
+@pytest.mark.requirement("B-01", "B-09", "B-12", "B-17", "P-10")
+@pytest.mark.parametrize("name", library())
+def test_every_game_of_the_library_keeps_the_rules_of_chance(name):
+    found = findings(load_game(name))
+    assert failed(found) == {}
+    assert {finding.rule for finding in found} >= {
+        "chance-decides", "draw-on-every-path", "strategy", "depicted-odds", "prizes-at-every-bet",
+    }  # fmt: skip
+
+
+@pytest.mark.requirement("P-10", "C-10")
+def test_the_best_and_the_worst_strategy_are_stated():
+    words = [f.evidence for f in findings(load_game("hold-fast")) if f.rule == "strategy"]
+    assert "95.0303 % at best, 2.5700 % at worst: hold the reels worth most" in words[0]
+    assert "95.0303 % for the best of 1 bets, 2.5700 % for the worst" in words[1]
+    words = [f.evidence for f in findings(load_game("orchard-picnic")) if f.rule == "strategy"]
+    assert "91.0037 % however the player decides: double-up: any way" in words[0]
+
+
+@pytest.mark.requirement("B-01")
+def test_a_game_that_always_wins_the_same_fails():
+    reels = {
+        "kind": "reels", "heights": [1], "lines": [[0]], "pay": [{"of": "birch", "pays": {1: 1}}],
+    }  # fmt: skip
+    for strip, rule, said in (
+        ("birch birch", "chance-decides", "2 equally likely first results; every game wins the same"),
+        ("birch", "draw-on-every-path", "always the first option: nothing drawn"),
+    ):
+        game = changed("maple-classic", "stage", to={"base": {**reels, "strips": [strip]}})
+        assert said in failed(findings(game))[rule]
+
+
+@pytest.mark.requirement("B-12", "B-17")
+def test_a_prize_hidden_behind_a_higher_one_fails():
+    pays = read_toml(find("maple-classic"))["stage"]["base"]["pay"]
+    hidden = [*pays, {"pattern": ["loon", "loon", "loon"], "pay": 1, "id": "hidden"}]
+    found = failed(findings(changed("maple-classic", "stage", "base", "pay", to=hidden)))
+    assert found["prizes-at-every-bet"].endswith("no result wins base hidden")
+
+
+@pytest.mark.requirement("B-09", "B-10", "B-17")
+def test_a_stop_that_is_shown_and_never_drawn_fails_and_an_unequal_one_is_noted():
+    strips = read_toml(find("maple-classic"))["stage"]["base"]["strips"]
+    even = [[1] * len(strip.split()) for strip in strips]
+    never = [[0, *even[0][1:]], *even[1:]]
+    found = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
+    assert found["depicted-odds"] == "base, reel 1: 1 of 24 stops are shown and never drawn"
+    rare = [even[0], [5, *even[1][1:]], even[2]]
+    noted = findings(changed("maple-classic", "stage", "base", "weights", to=rare))
+    assert failed(noted) == {}
+    assert [f.status for f in noted if f.rule == "depicted-odds"] == [
+        Status.PASS, Status.NOTED, Status.PASS,
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("B-12")
+def test_a_profile_may_want_every_prize_at_every_bet():
+    game = load_game("seven-rivers")
+    noted = [f for f in findings(game) if f.status is Status.NOTED and f.rule == "prizes-at-every-bet"]
+    assert [f.evidence for f in noted] == [
+        "bet one: 6 prizes; only other bets win 3 salmon, 3 seven",
+        "bet two: 7 prizes; only other bets win 3 seven",
+    ]
+    assert "prizes-at-every-bet" in failed(findings(game, every_prize_at_every_bet=True))
+    assert failed(findings(load_game("maple-classic"), every_prize_at_every_bet=True)) == {}
+
+
+@pytest.mark.requirement("B-12", "B-17")
+def test_a_feature_nothing_leads_to_fails():
+    data = read_toml(find("maple-classic"))
+    data["stage"]["lost"] = {"kind": "wheel", "items": [{"credits": 1000}, {"credits": 1}]}
+    found = failed(findings(game_from(data, "test")))
+    assert found["stages-played"] == "lost: nothing leads there"

@@ -1,0 +1,47 @@
+"""What a game is held against and what comes of it: the case, the rule, the finding."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from egm.profiles import Profile
+from paytables import Analysis, Draw, Game
+
+
+class Status(StrEnum):
+    """What became of a rule."""
+
+    PASS = "pass"  # noqa: S105 (no password)
+    FAIL = "fail"
+    NOTED = "noted"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule, held against one game: its requirements, and the evidence in words and figures."""
+
+    rule: str
+    requirements: tuple[str, ...]
+    status: Status
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A game under certification: its definition, its analysis, the profile, and a source of draws."""
+
+    game: Game
+    path: str
+    analysis: Analysis
+    profile: Profile
+    draw: Draw
+    games: int
+
+
+Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
+
+
+def passed(*, ok: bool) -> Status:
+    """PASS where the rule is kept, else FAIL."""
+    return Status.PASS if ok else Status.FAIL
