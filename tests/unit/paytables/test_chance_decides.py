@@ -183,10 +183,7 @@ def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_man
     runs = []
     for part in range(count):
         draw = RecordingDraw(PrefixDraw([part]))
-        try:
-            next(stage.run(draw))
-        except StopIteration as end:
-            runs.append(end.value.display["part"])
+        runs.append(stage.run(draw).display["part"])
         assert [bound for bound, _, _ in draw.records] == [count]
     assert runs == list(range(count))
 
