@@ -130,10 +130,19 @@ class Reels:
         """Return the columns that are evaluated at those stops."""
         return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
 
+    @cached_property
+    def _read(self) -> list[dict[Column, tuple[int, ...]]]:
+        """What every component sees of columns that were read before, also of such as only falls make."""
+        return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
+
     def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
         """Return the credits a window wins at level 1 (before the stage's multiplier), and each prize won."""
         count = len(self.components)
-        letters = [c.letter(x, column) for x, column in enumerate(window) for c in self.components]
+        letters: list[int] = []
+        for x, (column, read) in enumerate(zip(window, self._read, strict=True)):
+            if column not in read:
+                read[column] = tuple(c.letter(x, column) for c in self.components)
+            letters += read[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:

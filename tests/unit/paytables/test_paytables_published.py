@@ -15,6 +15,7 @@ import pytest
 from paytables import Depth, analyse, game_from, load_game
 from paytables.analysis import band, games_for, volatility_index
 
+TEXT = {"en": "x", "fr": "x"}
 VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
 
 
@@ -69,9 +70,52 @@ def test_double_diamond_deluxe_volatility_bands():
 
 def test_the_games_needed_for_a_tenth_of_a_percent():
     assert round(games_for(5.126, 0.001, 1.96) / 1e6) == 101
+    assert round(games_for(3.85, 0.001, 1.96) / 1e6) == 57  # with the covariance of the trigger forgotten
 
 
-TEXT = {"en": "x", "fr": "x"}
+def test_roulette_and_boule_as_wheels_of_equal_parts():
+    for numbers, zeros, edge in ((36, 1, "1/37"), (36, 2, "1/19"), (8, 1, "1/9")):
+        parts = [*(f"n{n}" for n in range(numbers)), *(f"zero{n}" for n in range(zeros))]
+        straight = 36 if numbers == 36 else 8
+        half = parts[: numbers // 2]
+        areas = [
+            {"id": "straight", "name": TEXT, "pays": {"n0": straight}},
+            {"id": "even", "name": TEXT, "pays": dict.fromkeys(half, 2)},
+        ]
+        header = {"id": "sheet", "family": "wheel", "version": "1.0.0", "date": "2026-11-22"}
+        data = {
+            "game": header | {"title": TEXT, "help": TEXT, "denominations_cents": [5]},
+            "wheel": {"parts": parts},
+            "symbol": [{"id": part, "name": TEXT} for part in parts],
+            "area": areas,
+            "form": [{"id": "one", "name": TEXT, "areas": ["even"]}],
+        }
+        assert {1 - bet.rtp for bet in analyse(game_from(data, "sheet")).bets} == {Fraction(edge)}
+
+
+def moments_of(law, award):
+    """E and Var of a run's credits and of the runs of ``award`` it gives, and their covariance."""
+    pairs = [(c, sum(a.times for a in given if a.name == award), p) for (c, given), p in law.items()]
+    x, k = (sum(pair[i] * pair[2] for pair in pairs) for i in (0, 1))
+    xx, kk = (sum(pair[i] ** 2 * pair[2] for pair in pairs) for i in (0, 1))
+    xk = sum(c * n * p for c, n, p in pairs)
+    return x, k, xx - x * x, kk - k * k, xk - x * k
+
+
+@pytest.mark.requirement("R-03")
+def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
+    """The closed form of free games that give themselves more, against the analysis of a library game."""
+    game = load_game("aurora-twenty")
+    stages = game.rules.stages["twenty"]
+    base, free = (moments_of(stages.stage(name).law(), "free") for name in ("base", "free"))
+    x, k, var_x, var_k, cov = free
+    m = x / (1 - k)
+    one_free = (var_x + m * m * var_k + 2 * m * cov) / (1 - k)
+    x0, k0, var_x0, var_k0, cov0 = base
+    bet = next(b for b in analyse(game, Depth.VOLATILITY).bets if b.bet == "twenty")
+    assert bet.mean_credits == x0 + k0 * m
+    assert bet.variance == var_x0 + m * m * var_k0 + 2 * m * cov0 + k0 * one_free
+    assert 2 * m * cov0 > 0  # what is forgotten makes a game look calmer than it is
 
 
 def sheet_of(symbols, stages, *, cost=1, **bets):
