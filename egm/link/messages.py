@@ -9,7 +9,7 @@ Whatever does not parse is refused with a :class:`MessageError`; nothing is gues
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from egm.errors import PeerError
 from egm.link.pages import ServicePage
@@ -276,6 +276,20 @@ class Intent(_Message):
     ]
     value: int | str | None = None
     options: dict[str, Any] | None = None
+
+    @field_validator("options", mode="after")
+    @classmethod
+    def _whole(cls, options: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Credits and numbers are whole: 1.0 is equal to 1, and the journal would refuse to keep it."""
+        if _has_float(options):
+            raise ValueError("a number that is not whole")
+        return options
+
+
+def _has_float(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_float, value.values()))
+    return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
 
 
 class BenchCommand(_Message):
