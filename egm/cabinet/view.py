@@ -1,6 +1,7 @@
 """What a person may see of the machine, taken from its memory: the snapshot and the games."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from egm.cabinet import level_views, merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
@@ -10,7 +11,7 @@ from egm.cabinet.engine import Engine
 from egm.cabinet.games import last_game, open_game
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
-from egm.link.messages import GameView, Handpay, Notice, PayOut, Snapshot, Tilt
+from egm.link.messages import GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 
 #: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
 _LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE, Event.RESIDUAL)
@@ -61,6 +62,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         paying=None
         if paying is None
         else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
+        lock=_lock(cabinet),
         doors_open=cabinet.doors_open,
         progressives=level_views.views(cabinet),
         defect=cabinet.profile.pay_out.defect,
@@ -71,6 +73,16 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         protection=protection.protection_view(cabinet),
         page=cabinet.service.page(cabinet),
     )
+
+
+def _lock(cabinet: Cabinet) -> HostLock | None:
+    """Who holds the machine still, and how long at most."""
+    lock = cabinet.host.lock
+    if lock is None or not lock.granted:
+        return None
+    rest = timedelta(microseconds=max(0, lock.until_ns - cabinet.clock.monotonic_ns()) // 1000)
+    until = (cabinet.clock.now() + rest).isoformat(timespec="seconds")
+    return HostLock(host=cabinet.host.line, cash_out=lock.cash_out, until_utc=until)
 
 
 def game_view(resident: Resident) -> GameView:

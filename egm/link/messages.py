@@ -118,6 +118,16 @@ class Handpay(_Message):
     """The player may take the prizes' value in money."""
 
 
+class HostLock(_Message):
+    """A host holds the machine still while it deals with the credits; it ends by itself at ``until_utc``."""
+
+    host: str
+    """The name of its line."""
+    cash_out: bool
+    """It is asked to take the credits, which the player cashes out; else it moves value by itself."""
+    until_utc: str
+
+
 class PayOut(_Message):
     """Credits on their way out: ``way`` is ``ticket``, ``coins``, or one the screen has no picture for."""
 
@@ -194,6 +204,7 @@ class Snapshot(_Message):
     tilts: tuple[Tilt, ...] = ()
     handpay: Handpay | None = None
     paying: PayOut | None = None
+    lock: HostLock | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""
@@ -253,7 +264,8 @@ class Intent(_Message):
     ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
     attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
-    options ``of``: ``minutes`` or ``cents``); ``menu`` (open the service menu); ``answer`` (to the page that
+    options ``of``: ``minutes`` or ``cents``); ``residual`` (give up credit too small for
+    anything); ``menu`` (open the service menu); ``answer`` (to the page that
     is open: see :mod:`egm.link.pages`). A wish the state table refuses comes back as a notice
     ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """
@@ -271,6 +283,7 @@ class Intent(_Message):
         "service",
         "acknowledge",
         "limit",
+        "residual",
         "menu",
         "answer",
     ]

@@ -136,7 +136,7 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
         changed = replace(changed, notices_at=view.now)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
-    if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service"}:
+    if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
         changed = replace(changed, page=Page.NONE)
     return changed
 

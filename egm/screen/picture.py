@@ -11,7 +11,7 @@ from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
-from egm.screen.scenes.deck import draw_deck, draw_meters, draw_staff_key
+from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
@@ -71,6 +71,8 @@ class Picture:
             _player(stage, view.scene)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
+        if _leaves_a_rest(view):
+            draw_residual_key(stage)
         if view.focused and choosing(view, self.theme):
             places = self._places(stage)
             if places:
@@ -127,6 +129,8 @@ class Picture:
         found += self._places(stage)
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
+        if _leaves_a_rest(view):
+            found.append(Touch(self.layout.message, Action("residual")))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
 
@@ -136,6 +140,11 @@ class Picture:
             if inside(touch.rect, x, y):
                 return touch.action if touch.action.name else None
         return None
+
+
+def _leaves_a_rest(view: View) -> bool:
+    """Whether the player may give up a rest now, and nothing else is asked of him."""
+    return view.accepts("residual") and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 
 def _player(stage: Stage, scene: Scene) -> None:

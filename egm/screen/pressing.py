@@ -71,7 +71,7 @@ def _on_page(view: View, action: Action) -> tuple[View, Messages]:
     if page is None:
         return view, ()
     name = "enter" if action.name == "play" and page.prompt is not None else action.name
-    desk, wishes = worked(view.desk, page, name, action.value)
+    desk, wishes = worked(view.desk, page, name, action.value, view.now)
     return replace(view, desk=desk), wishes
 
 
@@ -160,6 +160,7 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
         "service": (Intent(name="service"),),
         "menu": (Intent(name="menu"),),
         "acknowledge": (Intent(name="acknowledge"),),
+        "residual": (Intent(name="residual"),),
         "limit": _limit(action.value),
         "bet_less": _bet(view, -1),
         "bet_more": _bet(view, 1),

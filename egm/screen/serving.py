@@ -29,6 +29,9 @@ class Desk:
     since: float = 0.0
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
+    tone: str = ""
+    """What the test of the speakers sounded last, and when."""
+    toned_at: float = -10.0
 
 
 def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
@@ -51,8 +54,10 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
     return replace(desk, typed=whole.lstrip("0") if prompt.kind == "amount" else whole, shifted=False)
 
 
-def worked(desk: Desk, page: ServicePage, name: str, value: Any) -> tuple[Desk, tuple[Intent, ...]]:
-    """What a touch or a key does on a page, and the answer it makes."""
+def worked(
+    desk: Desk, page: ServicePage, name: str, value: Any, now: float = 0.0
+) -> tuple[Desk, tuple[Intent, ...]]:
+    """What a touch or a key does on a page at a moment, and the answer it makes."""
     if name == "enter" and page.prompt is not None:
         kept = "" if page.prompt.kind == "pin" else desk.typed
         said = str(value) if value is not None else desk.typed
@@ -65,6 +70,7 @@ def worked(desk: Desk, page: ServicePage, name: str, value: Any) -> tuple[Desk, 
         "clear": lambda: replace(desk, typed=""),
         "shift": lambda: replace(desk, shifted=not desk.shifted),
         "rows": lambda: replace(desk, sheet=max(0, desk.sheet + int(value))),
+        "tone": lambda: replace(desk, tone=str(value), toned_at=now),
         "target": lambda: replace(desk, touched=desk.touched ^ {int(value)}),
     }
     return changes.get(name, lambda: desk)(), ()

@@ -77,7 +77,7 @@ def timeline(show: Show, motion: Motion, level: int) -> Timeline:
         pace = max(QUICKEST, LONGEST / steps[-1].spun)
         steps = [_paced(time, pace) for time in steps]
     spun = steps[-1].spun
-    grows = show.play.win_cents > show.seen_cents
+    grows = show.play.win_cents > show.seen_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = spun + length
     if show.skipped is not None:

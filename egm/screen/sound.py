@@ -22,6 +22,8 @@ RATE: Final = 22050
 LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
 ALARM_FLOOR: Final = 0.5
 ALARMS: Final = frozenset({"alarm", "jackpot"})
+#: What a test of the speakers sounds: steady tones across their range. A test is never silent.
+TONES: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
 OF_PLAY: Final = frozenset({"spin", "stop", "win_1", "win_2", "win_3", "win_4"})
 
 
@@ -61,6 +63,7 @@ SCORES: Final[Mapping[str, tuple[Note, ...]]] = {
     "reminder": _run((_C, _C * 1.4983), 0.22, 0.22),
     "refused": (Note(0, 196, 0.18, 14, 0.5), Note(0.12, 147, 0.3, 10, 0.5)),
     "jackpot": _run((_C * 2, _C * 2.5198) * 8, 0.14, 0.4),
+    **{name: (Note(0, pitch, 1.5, 0.4, 0.5, 0.0),) for name, pitch in TONES.items()},
     "alarm": tuple(Note(i * 0.32, 880 if i % 2 else 660, 0.3, 3, 0.6) for i in range(6)),
 }
 
@@ -79,14 +82,14 @@ def samples(score: tuple[Note, ...]) -> bytes:
 
 
 def loudness(name: str, volume: int) -> float:
-    """How loud a sound is at a volume step; an alarm has a floor."""
-    return max(LEVELS[volume], ALARM_FLOOR) if name in ALARMS else LEVELS[volume]
+    """How loud a sound is at a volume step; an alarm has a floor, and so has a tone of a test."""
+    return max(LEVELS[volume], ALARM_FLOOR) if name in ALARMS or name in TONES else LEVELS[volume]
 
 
 def is_allowed(name: str, view: View) -> bool:
-    """Whether a host lets a sound be heard; an alarm always is (J-17)."""
+    """Whether a host lets a sound be heard; an alarm always is (J-17), and what staff test at the machine."""
     level = "on" if view.snapshot is None else view.snapshot.sound
-    return name in ALARMS or level == "on" or (level == "no_play" and name not in OF_PLAY)
+    return name in ALARMS or name in TONES or level == "on" or (level == "no_play" and name not in OF_PLAY)
 
 
 @cache
@@ -149,7 +152,7 @@ class Sounds:
             return
         for name in sounds_between(before, after, self._theme):
             level = loudness(name, after.volume)
-            if level > 0:
+            if level > 0 and is_allowed(name, after):
                 self._speakers.play(name, level)
 
 
@@ -161,6 +164,8 @@ def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
         names.append("key")
     if after.notices_at > before.notices_at and new and any(n.severity != "info" for n in new.notices):
         names.append("refused")
+    if after.desk.toned_at > before.desk.toned_at:
+        names = [after.desk.tone]  # alone: a key's click would be heard for it
     names += _of_value(before, after)
     if new and new.reminder and (old is None or old.reminder != new.reminder):
         names.append("reminder")

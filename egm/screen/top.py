@@ -30,7 +30,17 @@ _TURN_SECONDS: Final = 8.0
 _PRIZES: Final = 5
 #: What the floor is told; a service page is nobody's business but the attendant's.
 _TOLD: Final = frozenset(
-    {Scene.BOOT, Scene.LOST, Scene.OUT, Scene.DOOR, Scene.TILT, Scene.HANDPAY, Scene.PAYING, Scene.SERVICE}
+    {
+        Scene.BOOT,
+        Scene.LOST,
+        Scene.OUT,
+        Scene.DOOR,
+        Scene.TILT,
+        Scene.HANDPAY,
+        Scene.PAYING,
+        Scene.LOCKED,
+        Scene.SERVICE,
+    }
 )
 
 

@@ -38,6 +38,7 @@ class Scene(StrEnum):
     TILT = "tilt"
     HANDPAY = "handpay"
     PAYING = "paying"
+    LOCKED = "locked"
     SERVICE = "service"
     GAME = "game"
     ATTRACT = "attract"
@@ -119,6 +120,7 @@ class View:
             "tilt": Scene.TILT,
             "handpay": Scene.HANDPAY,
             "paying": Scene.PAYING,
+            "locked": Scene.LOCKED,
             "out_of_service": Scene.OUT,
         }
         if snapshot.state in named:

@@ -1,6 +1,8 @@
 """The attendant's machine: any page drawn from its shape, answered by touch and by the deck alike."""
 
+import array
 from dataclasses import replace
+from itertools import pairwise
 
 import pygame
 import pytest
@@ -13,6 +15,16 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.show import LONGEST
+from egm.screen.sound import (
+    ALARM_FLOOR,
+    RATE,
+    SCORES,
+    TONES,
+    is_allowed,
+    loudness,
+    samples,
+    sounds_between,
+)
 from egm.screen.view import Action, Scene, times
 from tools.gallery import at_rest, pages
 
@@ -143,6 +155,31 @@ def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
     view = opened(rest, pages.pattern("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
     assert (view.desk.touched, wishes) == ({5}, ())
+
+
+def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_silent(rest, theme):
+    picture = Picture(theme)
+    view = opened(rest, pages.pattern("sound"))
+    keys = [t.action.value for t in picture.touches(view) if t.action.name == "tone"]
+    assert keys == [*TONES, "alarm"]
+    assert set(keys) <= set(SCORES)
+    for volume in range(4):
+        view = replace(view, volume=volume, now=view.now + 5)
+        for tone in keys:
+            before = replace(view, now=view.now + 2)
+            view, wishes = touch(picture, before, theme, "tone", tone)
+            assert (sounds_between(before, view, theme), wishes) == ([tone], ())
+            assert loudness(tone, volume) >= ALARM_FLOOR
+    silent = heard(view, view.snapshot.model_copy(update={"sound": "off"}))
+    assert is_allowed("tone_low", silent)
+
+
+@pytest.mark.parametrize(("name", "hertz"), TONES.items())
+def test_a_tone_has_the_pitch_its_key_says(name, hertz):
+    """Counted in the samples themselves: two crossings of zero a period."""
+    data = array.array("h", samples(SCORES[name]))[: RATE // 2]
+    crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
+    assert abs(crossings - hertz) <= 0.01 * hertz + 2
 
 
 def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, theme):

@@ -138,6 +138,7 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
         ("tilt", Scene.TILT),
         ("handpay", Scene.HANDPAY),
         ("paying", Scene.PAYING),
+        ("locked", Scene.LOCKED),
         ("out_of_service", Scene.OUT),
         ("idle", Scene.GAME),
         ("playing", Scene.GAME),
@@ -211,6 +212,27 @@ def test_no_volume_makes_an_alarm_inaudible():
     for volume in range(len(LEVELS)):
         assert loudness("alarm", volume) >= ALARM_FLOOR
         assert loudness("win_1", volume) == LEVELS[volume]
+
+
+@pytest.mark.requirement("J-17")
+def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme):
+    """SAS 03 and 05: all sound off, and game sounds off."""
+    heard_names = []
+
+    class Ears:
+        def play(self, name, _):
+            heard_names.append(name)
+
+    def follow(before, after):
+        heard_names.clear()
+        Sounds(theme, Ears()).follow(before, after)
+        return list(heard_names)
+
+    for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
+        told = heard(rest, snapshot(game, "en", sound=level))
+        pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
+        door = heard(pressed_key, snapshot(game, "en", state="door_open", sound=level))
+        assert follow(told, door) == expected
 
 
 def test_sounds_follow_the_game(rest, game, outcomes, theme):

@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from egm.cabinet.long_odds import long_odds
 from egm.cabinet.residents import Resident
-from egm.link.messages import Decision, GameView, Hello, Play, ProgressiveView, ProgressiveWin, Snapshot
+from egm.link.messages import (
+    Decision,
+    GameView,
+    Hello,
+    Play,
+    PrizeInKind,
+    ProgressiveView,
+    ProgressiveWin,
+    Snapshot,
+)
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard
@@ -247,6 +256,7 @@ def game_scenes(
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
     yield from _level_scenes(rest, game, found, theme)
+    yield from _prize_scene(rest, game, found, theme)
     if is_keno(game):
         yield "marking", _marked(rest, game, theme)
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
@@ -294,6 +304,24 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
         line = times(won, theme)
         assert line is not None
         yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+
+
+def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """A prize in kind being won."""
+    stated = game.presentation.get("merchandise") or ()
+    if not stated or found.little is None:
+        return
+    view = shown(rest, game, found.little)
+    assert view.show is not None
+    first = stated[0]
+    prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
+    play = view.show.play.model_copy(update={"prizes": (prize,)})
+    for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
+        told = play.model_copy(update={"win_cents": cents})
+        won = replace(view, show=replace(view.show, play=told))
+        line = times(won, theme)
+        assert line is not None
+        yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
 def _of_outcome(

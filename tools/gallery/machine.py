@@ -8,8 +8,10 @@ from egm.link.messages import (
     BenchReply,
     GameView,
     Handpay,
+    HostLock,
     Notice,
     PayOut,
+    PrizeInKind,
     Protection,
     Reminder,
     Session,
@@ -63,11 +65,21 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "games", pressed(rest, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
+    hamper = PrizeInKind(
+        id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
+    )
+    for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "cash_instead": True})):
+        told = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
+        yield f"handpay-prize-{name}", stopped(state="handpay", handpay=Handpay.model_validate(told))
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_at=100.0)
     yield from _locked(stopped)
+    yield from _credit(games, game, language)
     yield from _money(games, game, language)
+    for name, cash_out in (("transfer", False), ("cash-out", True)):
+        lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
+        yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_at=100.0)
     yield from _protected(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
     yield "drawer", _drawer(rest)
@@ -112,6 +124,18 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
         values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
         moved = at_rest(games, game, language, notices=(Notice(code=code, values=values),))
         yield f"value-{code}", replace(moved, now=101.2)
+
+
+def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+    """Credit of several kinds, and a rest that buys nothing."""
+    yield "credit-restricted", at_rest(games, game, language, credit_cents=1500, restricted_cents=1500)
+    kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
+    yield "credit-promotional", at_rest(games, game, language, **kinds)
+    accepts = ("language", "service", "residual")
+    yield "residual", at_rest(games, game, language, credit_cents=3, accepts=accepts)
+    closed = (Notice(code="disabled.host", severity="warning"),)
+    shut = {"state": "out_of_service", "notices": closed, "accepts": accepts}
+    yield "residual-out", at_rest(games, game, language, credit_cents=3, **shut)
 
 
 def _drawer(rest: View) -> View:

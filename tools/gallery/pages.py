@@ -165,7 +165,11 @@ def choice() -> ServicePage:
 
 def pattern(kind: str) -> ServicePage:
     """A test of the screen itself."""
-    names = {"display": ("Display test", "Essai de l'écran"), "touch": ("Touch test", "Essai du tactile")}
+    names = {
+        "display": ("Display test", "Essai de l'écran"),
+        "touch": ("Touch test", "Essai du tactile"),
+        "sound": ("Sound test", "Essai du son"),
+    }
     return ServicePage.model_validate(
         {
             "id": kind,
@@ -239,5 +243,6 @@ def every_page() -> Iterator[tuple[str, ServicePage]]:
         choice(),
         pattern("display"),
         pattern("touch"),
+        pattern("sound"),
     ):
         yield f"service-{page.id}", page

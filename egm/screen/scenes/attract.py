@@ -115,7 +115,7 @@ def _said(stage: Stage, play: Play, level: int, win_cents: int) -> tuple[str, st
     won = play.progressives
     if play.prizes:
         value_cents = sum(prize.value_cents for prize in play.prizes)
-        said = stage.texts.say("handpay.prize_value", amount=stage.money(value_cents))
+        said = stage.texts.say("win.worth", amount=stage.money(value_cents))
         return prizes_won(stage, play.prizes), stage.money(win_cents) if play.win_cents else said
     if not won:
         return stage.texts.say(f"win.level_{level}"), stage.money(win_cents)

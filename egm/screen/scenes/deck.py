@@ -12,7 +12,7 @@ from egm.screen.art.paths import Path, arc, box, ellipse
 from egm.screen.layout import DECK
 from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene, View, choosing, playing, reminded, times
 
@@ -66,9 +66,8 @@ def draw_meters(stage: Stage) -> None:
     shown = figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
-    _meter(
-        stage, "credit", say("meter.credit"), shown.credit_cents, shown.credit_cents // max(1, unit), "meter"
-    )
+    credits_ = shown.credit_cents // max(1, unit)
+    _meter(stage, "credit", say("meter.credit"), shown.credit_cents, credits_, "meter", promotional(stage))
     _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
     _meter(
         stage,
@@ -80,25 +79,45 @@ def draw_meters(stage: Stage) -> None:
     )
 
 
-def _meter(stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str) -> None:
+def promotional(stage: Stage) -> str:
+    """What of the credit is promotional, kind by kind: what can only be played is never taken for money."""
+    snapshot, say = stage.view.snapshot, stage.texts.say
+    if snapshot is None:
+        return ""
+    kinds = (
+        ("meter.restricted", snapshot.restricted_cents),
+        ("meter.nonrestricted", snapshot.nonrestricted_cents),
+    )
+    return "  ·  ".join(say(key, amount=stage.money(cents)) for key, cents in kinds if cents)
+
+
+def _meter(
+    stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
+) -> None:
+    """One meter; ``below`` stands under its sum, in as much of the width as it needs."""
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
-    p.text(label, (x + 24, y + 27), Style("strong", "caption", "text_dim"), align="left")
+    rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
+    p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
     key = "meter.credits_one" if credits_ == 1 else "meter.credits"
     p.text(
         stage.texts.say(key, count=stage.texts.number(credits_)),
-        (x + 24, y + h - 28),
+        (x + 24, y + rows[1]),
         Style("strong", "small", "text"),
         align="left",
         width=w * 0.38,
     )
+    if below:
+        p.text(
+            below, (x + w - 24, y + h - 20), Style("strong", "small", "amber"), align="right", width=w - 48
+        )
     bright = stage.theme.colour(colour)
     paint = Linear(
         ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
     )
     p.text(
         stage.money(cents),
-        (x + w - 24, y + h / 2 + 4),
-        Style("numbers", "meter", paint),
+        (x + w - 24, y + rows[2]),
+        Style("numbers", "meter" if not below else "title", paint),
         align="right",
         width=w * 0.58,
     )
@@ -210,6 +229,13 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
             Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150)),
             width=w - 26,
         )
+
+
+def draw_residual_key(stage: Stage) -> None:
+    """In place of the status line: a rest that buys nothing here may be given up (NZ 1.22.40)."""
+    snapshot = stage.view.snapshot
+    amount = stage.money(snapshot.credit_cents if snapshot is not None else 0)
+    draw_button(stage, stage.layout.message, stage.texts.say("key.residual", amount=amount), lit=True)
 
 
 def draw_staff_key(stage: Stage, rect: Rect) -> None:

@@ -1,15 +1,16 @@
-"""The scenes that stop play: door, tilt, hand-pay, paying, out of service, starting, link lost.
+"""The scenes that stop play: door, tilt, hand-pay, paying, a host's lock, out of service, link lost.
 
 Each says what happened, what to do, and who may end it; the credit stays visible below.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import pygame
 
-from egm.link.messages import Handpay, Snapshot, Tilt
+from egm.link.messages import Handpay, HostLock, Snapshot, Tilt
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
@@ -19,20 +20,20 @@ from egm.screen.scenes.stage import BLACK, Stage, spoken
 from egm.screen.scenes.value import draw_moving
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Scene
+from egm.screen.view import Scene, seconds_since
 
 #: Colour and sign of each scene; the sign's shape tells them apart without colour.
 _SIGNS: Final = {
     Scene.BOOT: ("info", "clock"),
     Scene.LOST: ("info", "clock"),
     Scene.PAYING: ("emerald", "note"),
+    Scene.LOCKED: ("info", "clock"),
     Scene.HANDPAY: ("gold", "note"),
     Scene.DOOR: ("alarm", "door"),
     Scene.TILT: ("amber", "warning"),
     Scene.OUT: ("steel", "stop"),
 }
 
-_MONEY: Final = frozenset({Scene.HANDPAY, Scene.PAYING})
 #: Who may clear a fault, from the easiest to the hardest.
 _CLEARING: Final = ("self", "attendant", "technician", "memory_clear")
 
@@ -57,19 +58,22 @@ def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
     """The height of a plate that holds all its words."""
     style = Style("text", "body", "text")
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
-    head = 210 + (0 if not words.large else 126 if scene in _MONEY else 84)
+    head = 210 + (0 if not words.large else 126 if words.money else 84)
     moving = 150 if scene is Scene.PAYING and _way(stage) else 0
     return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + 104 + moving
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a lock-up says: its title, one large line, the explanation, and who ends it; empty: none."""
+    """What a lock-up says: its title, one large line (a sum, or words), the explanation, and who ends it."""
 
     title: str
     large: str = ""
     lines: tuple[str, ...] = ()
     who: str = ""
+    money: bool = False
+    sign: str = ""
+    """The sign above it, where it is not its scene's own."""
 
 
 def words_of(stage: Stage, scene: Scene) -> Words:
@@ -81,6 +85,8 @@ def words_of(stage: Stage, scene: Scene) -> Words:
         return _tilts(stage, snapshot.tilts)
     if scene is Scene.OUT and snapshot is not None:
         return _out(stage, snapshot)
+    if scene is Scene.LOCKED and snapshot is not None and snapshot.lock is not None:
+        return _locked(stage, snapshot.lock)
     doors = "  ·  ".join(_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
@@ -89,7 +95,8 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),)),
+        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
+        Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: Words(say("lost.title"), "", (say("lost.say"),)),
     }.get(scene, Words(say("boot.title"), "", (starting,)))
 
@@ -98,7 +105,8 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     if not prizes:
-        return Words(title, stage.money(handpay.amount_cents), (said, wait), say("handpay.attendant"))
+        sum_ = stage.money(handpay.amount_cents)
+        return Words(title, sum_, (said, wait), say("handpay.attendant"), money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -110,7 +118,16 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
         ),
         wait,
     )
-    return Words(title, prize_names(stage, prizes), lines, say("handpay.attendant_prize"))
+    return Words(title, prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift")
+
+
+def _locked(stage: Stage, lock: HostLock) -> Words:
+    """Why the machine stands still, who holds it, and that it goes on by itself."""
+    say = stage.texts.say
+    seconds = max(0, math.ceil(-seconds_since(stage.view, lock.until_utc)))
+    what = "locked.cash_out" if lock.cash_out else "locked.transfer"
+    lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
+    return Words(say("locked.title"), say(what), lines)
 
 
 def _door(stage: Stage, door: str) -> str:
@@ -160,25 +177,24 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p.art(("plate", scene), (x, y, w, h), lambda size: _panel(size, (w, h), colour))
     sign = 132.0
     p.art(
-        ("sign", scene),
+        ("sign", scene, words.sign),
         (x + w / 2 - sign / 2, y - sign * 0.42, sign, sign),
-        lambda size: _sign(size, _SIGNS[scene][1], colour),
+        lambda size: _sign(size, words.sign or _SIGNS[scene][1], colour),
     )
     title, large, lines, who = words.title, words.large, words.lines, words.who
     top = y + 148
     p.text(title, (x + w / 2, top), Style("heavy", "title", "text"), width=w - 100)
     top += 62
     if large:
-        money = scene in _MONEY
         style = (
             Style("numbers", "hero", "meter")
-            if money
+            if words.money
             else Style(
                 "heavy", "title", mix(colour, (255, 255, 255, 255), 0.35 if scene is not Scene.OUT else 0.75)
             )
         )
-        p.text(large, (x + w / 2, top + (52 if money else 28)), style, width=w - 120)
-        top += 126 if money else 84
+        p.text(large, (x + w / 2, top + (52 if words.money else 28)), style, width=w - 120)
+        top += 126 if words.money else 84
     for line in lines:
         top += (
             p.paragraph(
@@ -197,7 +213,7 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     elif scene is Scene.PAYING and _way(stage):
         since = stage.view.now - stage.view.scene_at
         draw_moving(stage, _way(stage), (x + w / 2 - 110, y + h - 196, 220, 170), since % 3.2, leaving=True)
-    elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING}:
+    elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING, Scene.LOCKED}:
         _beads(stage, (x, y, w, h), colour)
 
 
@@ -264,6 +280,12 @@ def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
         ink.fill(box(30, 20, 40, 60, 3), dark)
         ink.fill([(32, 22), (58, 30), (58, 86), (32, 78)], (255, 255, 255, 255))
         ink.fill(ellipse(53, 57, 3.2), dark)
+    elif kind == "gift":
+        ink.fill(box(23, 42, 54, 36, 4), dark)
+        ink.fill(box(19, 36, 62, 12, 3), dark)
+        ink.fill(box(46, 36, 8, 42), mix(colour, (255, 255, 255, 255), 0.6))
+        for side in (-1, 1):
+            ink.stroke(ellipse(50 + side * 10, 28, 9, 7), 4.5, dark)
     elif kind == "note":
         ink.fill(box(20, 34, 60, 33, 5), dark)
         ink.stroke(box(24, 38, 52, 25, 3), 2, mix(colour, (255, 255, 255, 255), 0.6))

@@ -14,7 +14,8 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
 from egm.screen.scenes.listing import draw_listing, listing
-from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.sound import TONES
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
@@ -24,6 +25,7 @@ _KEY: Final = 66.0
 _GAP: Final = 14.0
 #: What a keyboard needs, its label and field included.
 _KEYBOARD: Final = 580.0
+_TONE_SECONDS: Final = 1.5
 _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
@@ -117,6 +119,8 @@ def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
         found += listing(stage, page, laid.body).touches(stage.view.desk.sheet)
     if page.prompt is not None and laid.prompt is not None:
         found += keypad_keys(stage, page.prompt, laid.prompt)
+    if page.pattern == "sound":
+        found += [(rect, Action("tone", tone)) for tone, rect in _tones(laid.body).items()]
     if page.pattern == "touch":
         found += [(rect, Action("target", i)) for i, rect in enumerate(_targets(laid.body))]
     return found
@@ -141,6 +145,8 @@ def draw_service(stage: Stage) -> None:
         draw_keypad(stage, page.prompt, laid.prompt)
     if page.pattern == "display":
         _bars(stage, laid.body)
+    elif page.pattern == "sound":
+        _speakers(stage, laid.body)
     elif page.pattern == "touch":
         for i, rect in enumerate(_targets(laid.body)):
             _target(stage, rect, on=i in stage.view.desk.touched)
@@ -207,6 +213,26 @@ def _bars(stage: Stage, rect: Rect) -> None:
         stage.painter.shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
     ramp = Linear(((0, BLACK), (1, WHITE)), sideways=True)
     stage.painter.shade((x, y + h * 0.72, w, h * 0.28), ramp)
+
+
+def _tones(rect: Rect) -> dict[str, Rect]:
+    """Where the keys of the tones stand, the alarm last: it is what must be heard across the floor."""
+    x, y, w, h = rect
+    names = (*TONES, "alarm")
+    step = h / len(names)
+    tall = min(104.0, step - 14)
+    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, tall) for i, name in enumerate(names)}
+
+
+def _speakers(stage: Stage, rect: Rect) -> None:
+    """A key a tone; the one that sounds now is lit."""
+    desk, now = stage.view.desk, stage.view.now
+    for name, place in _tones(rect).items():
+        hertz = stage.texts.number(round(TONES.get(name, 0)))
+        words = stage.texts.say(f"page.{name}", hertz=hertz)
+        draw_button(
+            stage, place, words, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
+        )
 
 
 def _targets(rect: Rect) -> list[Rect]:

@@ -1,6 +1,6 @@
 """Electronic transfers: each identifier moves value once; locks hold and end; promotions expire."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from machine_room import Room, ScriptedChance
@@ -11,6 +11,7 @@ from egm.cabinet.host.model import HostMoney, Order, TransferKind, TransferStatu
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.host.transfers import HISTORY
 from egm.cabinet.states import Event, State
+from egm.cabinet.view import snapshot
 from meters.recall import log, story
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
@@ -253,6 +254,9 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     assert room.state is State.LOCKED
     room.play()
     assert room.notice == "refused.locked"
+    lock = snapshot(room.engine, fingerprint="").lock
+    until = room.clock.now() + timedelta(seconds=5)
+    assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(room, cashable=500, if_locked=True, lock_after=True) is Status.FULL
     assert (room.state, room.port.locked) == (State.LOCKED, True)
     assert ask(room, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL

@@ -1,0 +1,153 @@
+"""What a player is told of his credit, of prizes that are things, and of who holds the machine still."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.link.messages import Handpay, HostLock, Intent, PrizeInKind
+from egm.screen.controls import by_name
+from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.pressing import pressed
+from egm.screen.scenes.deck import promotional
+from egm.screen.scenes.glass import status
+from egm.screen.scenes.help import sheets
+from egm.screen.scenes.lockup import words_of
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from egm.screen.view import Action, Page, Scene, times
+from tools.gallery import NOON, at_rest, shown, snapshot
+
+HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
+
+
+@pytest.fixture
+def game(published):
+    return next(game for game in published if game.id == "orchard-picnic")
+
+
+@pytest.fixture
+def rest(published, game):
+    return at_rest(published, game, "en")
+
+
+def stage(view, theme, language="en", layout=LANDSCAPE):
+    return Stage(Painter(theme), Texts(language), layout, view)
+
+
+def drawn(view, theme, layout=LANDSCAPE):
+    picture = Picture(theme, scale=0.4, layout=layout)
+    surface = pygame.Surface(picture.pixels)
+    picture.draw(surface, view)
+    return surface.get_view("2").raw
+
+
+# ---------------------------------------------------------------------------------------------- credit
+@pytest.mark.requirement("F-03", "D-12")
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_promotional_credit_is_never_taken_for_money(published, game, theme, layout):
+    plain = at_rest(published, game, "en", credit_cents=2000)
+    assert promotional(stage(plain, theme)) == ""
+    kinds = {"credit_cents": 2000, "restricted_cents": 500, "nonrestricted_cents": 300}
+    view = at_rest(published, game, "en", **kinds)
+    assert promotional(stage(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
+    assert "5,00" in promotional(stage(view, theme, "fr"))
+    assert drawn(view, theme, layout) != drawn(plain, theme, layout)
+
+
+@pytest.mark.requirement("F-10")
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and_nowhere_else(
+    published, game, theme, layout
+):
+    picture = Picture(theme, layout=layout)
+    middle = (layout.message[0] + layout.message[2] / 2, layout.message[1] + layout.message[3] / 2)
+    for state in ("idle", "out_of_service"):
+        view = at_rest(published, game, "en", state=state, credit_cents=3, accepts=("residual",))
+        touched = picture.touched(view, *middle)
+        assert touched == Action("residual")
+        assert pressed(view, touched, theme)[1] == (Intent(name="residual"),)
+        assert drawn(view, theme, layout) != drawn(
+            at_rest(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
+        )
+    refused = at_rest(published, game, "en", credit_cents=3, accepts=("cash_out",))
+    assert picture.touched(refused, *middle) is None
+    covered = replace(view, page=Page.HELP)
+    assert picture.touched(covered, *middle) != Action("residual")
+    assert by_name("KeyR") == Action("residual")
+
+
+# ---------------------------------------------------------------------------------------------- locks
+@pytest.mark.parametrize(("cash_out", "said"), [(False, "account"), (True, "cash-out")])
+def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
+    lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
+    view = heard(replace(rest, page=Page.HELP), snapshot(game, "en", state="locked", lock=lock, accepts=()))
+    assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
+    words = words_of(stage(view, theme), Scene.LOCKED)
+    assert said in words.large
+    assert "floor" in words.lines[0]
+    assert "in 10 s" in words.lines[1]
+    later = replace(view, now=view.now + 4)
+    assert "in 6 s" in words_of(stage(later, theme), Scene.LOCKED).lines[1]
+    over = replace(view, now=view.now + 60)
+    assert "in 0 s" in words_of(stage(over, theme), Scene.LOCKED).lines[1]
+    assert words_of(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
+    assert drawn(view, theme) != drawn(rest, theme)
+
+
+def test_a_lock_that_says_no_more_is_still_a_lock(rest, game, theme):
+    view = heard(rest, snapshot(game, "en", state="locked", accepts=()))
+    assert words_of(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
+
+
+# ---------------------------------------------------------------------------------------------- prizes in kind
+@pytest.mark.requirement("C-03")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, language):
+    view = at_rest(published, game, language)
+    pages = sheets(stage(view, theme, language))
+    texts = Texts(language)
+    [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
+    heard_words = []
+    on = stage(view, theme, language)
+    on.painter.surface = pygame.Surface((1920, 1080))
+    paragraph = on.painter.paragraph
+    on.painter.paragraph = lambda words, *rest_, **more: (
+        heard_words.append(words) or paragraph(words, *rest_, **more)
+    )
+    page.draw(on, LANDSCAPE.sheet)
+    prize = game.presentation["merchandise"][0]
+    assert heard_words[:2] == [prize["name"][language], prize["description"][language]]
+    assert "120" in heard_words[2]
+
+
+def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].loss)
+    play = view.show.play.model_copy(update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0})
+    won = replace(view, show=replace(view.show, play=play))
+    line = times(won, theme)
+    assert line.level == len(theme.celebration_levels) - 1
+    assert line.rolled > line.spun, "it is celebrated as long as a win of money"
+    after = replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+    assert status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
+    assert drawn(after, theme) != drawn(replace(view, now=after.now), theme)
+
+
+@pytest.mark.requirement("F-06", "C-03")
+@pytest.mark.parametrize(
+    ("language", "name", "choice"),
+    [("en", "Orchard hamper", "in money instead"), ("fr", "Panier du verger", "en argent")],
+)
+def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, theme, language, name, choice):
+    for cash, amount_cents in ((False, 0), (True, 1850)):
+        owed = Handpay(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
+        view = at_rest(published, game, language, state="handpay", handpay=owed)
+        words = words_of(stage(view, theme, language), Scene.HANDPAY)
+        told = " ".join(words.lines)
+        assert (words.large, words.money) == (name, False)
+        assert "120" in told
+        assert (choice in told) is cash
+        assert ("18" in told) is bool(amount_cents)
