@@ -59,6 +59,7 @@ NAMES: Final[Mapping[str, Names]] = {
         "Money Out": ("money_out",),
         "Cash Box": ("coin_drop",),
         "Residual Credits Removed": ("residual_removed",),
+        "Residual Credits Won": ("residual_won",),
         "Games Played": ("games_played",),
     },
 }

@@ -15,6 +15,7 @@ from egm.cabinet import (
     play,
     progressives,
     protection,
+    residuals,
     value_in,
 )
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
@@ -37,6 +38,7 @@ _MODULES: Final = (
     mysteries,
     level_moves,
     protection,
+    residuals,
     value_in,
     pay_out,
     hand_pays,

@@ -290,6 +290,7 @@ OWN: Final[tuple[Row, ...]] = (
         Row(state, Event.MACHINE_CHECKED, ("authorised",), ("record_machine_check",), Next.SAME)
         for state in _FILLING_IN
     ),
+    Row(State.IDLE, Event.RESIDUAL, ("residual_may_be_played",), ("play_residual",), Next.SAME),
     *(
         row
         for state in (State.IDLE, State.OUT_OF_SERVICE)

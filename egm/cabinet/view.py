@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from egm.cabinet import level_views, merchandise, progressives, protection
+from egm.cabinet import level_views, merchandise, progressives, protection, residuals
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
@@ -63,6 +63,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         if paying is None
         else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
         lock=_lock(cabinet),
+        residual=residuals.view(cabinet),
         doors_open=cabinet.doors_open,
         progressives=level_views.views(cabinet),
         defect=cabinet.profile.pay_out.defect,

@@ -128,6 +128,17 @@ class HostLock(_Message):
     until_utc: str
 
 
+class Residual(_Message):
+    """A rest of credit that buys nothing here, and what :class:`Intent` ``residual`` does with it.
+
+    ``prize_cents`` 0: it is given up. Else it is staked: ``amount_cents`` chances in ``prize_cents`` of that
+    prize.
+    """
+
+    amount_cents: int
+    prize_cents: int = 0
+
+
 class PayOut(_Message):
     """Credits on their way out: ``way`` is ``ticket``, ``coins``, or one the screen has no picture for."""
 
@@ -205,6 +216,7 @@ class Snapshot(_Message):
     handpay: Handpay | None = None
     paying: PayOut | None = None
     lock: HostLock | None = None
+    residual: Residual | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""
@@ -264,8 +276,8 @@ class Intent(_Message):
     ``denomination`` (value: minor units); ``cash_out``;
     ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
     attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
-    options ``of``: ``minutes`` or ``cents``); ``residual`` (give up credit too small for
-    anything); ``menu`` (open the service menu); ``answer`` (to the page that
+    options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or stake credit too
+    small for anything); ``menu`` (open the service menu); ``answer`` (to the page that
     is open: see :mod:`egm.link.pages`). A wish the state table refuses comes back as a notice
     ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """

@@ -165,8 +165,9 @@ class PayOut(_Table):
     """A game the machine could not finish: refund the stake (Québec s.95), or keep it for a decision."""
     rest: Literal["stays", "next_way"] = "next_way"
     """What the hopper could not pay in whole coins: it goes the next way by itself, or stays (MS 8-2.3)."""
-    residual: bool = False
-    """The player may give up a rest too small to be played or paid in coins (NZ 1.22.40); it is metered."""
+    residual: Literal["stays", "given_up", "played"] = "stays"
+    """A rest too small to be played or paid in coins stays; or the player may give it up; or stake it on one
+    draw for the least that can be used here, at even odds (NZ 1.22.40). Both are metered."""
 
 
 class ByHand(_Table):

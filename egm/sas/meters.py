@@ -16,7 +16,7 @@ _TICKETS_IN: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.valu
 _TICKETS_OUT: Final = ("ticket_out.cashable.value", "ticket_out.promo_restricted.value")
 _AFT_IN: Final = ("aft_in.cashable.value", "aft_in.promo_restricted.value", "aft_in.promo_cashable.value")
 _AFT_OUT: Final = ("aft_out.cashable.value", "aft_out.promo_restricted.value", "aft_out.promo_cashable.value")
-_MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus")
+_MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_won")
 _ATTENDANT_WINS: Final = ("att_jackpot", "att_progressive", "att_bonus")
 _CANCELLED: Final = (
     "att_cancel_credit",

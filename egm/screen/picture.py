@@ -144,7 +144,8 @@ class Picture:
 
 def _leaves_a_rest(view: View) -> bool:
     """Whether the player may give up a rest now, and nothing else is asked of him."""
-    return view.accepts("residual") and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
+    rests = view.snapshot is not None and view.snapshot.residual is not None and view.accepts("residual")
+    return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 
 def _player(stage: Stage, scene: Scene) -> None:

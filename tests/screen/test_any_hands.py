@@ -17,7 +17,7 @@ from tools.gallery.machine import machine_scenes
 
 #: Wishes a screen may send; the machine refuses the ones it does not take.
 WISHES = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
-WISHES |= {"acknowledge", "limit", "menu", "answer"}
+WISHES |= {"acknowledge", "limit", "residual", "menu", "answer"}
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])

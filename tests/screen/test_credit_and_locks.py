@@ -5,14 +5,14 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.link.messages import Handpay, HostLock, Intent, PrizeInKind
+from egm.link.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
 from egm.screen.controls import by_name
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
-from egm.screen.scenes.deck import promotional
+from egm.screen.scenes.deck import promotional, residual_words
 from egm.screen.scenes.glass import status
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.lockup import words_of
@@ -65,8 +65,11 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
 ):
     picture = Picture(theme, layout=layout)
     middle = (layout.message[0] + layout.message[2] / 2, layout.message[1] + layout.message[3] / 2)
+    rest = Residual(amount_cents=3)
     for state in ("idle", "out_of_service"):
-        view = at_rest(published, game, "en", state=state, credit_cents=3, accepts=("residual",))
+        view = at_rest(
+            published, game, "en", state=state, credit_cents=3, residual=rest, accepts=("residual",)
+        )
         touched = picture.touched(view, *middle)
         assert touched == Action("residual")
         assert pressed(view, touched, theme)[1] == (Intent(name="residual"),)
@@ -78,6 +81,14 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
     covered = replace(view, page=Page.HELP)
     assert picture.touched(covered, *middle) != Action("residual")
     assert by_name("KeyR") == Action("residual")
+
+
+@pytest.mark.requirement("C-12", "F-10")
+def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(published, game, theme):
+    view = at_rest(published, game, "en", residual=Residual(amount_cents=3, prize_cents=5))
+    assert "3 chances in 5 to win $0.05" in residual_words(stage(view, theme))
+    view = at_rest(published, game, "fr", residual=Residual(amount_cents=3, prize_cents=5))
+    assert "3 chances sur 5" in residual_words(stage(view, theme, "fr"))
 
 
 # ---------------------------------------------------------------------------------------------- locks

@@ -9,6 +9,7 @@ from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, c
 from meters.entry import GENESIS_HASH, canonical, decode
 from meters.keys import fingerprint
 from meters.ledger import Ledger
+from tools.audit import residuals
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
 from tools.audit.prizes import PrizeAudit
@@ -142,6 +143,7 @@ class Auditor:
         self._games.see(entry)
         self._levels.see(entry)
         self._prizes.see(entry)
+        residuals.see(entry, self._fault)
 
     def _check_chain(self, entry: StoredEntry) -> None:
         expected = self._ledger.sequence + 1

@@ -14,6 +14,7 @@ from egm.link.messages import (
     PrizeInKind,
     Protection,
     Reminder,
+    Residual,
     Session,
     Tilt,
 )
@@ -132,10 +133,13 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
     yield "credit-promotional", at_rest(games, game, language, **kinds)
     accepts = ("language", "service", "residual")
-    yield "residual", at_rest(games, game, language, credit_cents=3, accepts=accepts)
+    rest = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
+    yield "residual", at_rest(games, game, language, **rest)
+    staked = Residual(amount_cents=3, prize_cents=5)
+    yield "residual-played", at_rest(games, game, language, **{**rest, "residual": staked})
     closed = (Notice(code="disabled.host", severity="warning"),)
-    shut = {"state": "out_of_service", "notices": closed, "accepts": accepts}
-    yield "residual-out", at_rest(games, game, language, credit_cents=3, **shut)
+    shut = {"state": "out_of_service", "notices": closed, **rest}
+    yield "residual-out", at_rest(games, game, language, **shut)
 
 
 def _drawer(rest: View) -> View:

@@ -149,7 +149,12 @@ REGISTERS: Final[Mapping[str, Register]] = {
             "F-14; QC s.95",
             where={"ruling": "defect"},
         ),
-        Register("residuals", ("residual.removed",), ("amount_cents",), "F-10; NZ 1.22.40"),
+        Register(
+            "residuals",
+            ("residual.removed", "residual.played"),
+            ("event", "amount_cents", "prize_cents", "won_cents"),
+            "F-10; NZ 1.22.40",
+        ),
     )
 }
 

@@ -252,29 +252,6 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
     cabinet.conversation = None
 
 
-# ---------------------------------------------------------------------------------------------- residuals
-def residual_may_go(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The place takes residuals, and the credit buys no game here and no coin."""
-    least_cents = [
-        min(denominations) * min(cabinet.games[game_id].bet_options)
-        for game_id, denominations in cabinet.denominations_cents.items()
-    ]
-    coin_cents = cabinet.profile.coins.hopper_cents
-    smallest_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
-    return cabinet.profile.pay_out.residual and 0 < cabinet.credit_cents < smallest_cents
-
-
-def remove_residual(cabinet: Cabinet, _: Occurrence) -> None:
-    """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
-    amount_cents = cabinet.credit_cents
-    cabinet.record(
-        "residual.removed",
-        transfers=cabinet.take(amount_cents, "house:residual"),
-        counts={"residuals": 1},
-        story={"amount_cents": amount_cents},
-    )
-
-
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     complement_is_sound,
     credits_are_unclaimed,
@@ -284,7 +261,6 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     prize_is_forfeit,
     credits_are_forfeit,
     game_cannot_end,
-    residual_may_go,
 )
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     pay_complement,
@@ -295,5 +271,4 @@ EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     forfeit_prize,
     forfeit_credits,
     refund_game,
-    remove_residual,
 )

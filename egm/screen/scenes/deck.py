@@ -232,10 +232,22 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
 
 
 def draw_residual_key(stage: Stage) -> None:
-    """In place of the status line: a rest that buys nothing here may be given up (NZ 1.22.40)."""
-    snapshot = stage.view.snapshot
-    amount = stage.money(snapshot.credit_cents if snapshot is not None else 0)
-    draw_button(stage, stage.layout.message, stage.texts.say("key.residual", amount=amount), lit=True)
+    """In place of the status line: a rest that buys nothing here may be given up, or played off."""
+    draw_button(stage, stage.layout.message, residual_words(stage), lit=True)
+
+
+def residual_words(stage: Stage) -> str:
+    """What becomes of the rest; where it is staked, its chances and its prize before the bet (C-12)."""
+    snapshot, say = stage.view.snapshot, stage.texts.say
+    rest = snapshot.residual if snapshot is not None else None
+    if rest is None:
+        return ""
+    amount, prize = stage.money(rest.amount_cents), stage.money(rest.prize_cents)
+    if not rest.prize_cents:
+        return say("key.residual", amount=amount)
+    return say(
+        "key.residual_play", amount=amount, chances=rest.amount_cents, of=rest.prize_cents, prize=prize
+    )
 
 
 def draw_staff_key(stage: Stage, rect: Rect) -> None:

@@ -360,7 +360,7 @@ def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
 def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so(coins, tmp_path):
     profile = tmp_path / "residual.toml"
     text = (tmp_path / "coins.toml").read_text()
-    profile.write_text(text.replace("[pay_out]", "[pay_out]\nresidual = true"))
+    profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
     room = Room(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
     room.ledgers.coins.coins_in(((25, True),), 1)
     for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
