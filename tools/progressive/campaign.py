@@ -3,9 +3,10 @@
 A scenario is a level of its own that two machines feed and hit while, as its seed says, the broker is killed,
 the controller is killed between any two of its statements or cut off from its store while a second one takes
 over, clocks go wrong, machines are killed after any step of a hit, wires are parted, and what is said on the
-way is lost, late, doubled and mixed up. Then everything is mended, and must come to rest with every wager
-counted once, every hit paid once with the amount that was locked for it and no less than was shown, and every
-level adding up to the fraction. Meanwhile a witness reads every value published.
+way is lost, late, doubled and mixed up. Every third level is a mystery: the controllers decide who wins it,
+each by the secret that the one before it had sealed. Then everything is mended, and must come to rest with
+every wager counted once, every hit paid once with the amount that was locked for it and no less than was
+shown, and every level adding up to the fraction. Meanwhile a witness reads every value published.
 
 A scenario has a limit: one that stands still is a finding, told with what every task was waiting for, and
 ends the campaign.
@@ -22,7 +23,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.pools import Keeper, Pool
 from egm.progressive.slots import LinkSlot
@@ -40,6 +41,8 @@ STAKE_CENTS: Final = 25
 SCENARIO_SECONDS: Final = 180.0
 _CLEANING_ATTEMPTS: Final = 10
 _HIT_CHANCE: Final = 0.12
+#: One level in so many is a mystery.
+_MYSTERIES: Final = 3
 _WAGERS: Final = 12
 _PARTED_SECONDS: Final = 0.2
 #: Now and then, longer than the broker and the machines take to give a silent connection up.
@@ -193,14 +196,23 @@ def _named(result: Campaign, what: str) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- a scenario
 def _level(number: int, dice: random.Random) -> LevelDefinition:
+    """A level of its own; every third is a mystery, which the controller decides after some few wagers."""
+    mystery = number % _MYSTERIES == _MYSTERIES - 1
+    base_cents = dice.choice((100, 1_000, 50_000))
+    increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
+    ceiling_cents = dice.choice((None, 60_000))
+    if mystery:
+        ceiling_cents = base_cents + max(1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS)))
     terms = Terms(
-        base_cents=dice.choice((100, 1_000, 50_000)),
-        increment=Fraction(dice.randrange(1, 40), dice.randrange(41, 400)),
+        base_cents=base_cents,
+        increment=increment,
         hidden=dice.choice((Fraction(0), Fraction(1, 97))),
-        ceiling_cents=dice.choice((None, 60_000)),
+        ceiling_cents=ceiling_cents,
+        mystery=mystery,
     )
     name = f"S{number}"
-    chance = Chance(stake_cents=STAKE_CENTS, odds=Fraction(1, 1000))
+    odds = mystery_odds(terms, STAKE_CENTS) if mystery else Fraction(1, 1000)
+    chance = Chance(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, chance=chance
     )
@@ -375,6 +387,7 @@ def _reckon(definition: LevelDefinition, seats: list[Seat], floor: _Floor) -> No
     if sorted(line.place for line in register.values()) != list(range(1, len(register) + 1)):
         wrong.append(f"{definition.id}: hits without an order of their own")
     wrong += [f"{seat.serial}: {text}" for seat in seats for text in seat.memory.complaints]
+    result.happened["mystery prize won"] += len(hits) if terms.mystery else 0
     result.wagers += wagers
     result.hits += len(hits)
     result.paid_cents += sum(hit.paid_cents or 0 for hit in hits.values())

@@ -152,7 +152,8 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
         return
     turns = prize.turns - prize.turns_before
     reached = prize.start + prize.lifted + turns * trigger.step
-    if reached < trigger.amount or (not prize.lifted and reached - trigger.step >= trigger.amount):
+    before = not prize.lifted and turns > 1 and reached - trigger.step >= trigger.amount
+    if reached < trigger.amount or before:
         raise MysteryError(f"{what}: {trigger.amount} was not reached first by turn {turns}")
     hit = session.claim(prize.claim)
     if hit is None or session.turn(prize.level, prize.turns) != (hit.machine, hit.after):

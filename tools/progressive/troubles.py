@@ -25,6 +25,7 @@ from tools.progressive.controller import Controller
 from tools.progressive.machine import Memory, SimulatedMachine
 from tools.progressive.serve import Service
 from tools.progressive.store import DeposedError, Row, SqliteStore, Store, StoreBusyError, StoreLostError
+from tools.progressive.vault import Vault
 
 #: Between two attempts to connect, and between two values.
 QUICK_SECONDS: Final = 0.02
@@ -37,6 +38,8 @@ _FAST: Final = 40
 _STALE_NS: Final = 5_000_000_000
 _STATEMENTS_MAX: Final = 60
 _LATE_SECONDS: Final = 0.1
+#: Of the mystery levels' secrets: every controller of one store has the same.
+_KEY: Final = bytes(range(32))
 
 
 class Killed(BaseException):
@@ -219,6 +222,7 @@ class Office:
         self._dice = dice
         self._happened = happened
         self._skew = timedelta()
+        self._vault = Vault(_KEY)
         self._deposed: list[_Term] = []
         self._term = self._take_over(self._open())
 
@@ -241,7 +245,7 @@ class Office:
         self._term.deadly = 0
 
     def _take_over(self, store: Store) -> _Term:
-        term = _Term(store, Controller(store, lambda: datetime.now(UTC) + self._skew))
+        term = _Term(store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._vault))
         honest = store.run
 
         def run(sql: str, *values: Any) -> list[Row]:

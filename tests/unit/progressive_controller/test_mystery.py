@@ -221,6 +221,15 @@ def test_a_void_game_s_prize_goes_back_and_the_next_one_still_must_be_won_by_the
     floor.controller.check()
 
 
+def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager(floor):
+    winner, told = floor.until_won("EGM-1")
+    floor.commit(winner, told.won[0], way="void")  # back it comes: to the ceiling, the rest to the overflow
+    assert floor.give("EGM-1").won[0].amount_cents == 105
+    assert floor.record().level.shown_cents == 105  # the overflow has filled the new prize
+    assert floor.give("EGM-1").won[-1].amount_cents == 105
+    floor.controller.check()
+
+
 @pytest.mark.requirement("I-12", "I-13")
 def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held(floor):
     floor.controller.open_levels([level("more")])
