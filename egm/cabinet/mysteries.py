@@ -54,6 +54,21 @@ def record_mystery(cabinet: Cabinet, occurrence: Occurrence) -> None:
         _pay_by_hand(cabinet, earlier, level, won)
 
 
+def tell_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The screen is told the open game again, with the amount now locked (AR 29.1(b))."""
+    game = open_game(cabinet)
+    if game is not None and any(
+        award.claim == occurrence.values["claim"] for award in progressives.awards(cabinet, game)
+    ):
+        _tell(cabinet)
+
+
+def _tell(cabinet: Cabinet) -> None:
+    told = play.message(cabinet, resumed=False)
+    if told is not None:
+        cabinet.outbox.show(told)
+
+
 # ---------------------------------------------------------------------------------------------- which game
 def _fed(game: dict[str, Any], level: str, sequence: int) -> bool:
     return any(share["pool"] == level and share.get("sequence") == sequence for share in game.get("fed", ()))
@@ -137,9 +152,7 @@ def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
     )
     cabinet.told_game = {**game, "hits": [*game.get("hits", ()), hit]}
     _warn(cabinet, story)
-    told = play.message(cabinet, resumed=False)
-    if told is not None:
-        cabinet.outbox.show(told)
+    _tell(cabinet)
 
 
 def _note(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won, way: str) -> None:
@@ -184,4 +197,4 @@ def _warn(cabinet: Cabinet, story: dict[str, Any]) -> None:
 
 
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = ()
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_mystery,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_mystery, tell_award)

@@ -350,7 +350,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
     game = open_game(cabinet)
     conversation: Conversation | None = cabinet.conversation
-    if game is None or conversation is None:
+    if game is None or (conversation is None and cabinet.recall(Key.AWAITING) is None):
         return None
     outcome = game["outcome"]
     if outcome is not None:
@@ -365,7 +365,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
             display=outcome["display"],
             resumed=resumed,
         )
-    decision = conversation.decision
+    decision = None if conversation is None else conversation.decision
     if decision is None:
         return None
     return messages.Decision(

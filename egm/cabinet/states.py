@@ -46,7 +46,7 @@ FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
     (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
-    (Event.AWARD_LOCKED, ("record_award",), Next.SAME),
+    (Event.AWARD_LOCKED, ("record_award", "tell_award"), Next.SAME),
     (Event.CLAIM_CLOSED, ("close_claim",), Next.SAME),
     (Event.MYSTERY_WON, ("record_mystery",), Next.STANDING),
     (Event.LEVELS_MOVED, ("show_levels",), Next.SAME),

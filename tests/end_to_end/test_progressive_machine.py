@@ -34,16 +34,17 @@ SERIAL = "EGM-0000001"
 STAKE_CENTS = 50
 
 
-def cabinet_of(broker):
-    """What makes the demonstration cabinet one with the test game alone, its top level linked."""
+def cabinet_of(broker, linked="top", name="TOP"):
+    """What makes the demonstration cabinet one with the test game alone, one of its levels linked."""
     slot = broker.slot(SERIAL)
 
     def alone(text):
         return text[: text.index("[[games]]")] + text[text.index("[devices.bill]") :]
 
-    levels = f'level = "top"\nkind = "linked"\nstakes = {{ {STAKE_CENTS} = "TOP" }}\n', 'level = "luck"\n'
+    shared = f'kind = "linked"\nstakes = {{ {STAKE_CENTS} = "{name}" }}\n'
     own = "".join(
-        f'[[progressives]]\ngame = "three-levels"\n{each}' for each in (*levels, 'level = "mystery"\n')
+        f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\n{shared if level == linked else ""}'
+        for level in ("top", "luck", "mystery")
     )
     link = (
         f'[progressive_link]\nport = {slot.port}\nauthority = "{slot.authority}"\n'
@@ -102,14 +103,14 @@ def _all_paid(folder, wagers):
     raise AssertionError("the controller does not hear of everything")
 
 
-def level_is(status):
+def level_is(status, name="TOP"):
     return lambda m: (
-        isinstance(m, Snapshot) and any(each.id == "TOP" and each.status == status for each in m.progressives)
+        isinstance(m, Snapshot) and any(each.id == name and each.status == status for each in m.progressives)
     )
 
 
-async def one_game(person):
-    """From the button to the end, a jar chosen where the game asks; whether it won the top level."""
+async def one_game(person, level="top"):
+    """From the button to the end, a jar chosen where the game asks; whether it won the level."""
     person.wish("play")
     won = False
     async with asyncio.timeout(120):
@@ -118,7 +119,7 @@ async def one_game(person):
             if isinstance(message, Decision):
                 person.wish("choose", message.options[0])
             elif isinstance(message, Play):
-                won = any(win.level == "top" for win in message.progressives)
+                won = won or any(win.level == level for win in message.progressives)
                 person.wish("shown", message.play_id)
             elif isinstance(message, Snapshot) and message.state == "idle" and "play" in message.accepts:
                 return won
@@ -158,6 +159,60 @@ def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp
     for hit in register:
         assert (hit["machine"], hit["paid_cents"]) == (SERIAL, hit["amount_cents"])
         assert hit["combination"] == "three-levels top"
+
+
+@pytest.mark.requirement("I-04", "I-09", "I-17")
+def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_path):
+    """At most ninety wagers: it must be won by its ceiling. The controller is another process after the first."""
+    folder = StateFolder(tmp_path / "state")
+    file = tmp_path / "levels.toml"
+    file.write_text(
+        '[[level]]\nid = "LUCKY"\nname = { en = "Lucky", fr = "Chanceux" }\nmystery = true\n'
+        f'game = "{GAME}"\ngame_level = "mystery"\nstake_cents = {STAKE_CENTS}\nbase_cents = 500\n'
+        'ceiling_cents = 550\nincrement = "1/90"\n'
+    )
+    won = []
+
+    async def session():
+        broker = Broker(tmp_path / "link", [SERIAL])
+        await broker.start()
+        alone, more = cabinet_of(broker, "mystery", "LUCKY")
+        try:
+            async with cabinet(folder, more, alone), Visit.at(folder) as person:
+                async with serving(tmp_path, broker, file, SERIAL):
+                    await until(person.screen, level_is("up", "LUCKY"))
+                    await person.insistently("bill", "insert", amount_cents=10000)
+                    await person.sees(credit_cents=10000)
+                    won.append(await one_game(person, "mystery"))
+                await until(person.screen, level_is("stale", "LUCKY"))
+                async with serving(tmp_path, broker, file):
+                    await until(person.screen, level_is("up", "LUCKY"))
+                    while not any(won):
+                        won.append(await one_game(person, "mystery"))
+                    await asyncio.to_thread(_closed, tmp_path)
+        finally:
+            broker.close()
+
+    asyncio.run(session())
+    assert len(won) <= 91
+    hit = asked(tmp_path, "register")[0]
+    assert (hit["machine"], hit["combination"], hit["after"]) == (SERIAL, "mystery", won.index(True) + 1)
+    assert hit["paid_cents"] == hit["amount_cents"] <= 550
+    first, *_ = asked(tmp_path, "prizes")
+    assert (first["claim"], first["turns"]) == (hit["claim"], hit["after"])
+    with open_view(folder.root) as view:
+        (sealed, *_), (told, *_) = (list(view.entries(f"progressive.{kind}")) for kind in ("sealed", "won"))
+    assert sealed.record["commitment"] == first["commitment"]
+    assert told.record["proved"] is True
+
+
+def _closed(folder):
+    """Wait until the controller knows that its first prize is paid."""
+    for _ in range(120):
+        register = asked(folder, "register")
+        if register and register[0]["closed_at"]:
+            return
+    raise AssertionError("the controller does not hear that it is paid")
 
 
 @pytest.mark.requirement("I-03")

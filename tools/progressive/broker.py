@@ -21,6 +21,7 @@ from tools.progressive.certificates import (
     make_authority,
     make_certificate,
 )
+from tools.progressive.vault import make_key
 
 _UP_SECONDS: Final = 20.0
 
@@ -47,6 +48,7 @@ class Broker:
         now = datetime.now(UTC)
         make_authority(folder, now)
         make_certificate(folder, BROKER, now, ("127.0.0.1",))
+        make_key(folder)
         for name in (CONTROLLER, SIGN, *machines):
             make_certificate(folder, name, now)
         # Bound for as long as the broker may come back: while it is dead, nobody else is given its port, not

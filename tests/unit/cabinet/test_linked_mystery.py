@@ -125,6 +125,7 @@ def test_a_game_waits_until_it_is_known_and_so_does_the_next_life(tmp_path, cont
     async def second():
         async with life_of(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.state is State.IDLE)
+            assert [win.amount_cents for win in plays(rig)[-1].progressives] == [501]
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
 

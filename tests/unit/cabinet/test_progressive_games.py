@@ -277,6 +277,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     again.close()
 
 
+@pytest.mark.requirement("I-04")
 def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
     machine = room(A, NO_LUCK, MISS, levels=LINKED)
     machine.play()
@@ -285,6 +286,8 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
     assert told.progressives[0].amount_cents is None
     machine.engine.handle(Event.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1650)
     assert machine.state is State.PLAYING
+    again = machine.hands.told[-1]
+    assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
     machine.shown()
     assert machine.state is State.IDLE
     assert machine.credit_cents == 10000 - 50 + 100 + 1650
