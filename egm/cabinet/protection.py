@@ -6,15 +6,16 @@ which goes on while the power is off. Reminders come between games only, and not
 (N-09). Where a profile keeps no count of sessions, none is kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from itertools import accumulate, chain, repeat, takewhile
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.link import messages
 from egm.link.messages import Notice
 
+#: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
+_OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause the play.
 _LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 
@@ -70,16 +71,17 @@ def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
     return min(minutes, default=None), min(cents, default=None)
 
 
-def _times(cabinet: Cabinet) -> Iterable[int]:
-    """The minutes at which a reminder is due, in order, without end."""
-    steps = cabinet.profile.protection.remind_minutes
-    return accumulate(chain(steps, repeat(steps[-1]))) if steps else ()
-
-
 def _time_reminder_at(cabinet: Cabinet, session: dict[str, Any]) -> int | None:
-    """The minute the next reminder of time is due at."""
-    given = session["time_reminders"]
-    return next((at for number, at in enumerate(_times(cabinet), 1) if number > given), None)
+    """The minute the next reminder of time is due at: after each of the steps, the last again and again."""
+    steps, number = cabinet.profile.protection.remind_minutes, int(session["time_reminders"]) + 1
+    return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
+
+
+def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
+    """How many reminders of time are due by a minute, however far a clock that was set has put it."""
+    steps = cabinet.profile.protection.remind_minutes
+    early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
+    return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
 def due(cabinet: Cabinet) -> str | None:
@@ -155,7 +157,7 @@ def limit_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     of = options.get("of") if isinstance(options, dict) else None
     if not cabinet.profile.protection.own_limits or cabinet.credit_cents <= 0:
         return False
-    if of not in {"minutes", "cents"} or type(value) is not int or value < 0:
+    if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
         return False
     now = (cabinet.recall(Key.LIMITS) or {}).get(of, 0)
     return not now or (0 < value <= now)
@@ -170,7 +172,6 @@ def remind(cabinet: Cabinet, _: Occurrence) -> None:
     if kind in _LIMITS and rules.pause_minutes:
         over = cabinet.clock.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
-    passed = sum(1 for _ in takewhile(lambda at: at <= minutes, _times(cabinet)))
     step_cents = rules.remind_spend_cents
     own = cabinet.recall(Key.LIMITS) or {}
     mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
@@ -183,7 +184,7 @@ def remind(cabinet: Cabinet, _: Occurrence) -> None:
             Key.REMINDER: reminder,
             Key.SESSION: {
                 **session,
-                "time_reminders": passed,
+                "time_reminders": _time_reminders_by(cabinet, minutes),
                 "spend_reminders": max(
                     session["spend_reminders"], spent_cents // step_cents if step_cents else 0
                 ),

@@ -114,6 +114,22 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     assert due(room.cabinet) is None  # counted anew
 
 
+@pytest.mark.requirement("N-02")
+def test_a_clock_set_far_ahead_in_a_session_reminds_once_and_goes_on(make):
+    """A battery that was empty: from 1970 to today, or to the end of the calendar, at the first time server."""
+    room = make("remind_minutes = [60, 30]").insert(10000)
+    play(room)
+    room.clock.wall = room.clock.wall.replace(year=9990)
+    assert due(room.cabinet) == "time"
+    room.engine.handle(Event.REMINDER_DUE)
+    room.engine.handle(Event.ACKNOWLEDGE)
+    assert due(room.cabinet) is None
+    for after, wanted in ((29, None), (1, "time")):
+        minutes(room, after)
+        assert due(room.cabinet) == wanted
+    assert time_due_at(room.cabinet) == room.clock.wall
+
+
 @pytest.mark.requirement("N-02", "N-03")
 def test_at_a_limit_the_place_may_pay_the_player_out(make):
     room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
@@ -131,7 +147,14 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     room.engine.handle(Event.LIMIT, value=20, options=limit)
     assert room.notice == "refused.limit_is_offered"  # nobody plays
     room.insert(2000)
-    for value, options in ((-1, limit), (True, limit), ("20", limit), (20, {"of": "spins"}), (20, None)):
+    for value, options in (
+        (-1, limit),
+        (10**9, limit),
+        (True, limit),
+        ("20", limit),
+        (20, {"of": "spins"}),
+        (20, None),
+    ):
         room.engine.handle(Event.LIMIT, value=value, options=options)
         assert room.notice == "refused.limit_is_offered"
     room.engine.handle(Event.LIMIT, value=20, options=limit)
