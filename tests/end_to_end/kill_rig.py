@@ -2,6 +2,10 @@
 
 The bench lives here and outlives every machine: the bills in its twin's box are the physical truth. Every
 snapshot and every outcome the machine showed is kept: what it acknowledged, it must still know.
+
+Nothing the test asks for is left to chance or to the speed of the computer. Each life has an :class:`Aim`; half
+of them die just when something known is under way, however long it took to come to it, and the last one goes on
+until everything has happened once.
 """
 
 import asyncio
@@ -11,10 +15,13 @@ import random
 import signal
 import sys
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
+from egm.cabinet.cabinet import Key
 from egm.config import StateFolder
 from egm.devices.bench import Bench
+from egm.devices.cctalk.events import accepted_up_to
 from egm.link.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
@@ -26,6 +33,7 @@ from egm.link.messages import (
     decode,
     encode,
 )
+from meters import JournalError, open_view
 
 #: A game of the tests that wins progressive levels often, also after a choice of the player's.
 LEVELS_GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
@@ -63,14 +71,33 @@ protocol = "ioboard"
 port = 0
 """
 BILLS = (100, 500, 1000, 2000, 5000, 10000)
+#: An acceptor of coins remembers five events, and loses what was never polled.
+UNCREDITED_COINS_MAX = 4
+#: How long something that must happen may take on the slowest computer.
+PATIENCE_SECONDS = 300.0
+#: What must have happened by the end.
+KINDS = {"bill.in", "voucher.in", "voucher.out", "coin.in", "game.end", "door.opened", "progressive.hit"}
+STATES = {"idle", "playing", "paying", "door_open"}
 
 
-def texts(paper) -> list[str]:
-    """Every text on a printed ticket, however the printer keeps it."""
-    if isinstance(paper, str):
-        return [paper]
-    parts = paper.values() if isinstance(paper, dict) else paper if isinstance(paper, list | tuple) else ()
-    return [text for part in parts for text in texts(part)]
+class Aim(StrEnum):
+    """When a life is to end."""
+
+    COMING_UP = "coming up"
+    """In its first quarter of a second."""
+    ANYWHEN = "anywhen"
+    """At a random instant of its work."""
+    GAME = "game"
+    """As soon as the machine has told of a wager and its outcome; the screen never says that it has shown it."""
+    COIN = "coin"
+    """As soon as a coin has passed the acceptor, which the machine may or may not have heard of."""
+
+
+#: The aims of ten lives; then again.
+AIMS = (
+    *(Aim.ANYWHEN, Aim.GAME, Aim.COMING_UP, Aim.GAME, Aim.ANYWHEN),
+    *(Aim.COIN, Aim.GAME, Aim.COMING_UP, Aim.ANYWHEN, Aim.GAME),
+)
 
 
 @dataclass
@@ -79,7 +106,7 @@ class Witness:
 
     kills: int = 0
     inserted_cents: int = 0
-    coins_unseen: int = 0  # given since the machine last said that it had one
+    interrupted: set[str] = field(default_factory=set)  # plays whose machine was killed before they ended
     snapshots: dict[int, int] = field(default_factory=dict)  # journal sequence -> credit shown
     outcomes: dict[str, tuple] = field(default_factory=dict)  # play id -> (win, display)
     resumed: set[str] = field(default_factory=set)
@@ -103,12 +130,16 @@ class Witness:
 class Player:
     """One connection to one life of the machine."""
 
-    def __init__(self, folder: StateFolder, witness: Witness, chance: random.Random) -> None:
+    def __init__(
+        self, folder: StateFolder, witness: Witness, chance: random.Random, aim: Aim = Aim.ANYWHEN
+    ) -> None:
         self.random = chance
         self.folder = folder
         self.witness = witness
+        self.aim = aim
         self.snapshot: Snapshot | None = None
         self.greeted = asyncio.Event()
+        self.wagered = asyncio.Event()
         self.gave_coin = False
         self._writer: asyncio.StreamWriter | None = None
 
@@ -130,12 +161,13 @@ class Player:
             await asyncio.sleep(0.002)
 
     def _hear(self, message) -> None:
-        if isinstance(message, Snapshot) and any(n.code == "coins_accepted" for n in message.notices):
-            self.witness.coins_unseen = 0
         self.witness.sees(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
             self.greeted.set()
+        elif isinstance(message, Play) and self.aim is Aim.GAME and not message.resumed:
+            self.witness.interrupted.add(message.play_id)
+            self.wagered.set()
         elif isinstance(message, Play):
             seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
             asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
@@ -145,6 +177,19 @@ class Player:
     def wish(self, name: str, value=None) -> None:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode(Intent(name=name, value=value)))
+
+
+@contextlib.contextmanager
+def _watched(pid: int):
+    """What is done as soon as a process has ended, though somebody else waits for it."""
+    loop, file = asyncio.get_running_loop(), os.pidfd_open(pid)
+    ended = loop.create_future()
+    loop.add_reader(file, lambda: ended.done() or ended.set_result(None))
+    try:
+        yield ended
+    finally:
+        loop.remove_reader(file)
+        os.close(file)
 
 
 class Rig:
@@ -178,8 +223,8 @@ class Rig:
             stdout=asyncio.subprocess.PIPE,
         )
         try:
-            for _ in range(kills):
-                await self._one_life()
+            for life in range(kills):
+                await self._one_life(AIMS[life % len(AIMS)])
                 self.witness.kills += 1
             await self._rest()
         finally:
@@ -191,27 +236,49 @@ class Rig:
         self.nursery.stdin.write(f"{line}\n".encode())
         return int(await self.nursery.stdout.readline())
 
-    async def _one_life(self) -> None:
-        """One in five dies while coming up, the others at work, at a random instant."""
+    async def _one_life(self, aim: Aim) -> None:
+        """Live towards an aim, and die of it."""
+        pid = await self._ask("start")
+        player = Player(self.folder, self.witness, self.random, aim)
+        tasks = [asyncio.create_task(work) for work in (player.attend(), self._busy(player))]
+        end = asyncio.create_task(self._come_to(aim, player))
+        with _watched(pid) as ended:
+            await asyncio.wait((end, ended, *tasks), timeout=PATIENCE_SECONDS, return_when="FIRST_COMPLETED")
+        os.kill(pid, signal.SIGKILL)
+        status = await self._ask(f"reap {pid}")
+        failed = [task for task in tasks if task.done()]
+        for task in (*tasks, end):
+            task.cancel()
+        for task in failed:
+            task.result()
+        if status != -signal.SIGKILL:
+            raise AssertionError(f"the machine ended by itself with status {status}\n{self.said()}")
+        if not end.done():
+            raise AssertionError(f"life {self.witness.kills}: never came to {aim}: {player.snapshot}")
+        await end
+
+    async def _come_to(self, aim: Aim, player: Player) -> None:
+        """Wait for the instant at which this life is to end."""
         loop = asyncio.get_running_loop()
         born = loop.time()
-        pid = await self._ask("start")
-        player = Player(self.folder, self.witness, self.random)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(player.attend()), group.create_task(self._busy(player))]
-            if self.random.random() < 0.2:
-                await asyncio.sleep(self.random.uniform(0.0, 0.25))
-            else:
-                await player.greeted.wait()
-                # A life is as long as what can happen in it: a loaded computer gives longer ones.
-                slowness = min(8.0, max(1.0, (loop.time() - born) / 0.3))
-                await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
-            os.kill(pid, signal.SIGKILL)
-            status = await self._ask(f"reap {pid}")
-            if status != -signal.SIGKILL:
-                self.witness.contradictions.append(f"the machine ended by itself with status {status}")
-            for task in tasks:
-                task.cancel()
+        if aim is Aim.COMING_UP:
+            await asyncio.sleep(self.random.uniform(0.0, 0.25))
+        elif aim is Aim.GAME:
+            await player.wagered.wait()
+            await asyncio.sleep(self.random.choice((0.0, self.random.uniform(0.0, 0.02))))
+        elif aim is Aim.COIN:
+            await player.greeted.wait()
+            before = self.coin_state()["accepted_coins"]
+            while self.coin_state()["accepted_coins"] == before:
+                if not player.gave_coin:
+                    self._coin(player)
+                await asyncio.sleep(0.002)
+            await asyncio.sleep(self.random.uniform(0.0, 0.04))
+        else:
+            await player.greeted.wait()
+            # A life is as long as what can happen in it: a loaded computer gives longer ones.
+            slowness = min(8.0, max(1.0, (loop.time() - born) / 0.3))
+            await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
 
     async def _busy(self, player: Player) -> None:
         """Do what people do, without pause or sense."""
@@ -231,7 +298,7 @@ class Rig:
                 self._hand("io", "door", name="main", open=True)
             elif chance < 0.73:
                 self._hand("io", "door", name="main", open=False)
-            elif chance < 0.76:
+            elif chance < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
                 self._coin(player)
             elif chance < 0.82:
                 if papers := self.tickets():
@@ -242,30 +309,51 @@ class Rig:
                     self.witness.inserted_cents += bill
 
     def _play(self, player: Player, *, change: bool) -> None:
-        """Play on, now and then at the other game."""
+        """Play on, now and then at the other game; coins are taken between games only."""
+        if player.aim is Aim.COIN:
+            return
         if change:
             player.wish("game", self.random.choice(("maple-classic", "three-levels")))
         player.wish("play")
 
     def _coin(self, player: Player) -> None:
-        """One coin a life, and no fifth unseen: an acceptor remembers five events, and loses what was never polled."""
-        idle = player.snapshot is not None and player.snapshot.state == "idle"
-        if idle and not player.gave_coin and self.witness.coins_unseen < 4:
+        """A coin, while the acceptor takes them, and no fifth that may not be credited."""
+        takes = self.coin_state()["status"] == "idle"
+        if takes and self._uncredited_coins() < UNCREDITED_COINS_MAX:
             player.gave_coin = True
-            self.witness.coins_unseen += 1
             self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
+
+    def _uncredited_coins(self) -> int:
+        """How many coins have passed the acceptor that the journal does not know of."""
+        with open_view(self.folder.root) as view:
+            position = view.state(Key.COINS)
+        return self.coin_state()["accepted_coins"] - accepted_up_to(position)
+
+    def _journalled(self) -> set[str]:
+        """The kinds of entries there are; none while the journal is only being made."""
+        with contextlib.suppress(JournalError), open_view(self.folder.root) as view:
+            return set(view.kinds())
+        return set()
 
     def _hand(self, device: str, action: str, **values) -> bool:
         return self.bench.obey(BenchCommand(device=device, action=action, values=values)).ok
 
     async def _rest(self) -> None:
-        """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor."""
+        """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor.
+
+        Before that it goes on for as long as anything has never happened yet.
+        """
         pid = await self._ask("start")
         player = Player(self.folder, self.witness, self.random)
         attending = asyncio.create_task(player.attend())
+        busy = asyncio.create_task(self._busy(player))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (self._journalled() >= KINDS and self.witness.states >= STATES):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        busy.cancel()
         self._hand("io", "door", name="main", open=False)
         quiet = 0
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while quiet < 20:
                 await asyncio.sleep(0.02)
                 now = player.snapshot
@@ -284,16 +372,14 @@ class Rig:
         self.last_status = await self._ask(f"reap {pid}")
         attending.cancel()
 
+    def said(self) -> str:
+        """The last of what the machines printed."""
+        return self.log.read_text()[-4000:] if self.log.exists() else ""
+
     def tickets(self) -> list[str]:
         """The bar codes of all tickets that ever came out of the printer whole, redeemed ones too."""
         printed = self.bench.twins["printer"].describe()["printed"]
-        return [
-            field
-            for paper in printed
-            if paper["barcode_complete"]
-            for field in texts(paper)
-            if len(field) == 18 and field.isdigit()
-        ]
+        return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
     def coin_state(self) -> dict:
         return self.bench.twins["coin"].describe()

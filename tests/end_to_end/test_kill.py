@@ -10,7 +10,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from kill_rig import LEVELS_GAME, Rig
+from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
 
 from egm.tickets.model import TicketState
 from egm.tickets.store import TicketStore
@@ -29,8 +29,7 @@ def campaign(tmp_path_factory, request):
     kills = request.config.getoption("--kills")
     rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
     asyncio.run(rig.campaign(kills))
-    log = rig.log.read_text() if rig.log.exists() else ""
-    assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{log[-4000:]}"
+    assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
     with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC)) as journal:
         yield rig, journal, list(journal.entries())
 
@@ -63,19 +62,11 @@ def test_it_was_killed_and_came_to_rest(campaign, request):
     assert rig.witness.kills == request.config.getoption("--kills")
     assert rig.last_status == 0
     assert "out_of_service" not in rig.witness.states
-    assert {"idle", "playing", "paying", "door_open"} <= rig.witness.states
+    assert rig.witness.states >= STATES
     journal.self_audit()
-    kinds = {entry.kind for entry in entries}
-    assert {
-        "bill.in",
-        "game.start",
-        "game.end",
-        "voucher.out",
-        "voucher.in",
-        "coin.in",
-        "power.up",
-        "door.opened",
-    } <= kinds
+    kinds = [entry.kind for entry in entries]
+    assert set(kinds) >= KINDS
+    assert kinds.count("power.up") > rig.witness.kills // 2, "hardly a machine came up: the test shows little"
 
 
 @pytest.mark.requirement("G-02", "G-05")
@@ -126,8 +117,7 @@ def test_every_coin_in_the_machine_was_credited(campaign):
     coins = rig.coin_state()
     assert coins["hopper_cents"] + coins["drop_cents"] == -journal.balance_cents("world:coin")
     assert journal.balance_cents("stock:hopper") == coins["hopper_cents"]
-    if not coins["hopper_cents"]:
-        pytest.skip("no coin was taken in any life: there is nothing to show")
+    assert coins["accepted_coins"] >= rig.witness.kills // 10, "hardly a coin: the test shows little"
 
 
 @pytest.mark.requirement("A-08", "D-15")
@@ -174,7 +164,9 @@ def test_an_interrupted_game_ends_with_its_recorded_outcome(campaign):
     for play_id, (win_credits, display) in rig.witness.outcomes.items():
         assert starts[play_id]["outcome"]["win_credits"] == win_credits
         assert starts[play_id]["outcome"]["display"] == display
-    assert rig.witness.resumed, "no game was ever interrupted: the test shows nothing"
+    lost = rig.witness.interrupted - rig.witness.resumed
+    assert not lost, f"interrupted by a kill and never shown again: {lost}"
+    assert len(rig.witness.resumed) > rig.witness.kills // 3, "hardly a game was interrupted"
 
 
 @pytest.mark.requirement("A-08", "I-14")
@@ -192,18 +184,25 @@ def test_the_audit_derives_every_level_again(campaign):
 @pytest.mark.requirement("A-25", "E-01")
 def test_recorded_draws_give_the_recorded_outcomes(campaign):
     rig, _, entries = campaign
-    replayed = 0
+    games = {"three-levels": load_game(LEVELS_GAME), "maple-classic": load_game("maple-classic")}
+    plays, wins_cents = {}, {}
     for entry in entries:
-        if entry.kind != "game.start" or entry.record["outcome"] is None:
-            continue  # the audit replays those with choices
-        record = entry.record
-        levels = record["game"]["id"] == "three-levels"
-        game = load_game(LEVELS_GAME if levels else record["game"]["id"])
-        assert game.digest == record["game"]["digest"]
-        draws = ReplayDraw([draw for step in record["steps"] for draw in step["draws"]])
-        choices = [Choice(step["choice"]) for step in record["steps"][1:]]
-        outcome = play_through(game, Wager.from_json(record["wager"]), draws, choices)
+        match entry.kind:
+            case "game.start":
+                plays[entry.record["play_id"]] = dict(entry.record)
+            case "game.choice":
+                play = plays[entry.record["play_id"]]
+                play["steps"] = [*play["steps"], entry.record]
+                play["outcome"] = entry.record["outcome"]
+            case "game.end":
+                wins_cents[entry.record["play_id"]] = entry.record["win_cents"]
+    for play_id, play in plays.items():
+        game = games[play["game"]["id"]]
+        assert game.digest == play["game"]["digest"]
+        draws = ReplayDraw([draw for step in play["steps"] for draw in step["draws"]])
+        choices = [Choice(step["choice"]) for step in play["steps"][1:]]
+        outcome = play_through(game, Wager.from_json(play["wager"]), draws, choices)
         draws.finish()
-        assert outcome.to_json() == record["outcome"]
-        replayed += 1
-    assert replayed > rig.witness.kills // 20, "hardly a game was played: the test shows little"
+        assert outcome.to_json() == play["outcome"]
+        assert outcome.win_credits * play["denomination_cents"] == wins_cents[play_id]
+    assert len(plays) > rig.witness.kills // 3, "hardly a game was played: the test shows little"
