@@ -233,7 +233,7 @@ class StateFolder:
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason."""
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.run.mkdir(mode=0o700, exist_ok=True)
             probe = self.run / ".probe"
             probe.write_bytes(b"")

@@ -13,9 +13,12 @@ FILE_NAME: Final = "machine.lock"
 class FolderLock:
     """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the lock; raise :class:`JournalLocked` naming who holds it, or :class:`JournalUnwritable`."""
-        path = folder / FILE_NAME
+    def __init__(self, folder: Path, name: str = FILE_NAME) -> None:
+        """Take the lock; raise :class:`JournalLocked` naming who holds it, or :class:`JournalUnwritable`.
+
+        ``name``: of the locked file in the folder, where it is not the journal that is locked.
+        """
+        path = folder / name
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

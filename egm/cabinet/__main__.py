@@ -32,11 +32,15 @@ async def _run(work: Coroutine[Any, Any, None]) -> None:
         return
 
 
+def _say(text: str) -> None:
+    click.echo(f"egm: {text}", err=True)
+
+
 def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock) -> bool:
     """Run the machine until told to stop; whether it is to start again."""
     asked = False
     try:
-        asyncio.run(_run(Machine(folder, file, clock).run()))
+        asyncio.run(_run(Machine(folder, file, clock, say=_say).run()))
     except* RestartAsked:
         asked = True
     return asked
@@ -55,10 +59,10 @@ def main(state: Path, cabinet: Path | None) -> None:
             if _restarts(folder, file, clock):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
-            click.echo(f"egm: {error}", err=True)
+            _say(str(error))
             asyncio.run(_run(stand_still(folder, file, clock, str(error))))
     except (OperatorError, JournalError) as error:
-        click.echo(f"egm: {error}", err=True)
+        _say(str(error))
         sys.exit(_OPERATOR_ERROR)
 
 

@@ -35,7 +35,10 @@ class Attachment(Protocol):
         ...
 
     def changed(self, now: Snapshot) -> None:
-        """Something has happened and is durable. Called on the loop after each event; must not block."""
+        """Something has happened and is durable. Called on the loop; must not block.
+
+        Called after each event, and soon after any entry written outside one.
+        """
         ...
 
 

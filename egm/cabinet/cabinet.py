@@ -217,6 +217,8 @@ class Cabinet:
     #: Has the software held against its manifest again, soon; None where there is no manifest.
     reverify: Callable[[], None] | None = None
     notice: Notice | None = None
+    #: Told after each entry.
+    recorded: Callable[[], None] = lambda: None
 
     # ------------------------------------------------------------------ the memory
     def record(
@@ -237,7 +239,7 @@ class Cabinet:
 
         Without an id of its own the transaction takes its place in the journal as its id.
         """
-        return self.journal.append(
+        posted = self.journal.append(
             Transaction(
                 id=transaction_id or f"{kind}#{self.journal.sequence + 1}",
                 kind=kind,
@@ -251,6 +253,8 @@ class Cabinet:
                 record=story,
             )
         )
+        self.recorded()
+        return posted
 
     def fresh_id(self, kind: str) -> str:
         """An id that stands for one thing for ever: ``kind``, its place in the journal, and which journal.

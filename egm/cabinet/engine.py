@@ -79,6 +79,11 @@ class Engine:
         self._queue: deque[Occurrence] = deque()
         self._busy = False
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether an event is being handled: whoever watches is told when it is done."""
+        return self._busy
+
     def handle(self, event: Event, **values: object) -> None:
         """Take an event in, and everything that follows from it, then let whoever watches know."""
         self._queue.append(Occurrence(event, values))

@@ -6,7 +6,7 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -57,17 +57,23 @@ class Machine:
         *,
         opener: Opener = open_port,
         sources: Sequence[EntropySource] | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has."""
+        """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
+
+        ``say`` tells whoever started the machine what is wrong with what it was given.
+        """
         self._folder = folder
         self._file = cabinet_file
         self._clock = clock
         self._opener = opener
         self._sources = sources
+        self._say = say
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
         self._over = False
+        self._untold: set[int] = set()
         self._attachments: tuple[Attachment, ...] = ()
 
     async def run(self) -> None:
@@ -168,6 +174,7 @@ class Machine:
 
     def _station_of(self, cabinet: Cabinet) -> Station:
         station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told)
+        cabinet.recorded = partial(self._recorded, station)
         ledgers = ledgers_of(cabinet, station.engine.handle)
         station.open(
             build_ports(
@@ -194,6 +201,7 @@ class Machine:
             self._report_games(self._residents, self._refused)
             self._renew_chance()
         except (LocalError, RngError) as error:
+            self._say(f"out of service: {error}")
             for station in self._stations:
                 station.engine.handle(Event.SELF_TEST_FAILED, detail=str(error))
             return
@@ -203,6 +211,8 @@ class Machine:
 
     def _report_games(self, residents: Mapping[str, Resident], refused: tuple[Refusal, ...]) -> None:
         for refusal in refused:
+            if residents:
+                self._say(f"game refused: {refusal.reason}")
             self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
         if not residents:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
@@ -259,17 +269,23 @@ class Machine:
         """
         if self._over:
             return
-        try:
+        with self._stops():
             station.engine.handle(occurrence.event, **occurrence.values)
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
+        if station.cabinet.service.restart and self._stopped is not None and not self._stopped.done():
+            self._stopped.set_exception(RestartAsked())
+
+    @contextlib.contextmanager
+    def _stops(self) -> Iterator[None]:
+        """What fails inside ends the machine."""
+        try:
+            yield
         except Exception as error:
             if self._stopped is not None and not self._stopped.done():
                 self._stopped.set_exception(error)
             raise
-        if station.cabinet.service.restart and self._stopped is not None and not self._stopped.done():
-            self._stopped.set_exception(RestartAsked())
 
     async def _cycle_chance(self) -> None:
         """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
@@ -281,6 +297,24 @@ class Machine:
                 except RngError as error:
                     self._handle(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)}))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
+
+    def _recorded(self, station: Station) -> None:
+        """An entry was written at a position. An event's entries are told with it; any other is, soon.
+
+        A driver's ledger, a host's line or a link writes outside every event, and screen, hosts and metrics
+        must not go on showing what was true before.
+        """
+        number = station.cabinet.position.number
+        if self._stopped is None or station.engine.is_busy or number in self._untold:
+            return
+        self._untold.add(number)
+        asyncio.get_running_loop().call_soon(self._tell, station)
+
+    def _tell(self, station: Station) -> None:
+        self._untold.discard(station.cabinet.position.number)
+        if not self._over:
+            with self._stops():
+                station.changed()
 
     def _told(self) -> None:
         """Something has happened at a position: let what works beside the devices know."""

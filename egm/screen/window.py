@@ -1,6 +1,7 @@
 """The picture in a window, full screen, or on a bare console (KMSDRM)."""
 
 import os
+from typing import Final
 
 import pygame
 
@@ -11,9 +12,18 @@ from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
 
+_BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
+"""SDL's drivers that show nothing."""
+
 
 class WindowError(Exception):
     """No window or console could be opened: says what SDL said."""
+
+
+def _refuse_no_display() -> None:
+    """SDL draws into nothing where no display answers; only who names such a driver means it."""
+    if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
+        raise pygame.error("no display answers; --screen web shows the picture in a browser")
 
 
 class Window:
@@ -44,6 +54,7 @@ class Window:
         self._make = make
         try:
             pygame.display.init()
+            _refuse_no_display()
             pygame.display.set_caption(title)
             if self._kiosk:
                 self._display = pygame.display.set_mode((0, 0), pygame.FULLSCREEN, display=display)

@@ -32,7 +32,7 @@ async def cabinet(folder: StateFolder, more: str = "", change=str):
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
-        await process.communicate()
+        _, process.said = await process.communicate()
 
 
 async def connect(socket, token):

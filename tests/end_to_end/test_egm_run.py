@@ -5,6 +5,7 @@ Real processes, real pseudo-terminals, the real command; no screen, so that noth
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
 import urllib.request
@@ -74,24 +75,55 @@ def test_a_person_plays(tmp_path):
     asyncio.run(session())
 
 
-def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path):
+@pytest.mark.parametrize(
+    ("second", "status"), [(("-m", "egm.cabinet"), 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
+)
+def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path, second, status):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
         async with cabinet(folder):
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
-            second = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "egm.cabinet", "--state", str(folder.root), stderr=subprocess.PIPE
+            other = await asyncio.create_subprocess_exec(
+                sys.executable, *second, "--state", str(folder.root), stderr=subprocess.PIPE
             )
-            _, said = await second.communicate()
-            assert second.returncode == 2
-            assert str(folder.root) in said.decode()
-            assert "Traceback" not in said.decode()
+            _, said = await other.communicate()
+            assert other.returncode == status
+            (line,) = said.decode().splitlines()
+            assert f"state folder {folder.root} is kept by the machine of process" in line
+            assert (folder.run / "bench.ready").exists()
+            assert folder.screen_socket.exists()
             wishes.write(encode(Intent(name="service")))
             await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
             wishes.close()
 
     asyncio.run(session())
+
+
+def test_a_machine_left_alone_keeps_its_state_from_another_cabinet(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    with Journal.open(folder.root, now=lambda: datetime.now(UTC)):
+        done = _run(folder.root)
+    assert done.returncode == 1
+    assert (
+        done.stderr == f"Error: state folder {folder.root} is kept by the machine of process {os.getpid()}\n"
+    )
+
+
+def test_a_game_that_is_refused_is_named_where_the_cabinet_was_started(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    broken = tmp_path / "broken.toml"
+    broken.write_text('[game]\nid = "broken"\n')
+
+    async def session():
+        async with cabinet(folder, f'[[games]]\ngame = "{broken}"\n') as process:
+            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            await until(reader, snapshot(state="idle"))
+            wishes.close()
+        return process
+
+    process = asyncio.run(session())
+    assert process.said.decode().startswith(f"egm: game refused: {broken}: game.")
 
 
 @pytest.mark.requirement("A-05", "A-09")
@@ -133,8 +165,24 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     ],
 )
 def test_bad_options_end_with_a_plain_sentence(tmp_path, options, said):
-    run = [*EGM, "run", "--screen", "none", "--state", str(tmp_path / "s"), *options]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    done = _run(tmp_path / "s", *options)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_display_that_does_not_answer_is_no_window(tmp_path):
+    """SDL would draw into nothing, and nobody would see why."""
+    blind = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
+    state = str(tmp_path / "s")
+    screen = [sys.executable, "-m", "egm.screen", "--state", state, "--silent"]
+    done = subprocess.run(
+        screen, env={**blind, "DISPLAY": ":4711"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no display answers; --screen web" in done.stderr
+
+
+def _run(state, *options):
+    run = [*EGM, "run", "--screen", "none", "--state", str(state), *options]
+    return subprocess.run(run, capture_output=True, text=True, check=False)

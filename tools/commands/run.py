@@ -14,12 +14,15 @@ import click
 from egm.clock import SystemClock
 from egm.config import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
+from meters import JournalError
+from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
 _OPERATOR_ERROR: Final = 2
 _RESTARTS_MAX: Final = 5
 _RESTART_WINDOW_S: Final = 60.0
+_LOCK: Final = "run/cabinet.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,16 @@ def _children(
         shown = ("--mode", screen, "--top")
         children.append(_Child("top screen", ("-m", "egm.screen", *where, *shown), speaks=True))
     return tuple(children)
+
+
+def _claim(folder: StateFolder) -> FolderLock:
+    """Make the state folder this cabinet's, before anything of another's that runs on it is touched.
+
+    Raises JournalLocked naming the process that has it: another cabinet, or a machine that runs by itself.
+    """
+    lock = FolderLock(folder.root, _LOCK)
+    FolderLock(folder.root).release()
+    return lock
 
 
 class _Supervisor:
@@ -158,10 +171,13 @@ def command(state: Path | None, cabinet: Path | None, screen: str, port: int | N
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
+        lock = _claim(folder)
         children = _children(folder, cabinet, _screen_mode(screen), port, top=top)
         badges = demonstration_staff(load_cabinet(cabinet), folder, SystemClock().now())
-    except OperatorError as error:
+    except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     for badge in badges:
         click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
-    sys.exit(asyncio.run(_Supervisor(children).run()))
+    status = asyncio.run(_Supervisor(children).run())
+    lock.release()
+    sys.exit(status)
