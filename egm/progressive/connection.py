@@ -12,12 +12,14 @@ import math
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import Final, Never
+from typing import Final, Never, TypeVar
 
 import aiomqtt
 
 from egm.errors import OperatorError
 from egm.progressive.slots import LinkSlot
+
+T = TypeVar("T")
 
 #: The broker notices that a silent machine is gone, and the machine a silent broker, within about this time.
 _KEEPALIVE_SECONDS: Final = 2
@@ -58,6 +60,28 @@ def tls(slot: LinkSlot) -> ssl.SSLContext:
 def payload(message: aiomqtt.Message) -> bytes:
     """What a message carries; nothing where it carries no bytes."""
     return message.payload if isinstance(message.payload, bytes) else b""
+
+
+class Waiting(asyncio.Queue[T]):
+    """What waits for its turn, in order; a repeat of what still waits is not put in again.
+
+    Both ends say again what is not answered in time. Where a wire or a peer is slower than that, repeats that
+    pile up would make it slower still, until nothing got through any more.
+    """
+
+    _queue: dict[T, None]
+
+    def _init(self, maxsize: int) -> None:
+        del maxsize
+        self._queue = {}
+
+    def _put(self, item: T) -> None:
+        self._queue.setdefault(item)
+
+    def _get(self) -> T:
+        first = next(iter(self._queue))
+        del self._queue[first]
+        return first
 
 
 class Line:

@@ -4,7 +4,6 @@ Nothing is relied on but that a connection carries bytes in order while it lasts
 twice, and the link (:mod:`egm.progressive.link`) is made for that.
 """
 
-import asyncio
 from collections.abc import Iterable
 
 import aiomqtt
@@ -19,6 +18,7 @@ from egm.progressive.connection import (
     LIMIT_SECONDS,
     RETRY_SECONDS,
     Line,
+    Waiting,
     payload,
     stay_connected,
     tls,
@@ -51,7 +51,7 @@ class MqttCarrier:
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
         self._context = tls(slot)
-        self._outbox: asyncio.Queue[FromMachine] | None = None
+        self._outbox: Waiting[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
         """Send, or lose it where there is no connection."""
@@ -64,7 +64,7 @@ class MqttCarrier:
         async def serve(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.down(self._machine))
-            outbox: asyncio.Queue[FromMachine] = asyncio.Queue()
+            outbox: Waiting[FromMachine] = Waiting()
             self._outbox = outbox
             ears.connected()
             try:
@@ -94,7 +94,7 @@ class MqttCarrier:
             else:
                 ears.received(said)
 
-    async def _send_all(self, line: Line, outbox: asyncio.Queue[FromMachine]) -> None:
+    async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
         while True:
             message = await outbox.get()
             # What is sent by the thousand is numbered, and a gap is asked for: it needs no receipt besides.

@@ -70,6 +70,11 @@ class Broker:
             key=self._folder / f"{name}.key",
         )
 
+    @property
+    def up(self) -> bool:
+        """Its process runs."""
+        return self._process is not None and self._process.poll() is None
+
     async def start(self) -> None:
         """Run it, and wait until it listens. Raises OperatorError with its last words when it does not."""
         try:

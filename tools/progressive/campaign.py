@@ -48,6 +48,7 @@ _PARTED_SECONDS: Final = 0.2
 #: Now and then, longer than the broker and the machines take to give a silent connection up.
 _LONG_PARTED_SECONDS: Final = 5.0
 _LONG_PARTING: Final = 0.04
+_SLOW_SECONDS: Final = (0.02, 0.1)
 _BANK: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
@@ -84,6 +85,15 @@ class _Floor:
     result: Campaign
     witness: Witness
     office: Office = field(init=False)
+    seats: list[Seat] = field(default_factory=list)
+
+    def states(self) -> list[str]:
+        """How everything on it stands, a line each."""
+        parted = [name for name, relay in self.relays.items() if relay.parted]
+        broker = (
+            f"broker: {'up' if self.broker.up else 'down'}; parted from it: {', '.join(parted) or 'nobody'}"
+        )
+        return [broker, self.office.state(), *(seat.state() for seat in self.seats)]
 
     def slot(self, name: str) -> LinkSlot:
         """How ``name`` connects: over a wire that can be parted."""
@@ -109,7 +119,7 @@ async def run_campaign(
     try:
         async with _floor(folder, open_store, result) as floor:
             for number in range(scenarios):
-                if not await _in_time(_scenario(number, floor), scenario_seconds, f"S{number}", result):
+                if not await _in_time(_scenario(number, floor), scenario_seconds, f"S{number}", floor):
                     break
                 result.scenarios += 1
                 progress(number + 1)
@@ -161,8 +171,9 @@ async def _watch(floor: _Floor) -> None:
     )
 
 
-async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, result: Campaign) -> bool:
+async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, floor: _Floor) -> bool:
     """Do it within the limit, and say whether it is done; past it, find out what stands still."""
+    result = floor.result
     task = asyncio.create_task(work, name=what)
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if done:
@@ -171,7 +182,8 @@ async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, r
         return task.exception() is None
     current = asyncio.current_task()
     result.wrong.append(f"{what}: it stands still: not at rest within {seconds:g} s")
-    result.standing = standing(each for each in asyncio.all_tasks() if each is not current)
+    tasks = standing(each for each in asyncio.all_tasks() if each is not current)
+    result.standing = [*floor.states(), *tasks]
     return False
 
 
@@ -245,6 +257,7 @@ async def _scenario(number: int, floor: _Floor) -> None:
 async def _seats(pool: Pool, floor: _Floor) -> AsyncIterator[list[Seat]]:
     happened = floor.result.happened
     seats = [Seat(serial, pool, floor.slot(serial), floor.dice, happened) for serial in MACHINES]
+    floor.seats = seats
     try:
         yield seats
     finally:
@@ -334,6 +347,12 @@ async def _part_controller(_: list[Seat], floor: _Floor) -> None:
     await _part(CONTROLLER, "controller", floor)
 
 
+async def _slow(_: list[Seat], floor: _Floor) -> None:
+    """One wire is slower than whoever speaks on it waits before it says a thing again."""
+    floor.relays[floor.dice.choice(sorted(floor.relays))].slow(floor.dice.uniform(*_SLOW_SECONDS))
+    floor.result.happened["wire slow"] += 1
+
+
 async def _rough(seats: list[Seat], floor: _Floor) -> None:
     floor.dice.choice(seats).line.rough = floor.dice.uniform(0.1, 0.6)
 
@@ -356,6 +375,7 @@ _DISTURBANCES: Final = {
     "machine cut off": _cut_off,
     "machine parted": _part_machine,
     "controller parted": _part_controller,
+    "wire slow": _slow,
     "rough": _rough,
     "same instant": _same_instant,
 }

@@ -16,6 +16,7 @@ class Relay:
         self._far_port = port
         self._whole = asyncio.Event()
         self._whole.set()
+        self._late_seconds = 0.0
         self._wires: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self.port = 0
@@ -25,12 +26,22 @@ class Relay:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
+    @property
+    def parted(self) -> bool:
+        """Nothing passes."""
+        return not self._whole.is_set()
+
     def part(self) -> None:
         """Nothing passes from now on; what is sent meanwhile arrives after :meth:`heal`, if anybody waits."""
         self._whole.clear()
 
+    def slow(self, seconds: float) -> None:
+        """Everything takes so long from now on."""
+        self._late_seconds = seconds
+
     def heal(self) -> None:
-        """Everything passes again."""
+        """Everything passes again, at once."""
+        self._late_seconds = 0.0
         self._whole.set()
 
     async def stop(self) -> None:
@@ -58,5 +69,6 @@ class Relay:
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(_CHUNK_BYTES):
             await self._whole.wait()
+            await asyncio.sleep(self._late_seconds)
             sink.write(data)
             await sink.drain()

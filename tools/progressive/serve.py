@@ -16,6 +16,7 @@ from egm.progressive.connection import (
     LIMIT_SECONDS,
     RETRY_SECONDS,
     Line,
+    Waiting,
     payload,
     stay_connected,
     tls,
@@ -70,7 +71,7 @@ class Service:
         self._limit_seconds = limit_seconds
         self._signs = signs
         self._told = told
-        self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
+        self._inbox: Waiting[Heard] = Waiting()
 
     async def run(self) -> None:
         """Serve until cancelled, or until the store or a level's record stops the controller."""

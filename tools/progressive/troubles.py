@@ -27,8 +27,9 @@ from tools.progressive.serve import Service
 from tools.progressive.store import DeposedError, Row, SqliteStore, Store, StoreBusyError, StoreLostError
 from tools.progressive.vault import Vault
 
-#: Between two attempts to connect, and between two values.
+#: Between two attempts to connect.
 QUICK_SECONDS: Final = 0.02
+_VALUES_SECONDS: Final = 0.05
 #: Where a machine can be killed: after each thing that becomes durable, before what follows from it.
 STEPS: Final = ("wager", "hit", "award heard", "award kept", "paid", "closed")
 #: A clock may be off by this, either way: more than a day, so that the date is wrong too.
@@ -36,6 +37,7 @@ _SKEW_SECONDS: Final = 90_000
 #: The links' clocks run this fast: what is sent again after seconds is sent again after a moment.
 _FAST: Final = 40
 _STALE_NS: Final = 5_000_000_000
+_TICK_SECONDS: Final = 0.01
 _STATEMENTS_MAX: Final = 60
 _LATE_SECONDS: Final = 0.1
 #: Of the mystery levels' secrets: every controller of one store has the same.
@@ -154,9 +156,20 @@ class Seat:
             self.line,
             now_ns=_fast_ns,
             stale_ns=_STALE_NS,
+            tick_seconds=_TICK_SECONDS,
             step=self._step,
         )
         self._task = asyncio.create_task(self.machine.run(), name=self.serial)
+
+    def state(self) -> str:
+        """How it stands, in a line."""
+        memory, machine = self.memory, self.machine
+        open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
+        return (
+            f"{self.serial}: dead {self._dead}, enrolled {machine.joined}, cut {self.line.cut}, "
+            f"rough {self.line.rough:.2f}, {memory.counted} of {len(memory.given)} counted, "
+            f"claims {machine.link.claims()}, open {open_hits}, life {memory.boots}"
+        )
 
     def die_after(self, step: str) -> None:
         """It will be killed when next it has taken this step."""
@@ -231,6 +244,13 @@ class Office:
         """Who works."""
         return self._term.controller
 
+    def state(self) -> str:
+        """How it stands, in a line."""
+        term = self._term
+        return (
+            f"controller of term {term.store.term}: at work {not term.task.done()}, before it {self._deposed}"
+        )
+
     def mistake_the_time(self) -> None:
         """From now on the controllers have another idea of the time."""
         self._happened["clock wrong"] += 1
@@ -262,7 +282,7 @@ class Office:
             term.controller,
             self._slot(),
             lambda _: None,
-            values_seconds=QUICK_SECONDS,
+            values_seconds=_VALUES_SECONDS,
             retry_seconds=QUICK_SECONDS,
         )
         term.task = asyncio.create_task(service.run(), name=f"controller of term {store.term}")

@@ -16,7 +16,7 @@ from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, connection, tls, together
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim
+from egm.progressive.messages import Claim, encode
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.slots import LinkSlot
 from tools.progressive.certificates import AUTHORITY, BROKER, CONTROLLER, make_authority, make_certificate
@@ -46,6 +46,7 @@ class Taciturn:
         make_certificate(folder, "EGM-1", now)
         make_certificate(folder, CONTROLLER, now)
         self.connections = 0
+        self.said = []
         self._writers = []
 
     @contextlib.asynccontextmanager
@@ -79,6 +80,8 @@ class Taciturn:
                         break
                 body = await reader.readexactly(length)
                 name = NAMES[head >> 4]
+                if name == "publish":
+                    self.said.append(body)
                 if name == "connect":
                     self.connections += 1
                 if name == "disconnect":
@@ -119,6 +122,12 @@ class Claimant:
 
     def misunderstood(self, text):
         raise AssertionError(text)
+
+
+async def until(condition, task):
+    while not condition():
+        assert not task.done()
+        await asyncio.sleep(0.01)
 
 
 def machine(broker, folder):
@@ -162,9 +171,7 @@ def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, un
             work, told = who(broker, tmp_path)
             task = asyncio.create_task(work)
             async with asyncio.timeout(60):
-                while broker.connections < 2:
-                    assert not task.done()
-                    await asyncio.sleep(0.01)
+                await until(lambda: broker.connections > 1, task)
             task.cancel()
             async with asyncio.timeout(60):
                 await asyncio.wait({task})
@@ -175,6 +182,31 @@ def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, un
     assert any(why in each for each in told) or not why
     if who is machine:
         assert (told[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
+
+
+@pytest.mark.requirement("I-15")
+def test_what_still_waits_to_be_said_is_not_said_twice(tmp_path):
+    """A wire slower than the time after which a claim is made again must not drown in repeats."""
+
+    async def session():
+        ears = Claimant()
+        first, last = (
+            Claim(machine="EGM-1", level="grand", claim=name, after=0, shown_cents=1) for name in "cd"
+        )
+        async with Taciturn(tmp_path / "link", "").listening() as broker:
+            ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1")
+            task = asyncio.create_task(ears.carrier.run(ears))
+            async with asyncio.timeout(60):
+                await until(lambda: ears.told, task)
+                for _ in range(50):
+                    ears.carrier.send(first)
+                ears.carrier.send(last)
+                await until(lambda: encode(last) in b"".join(broker.said), task)
+            task.cancel()
+            await asyncio.wait({task})
+            return b"".join(broker.said).count(encode(first))
+
+    assert asyncio.run(session()) <= 2  # the one it makes when it is connected, and one repeat
 
 
 @pytest.mark.parametrize("answered", ["_on_connect", "_on_subscribe", "_on_publish"])
