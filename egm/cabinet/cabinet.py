@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from egm.cabinet.credits import MONEY, CreditKind, taken
-from egm.cabinet.host.model import HostMoney
+from egm.cabinet.host.model import HostMoney, Redeeming
 from egm.cabinet.positions import Position, is_own_fault
 from egm.cabinet.service.desk import ServiceDesk
 from egm.cabinet.staff.identities import IdentityRegister
@@ -357,9 +357,15 @@ class Cabinet:
         return TicketTerms.from_json(self.recall(Key.TICKET_TERMS))
 
     def takes_pool(self, pool: int) -> bool:
-        """Whether restricted credit of a pool may join what is on the meter: of another pool it may not."""
-        kept = self.recall(Key.RESTRICTED)
-        return kept is None or kept["pool"] == pool or self.kind_cents(CreditKind.RESTRICTED) == 0
+        """Whether restricted credit of a pool may join what is on the meter: of another pool it may not.
+
+        Nor what is coming: a ticket the host has called good, on its way into the box.
+        """
+        kept, asked = self.recall(Key.RESTRICTED), self.recall(Key.HOST_TICKET)
+        here = kept if self.kind_cents(CreditKind.RESTRICTED) else None
+        is_coming = asked is not None and asked["status"] == Redeeming.PENDING
+        coming = asked if is_coming and asked["kind"] == CreditKind.RESTRICTED else None
+        return all(terms is None or terms["pool"] == pool for terms in (here, coming))
 
     @property
     def selection(self) -> Selection:

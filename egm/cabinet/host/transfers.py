@@ -94,6 +94,9 @@ def _take_order(cabinet: Cabinet) -> Order:
 def _possible(cabinet: Cabinet, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
     """What may be moved now of what was ordered, by kind; or why nothing may."""
     limit_cents = cabinet.profile.host.transfer_limit_cents
+    promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
+    if promised and not cabinet.takes_pool(order.pool):  # another has come while the order waited
+        return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {kind: min(asked, cabinet.kind_cents(kind)) for kind, asked in order.cents.items()}
     else:

@@ -7,11 +7,12 @@ from machine_room import Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import HostMoney, Order, TransferKind, TransferStatus, Validation
+from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.host.transfers import HISTORY
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
+from meters import Transfer
 from meters.recall import log, story
 
 CASHABLE, RESTRICTED, NONRESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED
@@ -245,6 +246,28 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
         ("T-2", "over_limit", 0),
         ("T-1", "full", 1000),
     ]
+
+
+def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
+    room = make().insert(2000)
+    room.play()
+    assert room.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
+    room.cabinet.record(
+        "test.ticket",
+        transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
+        state={Key.RESTRICTED: {"expires": "", "pool": 2}},
+    )
+    room.shown()
+    assert room.port.last.status is Status.OTHER_POOL
+    assert (kinds(room)[1], room.cabinet.recall(Key.RESTRICTED)["pool"]) == (50, 2)
+
+
+def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
+    room = make()
+    coming = {"kind": RESTRICTED.value, "pool": 2, "status": Redeeming.PENDING.value}
+    room.cabinet.record("test.ticket", state={Key.HOST_TICKET: coming})
+    assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
+    assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- the lock
