@@ -51,7 +51,8 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 _IMPORTS: Final = {
     "paytables": (
         "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "fractions", "functools",
-        "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy", "pathlib",
+        "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy", "operator",
+        "pathlib",
         "pydantic", "tomllib", "types", "typing", "paytables",
     ),
     "meters": (
