@@ -52,8 +52,7 @@ _IMPORTS: Final = {
     "paytables": (
         "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "fractions", "functools",
         "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy", "operator",
-        "pathlib",
-        "pydantic", "tomllib", "types", "typing", "paytables",
+        "pathlib", "pydantic", "tomllib", "types", "typing", "paytables",
     ),
     "meters": (
         "array", "collections", "contextlib", "cryptography.exceptions",
