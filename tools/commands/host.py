@@ -36,6 +36,7 @@ _FRAME_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class _Options:
+    state: Path | None
     port: str | None
     address: int
     wire: str | None
@@ -52,8 +53,9 @@ def _now() -> datetime:
 @contextmanager
 def _host(options: _Options) -> Iterator[Host]:
     """Open line, ledger and recording, with what goes wrong as a sentence."""
-    port = options.port or _only_line()
-    path = options.ledger or default_state_dir() / "host.sqlite"
+    state = options.state or default_state_dir()
+    port = options.port or _only_line(state)
+    path = options.ledger or state / "host.sqlite"
     try:
         with ExitStack() as cleanup:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,16 +72,17 @@ def _host(options: _Options) -> Iterator[Host]:
         raise click.ClickException(str(error)) from error
 
 
-def _only_line() -> str:
-    """The line of the machine that runs on this computer, where it has just one on a pseudo-terminal."""
-    lines = sorted((default_state_dir() / "run" / "sas").glob("*"))
+def _only_line(state: Path) -> str:
+    """The line of the machine of this state folder, where it has just one on a pseudo-terminal."""
+    lines = sorted((state / "run" / "sas").glob("*"))
     if len(lines) != 1:
-        known = ", ".join(map(str, lines)) or "no machine of this user runs with one"
+        known = ", ".join(map(str, lines)) or f"no machine runs with one on {state}"
         raise click.ClickException(f"which line? --port a serial port, socket://name:number, or: {known}")
     return str(lines[0])
 
 
 @click.group(invoke_without_command=True)
+@click.option("--state", type=click.Path(path_type=Path), help="the machine's state folder")
 @click.option(
     "--port", help="the machine's line: a serial port, socket://, rfc2217:// (default: the one there is)"
 )

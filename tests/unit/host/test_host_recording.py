@@ -191,7 +191,12 @@ def test_the_command_finds_the_line_of_the_machine_that_runs_here(tmp_path, monk
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     lines = tmp_path / "open-egm" / "run" / "sas"
     lines.mkdir(parents=True)
-    assert "no machine of this user" in CliRunner().invoke(command, ["meters"]).output
+    assert "no machine runs with one on" in CliRunner().invoke(command, ["meters"]).output
+    (tmp_path / "run" / "sas").mkdir(parents=True)
+    for name in ("main", "second"):
+        (tmp_path / "run" / "sas" / name).touch()
+    said = CliRunner().invoke(command, ["--state", str(tmp_path), "meters"]).output
+    assert f"or: {tmp_path}/run/sas/main, {tmp_path}/run/sas/second" in said
     (lines / "first").write_text("not a line")
     assert f"{lines}/first: cannot be opened" in CliRunner().invoke(command, ["meters"]).output
     (lines / "second").write_text("")
