@@ -26,7 +26,7 @@ from paytables.reels.run import Given
 SCALE = 64
 ONE = 1 << SCALE
 #: Generations of retriggers that are followed.
-DEPTH = 12
+DEPTH = 400
 #: Generations that add less than 2**-PRECISION are not followed further.
 PRECISION = 44
 #: Credits a law is worked out to, at least.

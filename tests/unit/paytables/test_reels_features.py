@@ -277,7 +277,7 @@ def test_held_reels_under_the_best_strategy():
     assert brute.moments(law) == (bet.rtp, bet.variance)
 
 
-@pytest.mark.requirement("C-20")
+@pytest.mark.requirement("C-20", "B-09")
 def test_the_double_up_is_fair_optional_and_limited():
     base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
@@ -363,6 +363,27 @@ def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
     assert abs(bet.variance - bet.law.variance()) < Fraction(1, 100)
     dist = Totals(game.rules.stages["m"], 64).award(Award("stage", "free", 2, 0))
     assert sum(dist) <= ONE
+
+
+def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
+    """Two dice thrown until a seven, each throw paid: six throws on average, now and then a hundred."""
+    throws = [
+        {"credits": n, "count": 6 - abs(7 - n), "gives": [{"stage": "dice"}]} for n in range(2, 13) if n != 7
+    ]
+    dice = {"kind": "wheel", "items": [*throws, {"id": "seven", "count": 6, "end": True}]}
+    base = {
+        "heights": [1],
+        "lines": [[0]],
+        "strips": ["a b"],
+        "pay": [{"of": "a", "pays": {1: 0}, "gives": [{"stage": "dice"}]}],
+    }
+    (bet,) = analyse(game_from(definition({"base": base, "dice": dice}, symbols=("a", "b")), "test")).bets
+    assert (
+        bet.mean_credits == Fraction(1, 2) * 7 * 5
+    )  # five throws before the seven, of seven credits on average
+    assert bet.features[0].mean_runs == 6
+    assert bet.law.tail < Fraction(1, 10**12)
+    assert 0 < bet.mean_credits - bet.law.moment(1) < Fraction(1, 10**8)
 
 
 def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypatch):

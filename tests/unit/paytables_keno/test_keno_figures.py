@@ -88,7 +88,7 @@ LEVELS = [
 
 @pytest.mark.parametrize("ticket", TICKETS.values(), ids=TICKETS)
 @pytest.mark.parametrize("bought", [(), ("first", "boost")], ids=["plain", "with bonuses"])
-@pytest.mark.requirement("M-04", "M-05", "M-10")
+@pytest.mark.requirement("M-04", "M-05", "M-10", "B-09")
 def test_any_ticket_has_the_law_that_every_draw_gives(ticket, bought):
     data = brute.definition(bonus=BONUSES, progressive=LEVELS)
     assert exact(data, ticket, bonuses=bought) == brute.law_of_ticket(data, ticket, bought)

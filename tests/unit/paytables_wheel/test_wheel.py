@@ -101,7 +101,7 @@ BIG_WHEEL = {
 }
 
 
-@pytest.mark.requirement("P-07")
+@pytest.mark.requirement("P-07", "B-09")
 def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
     parts = " ".join(" ".join([name] * n) for name, (n, _, _) in BIG_WHEEL.items())
     areas = [{"id": i, "name": TEXT, "pays": {i: odds + 1}} for i, (_, odds, _) in BIG_WHEEL.items()]
