@@ -102,8 +102,14 @@ class Feeder:
         self.heard_ns = now_ns
         return ""
 
-    def count(self, sequence: int) -> None:
-        """Everything up to ``sequence`` is durable at the controller."""
+    def count(self, sequence: int, now_ns: int) -> None:
+        """Everything up to ``sequence`` is durable at the controller.
+
+        What is sent and not yet counted has its time anew: a controller that is slow, but gets on, is not
+        told everything again.
+        """
+        if sequence > self.counted:
+            self.sent_ns = now_ns
         while self.pending and self.pending[0].sequence <= sequence:
             self.pending.popleft()
         self.counted = max(self.counted, sequence)

@@ -324,7 +324,7 @@ class Link:
             self._news.append(Decided(level, sequence))
         if sequence > feeder.last:
             self._news.append(Ahead(level, sequence))
-        feeder.count(sequence)
+        feeder.count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open.items():
             if entry.claim.level == level:
@@ -382,7 +382,7 @@ class Link:
         if feeder is None:
             return
         if message.reason is Reason.GAP and message.next > feeder.counted:
-            feeder.count(message.next - 1)
+            feeder.count(message.next - 1, now_ns)
             feeder.sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:

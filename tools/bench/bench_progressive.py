@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.progressive import topics
-from egm.progressive.connection import AT_LEAST_ONCE, AT_MOST_ONCE, Line, connection, payload, tls
+from egm.progressive.connection import AT_LEAST_ONCE, AT_MOST_ONCE, Line, Waiting, connection, payload, tls
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.link import Link, Locked, Over
@@ -42,7 +42,7 @@ _GROWTH: Final = (10, 100, 1000)
 _A_LINE: Final = 100
 _LINES: Final = tuple(f"FLOOR-{n}" for n in range(10))
 _STALE_NS: Final = 5_000_000_000
-_PATIENCE_SECONDS: Final = 60.0
+_PATIENCE_SECONDS: Final = 600.0
 _LEVEL: Final = LevelDefinition(
     id="bench",
     names={"en": "Bench", "fr": "Banc"},
@@ -66,7 +66,7 @@ class _Line:
     def __init__(self, broker: Broker, name: str, machines: list[str]) -> None:
         self._slot, self._name = broker.slot(name), name
         self.links = {each: Link(each, (_POOL,), stale_ns=_STALE_NS) for each in machines}
-        self._outbox: asyncio.Queue[FromMachine] = asyncio.Queue()
+        self._outbox: Waiting[FromMachine] = Waiting()
         self._made = dict.fromkeys(machines, 0)
         self._claims: dict[str, tuple[Claim, asyncio.Future[int]]] = {}
 

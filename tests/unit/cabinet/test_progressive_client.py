@@ -155,6 +155,21 @@ def test_no_more_than_a_window_is_sent_ahead():
     assert [c.sequence for c in link.take_messages()] == list(range(12, WINDOW + 12))
 
 
+def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
+    link = Link("EGM-1", (pool(),), stale_ns=STALE)
+    for n in range(1, 21):
+        link.contributed(contribution(n), 0)
+    link.connected("n", 0)
+    link.take_messages()
+    link.receive(m.Joined(machine="EGM-1", nonce="n", level="TOP", increment=Fraction(1, 70), counted=0), 0)
+    assert len(link.take_messages()) == 20
+    for n in range(1, 10):
+        link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (RETRY_NS - 1))
+        assert link.take_messages() == []
+    link.tick(9 * (RETRY_NS - 1) + RETRY_NS)  # and now it stands still
+    assert [c.sequence for c in link.take_messages()] == list(range(10, 21))
+
+
 def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     link = Link("EGM-1", (pool(),), stale_ns=STALE)
     link.remember("TOP", 5, [])
