@@ -7,7 +7,7 @@ a ticket nobody can redeem, and never one that two can.
 from collections.abc import Callable
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, unread_places
+from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.cabinet.host.tickets import note_number
 from egm.clock import Clock
 from egm.errors import InvariantError
@@ -15,6 +15,7 @@ from egm.profiles import Profile
 from egm.tickets.desk import Machine, TicketDesk, TicketRules, secure_enhanced_numbers, stand_alone_numbers
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_hosts, is_stand_alone
+from egm.tickets.record import Record
 from egm.tickets.store import TicketStore
 from rng import RandomService
 
@@ -96,12 +97,23 @@ def recover(cabinet: Cabinet) -> None:
     _recover_what_the_host_knows(cabinet, desk)
 
 
+def _have_it_read(cabinet: Cabinet, record: Record) -> None:
+    """Put a ticket into the ring of those the host reads."""
+    story = {"id": record.issue_id, "number": record.ticket.masked}
+    cabinet.record("voucher.unread", state=into_ring(cabinet.journal, record.issue_id), story=story)
+
+
 def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
     """Bring up to date what a host is told: the tickets it has read, and the end of the one it redeemed."""
     if cabinet.host.validation.by_host:
         unread = {in_ring(cabinet.journal, place) for place in unread_places(cabinet.journal)}
-        for record in desk.unreported():  # read, and the ticket ledger had not heard of it yet
-            if record.state is not TicketState.RESERVED and record.issue_id not in unread:
+        for record in desk.unreported():
+            if record.state is TicketState.RESERVED or record.issue_id in unread:
+                continue
+            if cabinet.journal.get(f"{record.issue_id}.printed") is None and len(unread) < RING:
+                _have_it_read(cabinet, record)  # printed before a clear, which forgot that it is unread
+                unread.add(record.issue_id)
+            else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
     asked, paper = cabinet.recall(Key.HOST_TICKET), cabinet.recall(Key.PAPER)
     stacking = paper is not None and asked is not None and paper["id"] == asked["id"]

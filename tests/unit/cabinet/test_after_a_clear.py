@@ -4,6 +4,8 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.host.model import HostMoney, Validation
+from egm.cabinet.host.ticket_port import HostTickets
 from egm.cabinet.states import Event, State
 from egm.tickets.model import TicketState
 from meters.clear import Clearance, clear, inspect
@@ -11,13 +13,13 @@ from meters.clear import Clearance, clear, inspect
 CLEARANCE = {"person": "A", "second_person": "B", "reason": "both copies damaged"}
 
 
-def cleared(room: Room, folder) -> Room:
+def cleared(room: Room, folder, **options) -> Room:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
     room.close()
     found = inspect(folder)
     clearance = Clearance(**CLEARANCE, challenge=found.challenge, settled_cents=found.credits_cents)
     clear(folder, clearance, now=room.clock.now)
-    return Room(folder, devices=("printer",)).boot()
+    return Room(folder, devices=("printer",), **options).boot()
 
 
 def number_of(entry_id: str) -> int:
@@ -83,6 +85,29 @@ def test_ids_differ_after_every_clear_and_stay_plain_before_one(room, tmp_path):
     assert ids[0] == "play-50"
     assert len(set(ids)) == 3
     assert {number_of(each) for each in ids} == {50}
+
+
+@pytest.mark.requirement("A-05", "H-09")
+def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
+    def host() -> HostMoney:
+        return HostMoney(validation=Validation.SECURE_ENHANCED, online=True)
+
+    room = Room(tmp_path, devices=("printer",), host=host()).boot()
+    HostTickets(room.engine, room.happen).enrol(0xABCDEF, 5)
+    numbers = []
+    for cents in (2000, 1000, 500):
+        room.insert(cents)
+        numbers.append(room.cash_out_ticket())
+    HostTickets(room.engine, room.happen).read(numbers[0])
+    for _ in range(2):  # a clear, and another
+        room = cleared(room, tmp_path, host=host())
+        port = HostTickets(room.engine, room.happen)
+        assert port.unread().ticket.number == numbers[1]
+    port.read(numbers[1])
+    assert port.unread().ticket.number == numbers[2]
+    port.read(numbers[2])
+    assert (port.unread(), room.cabinet.the_desk.unreported()) == (None, [])
+    room.close()
 
 
 def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
