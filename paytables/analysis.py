@@ -95,10 +95,23 @@ class ProgressiveShare:
     rtp_at_reset: Fraction
     increment: Fraction
     break_even_credits: Fraction | None
+    ceiling_credits: int | None = None
+    """A mystery level is hit at a secret amount up to this; ``rate`` is its mean from reset to hit."""
 
-    def rtp_at(self, meter_credits: int, cost_credits: int) -> Fraction:
+    def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
+        """Return the hits of the next game while the meter stands at ``meter_credits``.
+
+        A mystery's secret amount lies evenly between meter and ceiling: the nearer that is, the likelier.
+        """
+        if self.ceiling_credits is None:
+            return self.rate
+        room = self.ceiling_credits - Fraction(meter_credits)
+        step = self.increment * cost_credits
+        return Fraction(1) if room <= step else step / room
+
+    def rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what the level returns per credit wagered while its meter stands at ``meter_credits``."""
-        return self.rate * meter_credits / cost_credits
+        return self.rate_at(meter_credits, cost_credits) * meter_credits / cost_credits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

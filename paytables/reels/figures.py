@@ -24,7 +24,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Given
-from paytables.reels.schema import ReelsDefinition
+from paytables.reels.schema import Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
 
@@ -233,6 +233,16 @@ def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) ->
     )
 
 
+def _break_even(level: Progressive, rate: Fraction, rest: Fraction, step: Fraction) -> Fraction | None:
+    """Return the meter at which the next game returns its cost; None: no meter does.
+
+    A mystery's odds rise with its meter m: there m step / (ceiling - m) is the ``rest``.
+    """
+    if level.ceiling_credits is not None:
+        return max(ZERO, rest) * level.ceiling_credits / (step + max(ZERO, rest))
+    return rest / rate if rate else None
+
+
 def _progressives(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
 ) -> tuple[ProgressiveShare, ...]:
@@ -255,7 +265,8 @@ def _progressives(
                 reset_credits=reset,
                 rtp_at_reset=rate * reset / cost,
                 increment=increment if rate else ZERO,
-                break_even_credits=rest / rate if rate else None,
+                break_even_credits=_break_even(level, rate, rest, increment * cost),
+                ceiling_credits=level.ceiling_credits,
             )
         )
     return tuple(found)

@@ -22,6 +22,7 @@ from egm.clock import SystemClock
 from egm.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
+from egm.verify.examine import Findings, examine
 from tools.commands.progressive_status import forget_sign, prizes, status
 from tools.progressive.campaign import run_campaign
 from tools.progressive.certificates import (
@@ -94,6 +95,12 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
 @click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
 @click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
 @click.option(
+    "--manifest",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="the signed manifest the software is held against (`egm manifest`)",
+)
+@click.option("--key", metavar="HEX", help="the manufacturer's public key that signs it")
+@click.option(
     "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="a Prometheus port on 127.0.0.1"
 )
 def serve(
@@ -106,8 +113,14 @@ def serve(
     admit: tuple[str, ...],
     stand_by: bool,
     metrics: int | None,
+    manifest: Path | None,
+    key: str | None,
 ) -> None:
-    """Serve the levels of the file LEVELS until told to stop."""
+    """Serve the levels of the file LEVELS until told to stop.
+
+    First the software is held against its signed manifest, where one is given, and every level against the
+    ledger, the register and the prizes: what does not agree is recorded, and nothing is served (I-08).
+    """
     slot = LinkSlot(
         host=host,
         port=port,
@@ -115,6 +128,8 @@ def serve(
         certificate=folder / f"{CONTROLLER}.crt",
         key=folder / f"{CONTROLLER}.key",
     )
+    if (manifest is None) != (key is None):
+        raise click.UsageError("--manifest and --key go together")
     try:
         definitions = read_levels(levels)
         mystery = any(definition.terms.mystery for definition in definitions)
@@ -123,7 +138,8 @@ def serve(
         with ExitStack() as stack:
             if metrics is not None:
                 stack.enter_context(closing(Exporter(readings, metrics)))
-            asyncio.run(_serve(store, definitions, slot, admit, vault, readings, stand_by=stand_by))
+            software = None if manifest is None else examine(manifest, key or "", ())
+            asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -135,6 +151,7 @@ async def _serve(
     admit: tuple[str, ...],
     vault: Vault | None,
     readings: Readings,
+    software: Findings | None,
     *,
     stand_by: bool,
 ) -> None:
@@ -146,6 +163,7 @@ async def _serve(
         return
     try:
         controller = Controller(opened, SystemClock().now, vault)
+        controller.vouch(software)
         controller.check()
         for line in controller.open_levels(definitions):
             click.echo(line)
@@ -191,19 +209,23 @@ def show(*, store: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({record.id: json.loads(record.to_text()) for record in records}))
         return
-    table = Table("level", "shows", "base", "hidden", "overflow", "contributed", "hits", "paid", "stake")
+    amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
+    table = Table("level", *amounts, "increment", "to hidden")
     for record in records:
         level = record.level
         table.add_row(
             record.id + (f" -> {record.successor}" if record.successor else ""),
             str(level.shown_cents),
             str(level.terms.base_cents),
+            "-" if level.terms.ceiling_cents is None else str(level.terms.ceiling_cents),
             f"{float(level.hidden):.3f}",
             f"{float(level.overflow):.3f}",
             f"{float(level.contributed):.3f}",
             str(level.hits),
             str(level.paid),
             str(record.stake_cents),
+            str(level.terms.increment),
+            str(level.terms.hidden),
         )
     Console().print(table)
     click.echo("minor units; every level adds up to the fraction, and its ledger and register agree with it")

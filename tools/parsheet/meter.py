@@ -71,7 +71,7 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
                 if share.level == told["level"]:
                     # In the credits the analysis counts in: what the base is in the definition.
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
-                    returned = share.rate * meter / bet.cost_credits
+                    returned = share.rtp_at(meter, bet.cost_credits)
                     found.append(
                         Standing(
                             bet=bet.bet,

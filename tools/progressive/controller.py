@@ -29,6 +29,7 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
+from egm.verify.examine import Findings
 from tools.progressive.books import Books
 from tools.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
 from tools.progressive.records import ClaimRecord, LevelRecord
@@ -378,6 +379,22 @@ class Controller:
         """The daily record of displayed amounts: day, level, time, minor units."""
         with self._store.transaction() as session:
             return session.daily()
+
+    def vouch(self, software: Findings | None) -> None:
+        """Record what the software was found to be: as signed, altered, or vouched for by nobody (I-08).
+
+        Raises :class:`ControllerError` naming the files that are not as signed.
+        """
+        with self._store.transaction() as session:
+            if software is None:
+                session.note(self._at(), "software_not_verified")
+            elif software.right:
+                signed = {"version": software.version, "signer": software.signer}
+                session.note(self._at(), "software_verified", **signed)
+            else:
+                session.note(self._at(), "software_altered", trouble=list(software.trouble))
+        if software is not None and not software.right:
+            raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
     def check(self) -> None:
         """Prove every level from the contribution ledger and the win register, to the fraction (I-08, I-14).

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from egm.progressive.level import Level, Terms
 from paytables import Depth, RecordingDraw, analyse, load_game
 from tools.cli import main
 
@@ -77,3 +78,25 @@ def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_place_counts_it():
         run = CliRunner().invoke(main, ["par", "lantern-harbour", "--meter", wrong])
         assert run.exit_code == 1
         assert said in run.output
+
+
+@pytest.mark.requirement("R-09", "C-09")
+def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
+    """Its odds rise with its meter, as the level itself draws them; at the ceiling it is won for sure."""
+    (bet,) = analyse(load_game(THREE), Depth.RETURN).bets
+    mystery = next(share for share in bet.progressives if share.level == "mystery")
+    terms = Terms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, mystery=True)
+    level = Level.open(terms)
+    for _ in range(90):
+        favourable, bound = level.mystery_odds(10)
+        assert mystery.rate_at(level.current, 10) == Fraction(favourable, bound)
+        assert mystery.rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
+        level = level.contribute(10)
+    assert level.current == 110
+    assert mystery.rate_at(110, 10) == mystery.rate_at(200, 10) == 1
+    assert mystery.rate_at(100, 10) < mystery.rate < mystery.rate_at(109, 10)  # the mean lies between
+    even = mystery.break_even_credits
+    assert 0 < even < 110
+    assert bet.rtp + mystery.rtp_at(even, 10) == 1
+    top = next(share for share in bet.progressives if share.level == "top")
+    assert top.rate_at(1, 10) == top.rate_at(10**6, 10) == top.rate
