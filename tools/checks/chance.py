@@ -131,7 +131,7 @@ def _imports(module: Module, everything: dict[str, Module]) -> Iterator[Violatio
     for name, line in module.imports:
         if allowed is not None and not _within(name, allowed):
             yield Violation(
-                module.path, line, f"{name} is not among what tools/checks/chance.py lets in here"
+                module.path, line, f"{name} is not among the imports listed in tools/checks/chance.py"
             )
         below = name.startswith("rng.") and (name in everything or name.count(".") > 1)
         if below and not _within(name, LABORATORY):
