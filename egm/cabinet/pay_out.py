@@ -401,6 +401,9 @@ def is_due(cabinet: Cabinet, state: State) -> bool:
     """
     if state not in {State.IDLE, State.OUT_OF_SERVICE} or not cabinet.cash_cents:
         return False
+    host = cabinet.host
+    if state is State.IDLE and host.online and host.not_taken_cents == cabinet.credit_cents:
+        return False  # or the host would be asked without end
     limit_cents = cabinet.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
     return cabinet.recall(Key.GOES_ON) is not None or (

@@ -181,6 +181,8 @@ class HostMoney:
     order: Order | None = None
     #: Whether the host has just let a cash-out pass, which is to be paid another way.
     cash_out_passed: bool = False
+    #: The credit for which a host that alone may take a cash-out has just not taken one: not offered anew.
+    not_taken_cents: int | None = None
     #: The registration's key, kept from the registration of this very run only.
     registration_key: bytes = field(default=b"", repr=False)
 

@@ -218,6 +218,7 @@ def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
     if lock.is_offer and cabinet.credit_cents:
         hard = bool(cabinet.recall(Key.HOST_CASH_OUT)["hard"])
         cabinet.host.cash_out_passed = not hard
+        cabinet.host.not_taken_cents = cabinet.credit_cents if hard else None
         cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
 
 

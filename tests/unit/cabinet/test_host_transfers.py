@@ -10,6 +10,7 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.host.transfers import HISTORY
+from egm.cabinet.pay_out import is_due
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from meters import Transfer
@@ -374,6 +375,26 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room.cabinet.host.online = False
     room.engine.handle(Event.CASH_OUT)
     assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
+
+
+def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(make):
+    room = make(profile="quebec-vlt")
+    room.port.set_cash_out(enabled=True, hard=True)
+    fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
+    room.cabinet.record("test.fund", transfers=fund)
+    room.engine.handle(Event.SERVICE)
+    assert (room.state, room.port.cash_out_asked) == (State.LOCKED, True)
+    room.engine.handle(Event.LOCK_ENDED)
+    assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
+    room.cabinet.host.online = False
+    assert is_due(room.cabinet, room.state), "a host that is not there keeps nothing on the meter"
+    room.cabinet.host.online = True
+    room.engine.handle(Event.CASH_OUT)  # the player may ask again
+    assert room.state is State.LOCKED
+    room.engine.handle(Event.LOCK_ENDED)
+    room.cabinet.record("test.fund", transfers=fund)  # and so does the law, of other credit
+    room.engine.handle(Event.SERVICE)
+    assert room.state is State.LOCKED
 
 
 # ---------------------------------------------------------------------------------------------- registration
