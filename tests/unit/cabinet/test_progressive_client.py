@@ -28,6 +28,12 @@ def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
     return m.Claim(machine=machine, level=level, claim=name, after=after, shown_cents=1500)
 
 
+def joined(**changes):
+    terms = pool().definition.terms
+    told = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
+    return m.Joined(**told, base_cents=terms.base_cents, **changes)
+
+
 class Wire:
     """A link and a controller with an honest wire between them, and a clock."""
 
@@ -142,7 +148,7 @@ def test_no_more_than_a_window_is_sent_ahead():
         link.contributed(contribution(n), 0)
     link.connected("n", 0)
     link.take_messages()
-    link.receive(m.Joined(machine="EGM-1", nonce="n", level="TOP", increment=Fraction(1, 70), counted=0), 0)
+    link.receive(joined(counted=0), 0)
     assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
     link.tick(RETRY_NS - 1)
     assert link.take_messages() == []
@@ -161,7 +167,7 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
         link.contributed(contribution(n), 0)
     link.connected("n", 0)
     link.take_messages()
-    link.receive(m.Joined(machine="EGM-1", nonce="n", level="TOP", increment=Fraction(1, 70), counted=0), 0)
+    link.receive(joined(counted=0), 0)
     assert len(link.take_messages()) == 20
     for n in range(1, 10):
         link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=n), n * (RETRY_NS - 1))
@@ -174,14 +180,13 @@ def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     link = Link("EGM-1", (pool(),), stale_ns=STALE)
     link.remember("TOP", 5, [])
     link.connected("n", 0)
-    joined = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": Fraction(1, 70)}
-    link.receive(m.Joined(**joined, counted=3), 0)
+    link.receive(joined(counted=3), 0)
     assert link.take_news() == [Behind("TOP", 3)]
     link.remember("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.tick(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
-    link.receive(m.Joined(**joined, counted=9), 0)
+    link.receive(joined(counted=9), 0)
     assert link.take_news() == [Ahead("TOP", 9)]
     link.contributed(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
