@@ -63,7 +63,7 @@ def raw(count: int | None, output: Path | None) -> None:
 
 @command.command("outcomes")
 @click.option("--range", "bound", type=int, metavar="N", help="One number from 0 to N - 1 a play.")
-@click.option("--positions", type=int, default=1, help="With --range: so many numbers a play.  [default: 1]")
+@click.option("--positions", type=int, help="With --range: so many numbers a play.  [default: 1]")
 @click.option("--keno", is_flag=True, help="20 of the numbers 1 to 80 a play, in the order drawn.")
 @click.option("--deck", type=int, metavar="D", help="A shuffled deck of the cards 0 to D - 1 a play.")
 @click.option(
@@ -77,7 +77,7 @@ def raw(count: int | None, output: Path | None) -> None:
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
 def outcomes(  # one parameter an option
     bound: int | None,
-    positions: int,
+    positions: int | None,
     keno: bool,  # noqa: FBT001 (click's)
     deck: int | None,
     weights: Path | None,
@@ -90,10 +90,12 @@ def outcomes(  # one parameter an option
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
         raise click.UsageError("name one of --range, --keno, --deck and --weights")
+    if positions is not None and bound is None:
+        raise click.UsageError("--positions goes with --range only")
     try:
         game: lab.Game
         if bound is not None:
-            game = lab.Numbers(bound, positions)
+            game = lab.Numbers(bound, 1 if positions is None else positions)
         elif deck is not None:
             game = lab.Selection(deck, deck)
         else:
