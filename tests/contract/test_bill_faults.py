@@ -249,6 +249,33 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         jump(scene())
 
 
+@pytest.mark.requirement("G-02")
+@pytest.mark.parametrize("others", [7, -3])
+def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(others):
+    """Swapped while a bill was on its way: the bill is in the old one, and an attendant is called."""
+
+    async def scene():
+        rig = BillRig("cctalk_bill")
+        rig.twin._accepted = 500
+        await rig.insert()
+        await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+        rig.hand("power_off")
+        await rig.until(lambda: rig.of(CommLost), 5)
+        rig.twin._paper, rig.twin._accepted = None, 500 + others
+        rig.twin.inserted_cents = 0
+        rig.hand("power_on")
+        await rig.until(lambda: rig.of(Disputed), 30)
+        await rig.until(rig.quiet, 30)
+        await rig.insert(5_00)
+        await rig.until(lambda: rig.ledger.credited)
+        await rig.until(rig.quiet)
+        await rig.stop()
+        assert rig.ledger.credited == [Note(5_00)]
+        rig.close()
+
+    jump(scene())
+
+
 @pytest.mark.requirement("G-02", "G-05", "G-06")
 class TestInsideTheStacker:
     def test_a_note_that_jams_on_its_way_to_the_box_is_not_credited(self, protocol):

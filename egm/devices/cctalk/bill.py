@@ -20,7 +20,7 @@ from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Rou
 from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Barcode, Content, EventSink, FaultCode, Note, Rejected
+from egm.devices.interface import Barcode, Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
@@ -104,7 +104,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if self._mark is None:
             self._mark = mark_of(events, accepted)
         news = news_since(self._mark, events)
-        stacked = accepted_since(self._mark, accepted) > 0
+        passed = accepted_since(self._mark, accepted)
         if news.restarted:
             self._applied.clear()
             self._present.clear()
@@ -112,13 +112,24 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         clear = self._settled_after_restart(events)
         for pair in news.pairs:
             clear = self._event(pair) or clear
-        if stacked and self._escrow.is_ordered():
-            self._box_has_it()
+        if passed and self._escrow.is_ordered():
+            self._counted(passed)
         self._show_faults(self._present)
         await self._see_path(events, clear=clear, fresh=bool(news.pairs))
         self._mark = mark_of(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
+
+    def _counted(self, passed: int) -> None:
+        """The accept counter has moved while a paper was ordered, and no event says so: it is in the box.
+
+        Only one can have passed since; a counter that says otherwise is another validator's.
+        """
+        if passed == 1:
+            self._box_has_it()
+        else:
+            text = f"{passed} bills counted where one was ordered: is this another validator?"
+            self._emit(Disputed(device=self.name, text=text))
 
     async def _see_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
         """What lies in escrow, or that nothing does; ``fresh``: there are events since the last look."""
