@@ -216,6 +216,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
         "kind": start.get("game", {}).get("id", ""),
         "bet_cents": play.bet_cents,
         "win_cents": play.win_cents,
+        "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "added_cents": dict(play.added_cents),
         "steps": [dict(recall.story(e)) for e in play.shown_steps],
