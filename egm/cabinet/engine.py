@@ -174,7 +174,7 @@ class Engine:
             except Instead as turn:
                 self._queue.append(turn.occurrence)
         elif not self._queue:
-            waiting = host_transfers.due(self.cabinet) if self.state is State.IDLE else None
+            waiting = host_transfers.due(self.cabinet, self.state)
             if waiting is not None:
                 self._queue.append(waiting)
             elif pay_out.is_due(self.cabinet, self.state):

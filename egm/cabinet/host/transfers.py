@@ -17,7 +17,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
-from egm.cabinet.states import Event
+from egm.cabinet.states import Event, State
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from meters import Phase, Transfer
@@ -237,13 +237,17 @@ def expire_restricted(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 
-def due(cabinet: Cabinet) -> Occurrence | None:
-    """What a host has waited with until the machine is free; each is returned once or while it stands."""
-    if cabinet.host.order is not None:
+def due(cabinet: Cabinet, state: State) -> Occurrence | None:
+    """What a host has waited with until the machine is free; each is returned once or while it stands.
+
+    An order is kept while a game is shown. Where the game leads to something else, or is held by a door, it
+    is refused then and there: hours later it might find another player.
+    """
+    if cabinet.host.order is not None and state is not State.PLAYING:
         return Occurrence(Event.TRANSFER_ORDERED)
-    if cabinet.host.lock is not None:
+    if cabinet.host.lock is not None and state is State.IDLE:
         return Occurrence(Event.LOCK_ASKED)
-    if cabinet.host.cash_out_passed:
+    if cabinet.host.cash_out_passed and state in {State.IDLE, State.OUT_OF_SERVICE}:
         cabinet.host.cash_out_passed = False
         return Occurrence(Event.CASH_OUT, {"passed": True})
     return None

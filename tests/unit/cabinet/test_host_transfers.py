@@ -249,6 +249,27 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
     ]
 
 
+@pytest.mark.requirement("K-09")
+@pytest.mark.parametrize("event", ["disabled", "door", "fault"])
+def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, event):
+    """Kept, it would put one player's money on the meter when another plays, hours later."""
+    room = make(chance=ScriptedChance(*LOSS)).insert(2000)
+    room.play()
+    assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    match event:
+        case "disabled":
+            room.engine.handle(Event.DISABLED, source="host:main", reason="host")
+            assert room.port.last.status is Status.PENDING  # the game is still shown
+            room.shown()
+        case "door":
+            room.engine.handle(Event.DOOR_OPENED, door="main")
+        case "fault":
+            room.engine.handle(Event.FAULT_RAISED, code="io_board.communication")
+    assert room.port.last.status is Status.NOT_NOW
+    assert room.cabinet.host.order is None
+    assert room.journal.balance_cents("world:aft_in:cashable") == 0
+
+
 def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     room = make().insert(2000)
     room.play()
@@ -340,6 +361,16 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     assert room.port.lock(2, 500) is True
     assert not room.port.cash_out_asked
     assert room.port.lock(2, 500) is True  # asked again, for longer
+    room.engine.handle(Event.LOCK_ENDED)
+    assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+
+
+def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
+    room = make().insert(2000)
+    room.port.set_cash_out(enabled=True, hard=False)
+    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(Event.DISABLED, source="host:main", reason="host")
+    assert room.state is State.OUT_OF_SERVICE
     room.engine.handle(Event.LOCK_ENDED)
     assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
