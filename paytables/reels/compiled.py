@@ -49,10 +49,9 @@ class Arrays(NamedTuple):
 
     ``at_case[x, case]`` is where the letters of a reel's case begin: weights are laid out, so every case is
     equally likely. ``column[x, case]`` is its column; for the columns of the first reels together,
-    ``first[pair]``
-    and ``first[pair + 1]`` bound the components still alive in ``which``, ``nodes`` and ``factors``,
-    ``sure`` is
-    what is already won and ``sure_given`` what is already given.
+    ``first[pair]`` and ``first[pair + 1]`` bound the components still alive in ``which``, ``nodes`` and
+    ``factors``, those that can give something from ``giving[pair]`` on; ``sure`` is what is already won and
+    ``sure_given`` what is already given.
     """
 
     row: Any
@@ -64,7 +63,7 @@ class Arrays(NamedTuple):
     column: Any
     cases: Any
     given: Any
-    givers: Any
+    giving: Any
     columns: Any
     first: Any
     which: Any
@@ -104,7 +103,6 @@ def arrays_of(reels: Reels, names: list[str]) -> Arrays:
         column=column,
         cases=np.array(reels.totals, dtype=np.int64),
         given=given,
-        givers=np.array(award_components(reels), dtype=np.int64),
         **_together(reels, given),
     )
 
@@ -119,18 +117,23 @@ def _together(reels: Reels, given: Any) -> dict[str, Any]:
     g = reels.graph
     none = [()]
     seconds = reels.letters[1] if len(reels.letters) > 1 else none
-    first, which, nodes, factors, sure, sure_given = [0], [], [], [], [], []
+    first, giving, nodes, factors, sure, sure_given = [0], [], [], [], [], []
+    which: list[int] = []
+    givers = award_components(reels)
+    order = [*sorted(set(range(len(reels.starts))) - set(givers)), *givers]
     for one in reels.letters[0]:
         for two in seconds:
             won = 0
             gives = np.zeros(given.shape[1], dtype=np.int64)
-            for c, node in enumerate(reels.starts):
-                weight = 1
+            giving.append(len(which))
+            for c in order:
+                node, weight = reels.starts[c], 1
                 for letter in (one[c], *two[c : c + 1]):
                     if g.row[node] >= 0:
                         k = g.row[node] + letter
-                        node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (the walk)
+                        node, weight = g.delta[k], weight * g.gain[k]
                 if g.row[node] >= 0:
+                    giving[-1] += c not in givers
                     which.append(c)
                     nodes.append(node)
                     factors.append(weight)
@@ -143,6 +146,7 @@ def _together(reels: Reels, given: Any) -> dict[str, Any]:
     return {
         "columns": len(seconds),
         "first": np.array(first, dtype=np.int32),
+        "giving": np.array(giving, dtype=np.int32),
         "which": np.array(which, dtype=np.int32),
         "nodes": np.array(nodes, dtype=np.int32),
         "factors": np.array(factors, dtype=np.int32),
@@ -250,7 +254,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                     more = t.sure_given[pair, n]
                     pending[n] += more
                     left += more
-                for i in range(t.first[pair], t.first[pair + 1]):
+                for i in range(t.giving[pair], t.first[pair + 1]):
                     node = ends[t.which[i]]
                     for n in range(len(tables)):
                         more = t.given[node, n]
