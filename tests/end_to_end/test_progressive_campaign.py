@@ -6,7 +6,7 @@ import pytest
 from servers import postgres_or_skip
 
 from tools.progressive.broker import BrokerMissingError, mosquitto
-from tools.progressive.campaign import run_campaign
+from tools.progressive.campaign import Campaign, run_campaign
 from tools.progressive.postgres import PostgresStore
 from tools.progressive.simulate import run_floor
 from tools.progressive.store import SqliteStore
@@ -33,7 +33,8 @@ def open_store(request, tmp_path):
 
 @pytest.mark.requirement("I-07", "I-09", "I-10", "I-11", "I-14", "I-15")
 def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_paid_once(tmp_path, open_store):
-    result = asyncio.run(run_campaign(tmp_path, open_store, seed=20261121, scenarios=SCENARIOS))
+    result = Campaign(20261121)
+    asyncio.run(run_campaign(result, tmp_path, open_store, scenarios=SCENARIOS))
     assert (result.wrong, result.standing) == ([], [])
     assert result.scenarios == result.happened["level given up"] == SCENARIOS
     assert {
@@ -52,14 +53,15 @@ def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_pai
 
 def test_a_campaign_that_stands_still_ends_and_says_where(tmp_path):
     store = tmp_path / "levels.db"
-    found = asyncio.run(
-        run_campaign(tmp_path, lambda: SqliteStore(store), seed=1, scenarios=2, scenario_seconds=0.0)
-    )
+    found = Campaign(1)
+    asyncio.run(run_campaign(found, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0))
     assert found.scenarios == 0
     assert found.wrong == ["S0: it stands still: not at rest within 0 s"]
     told = "\n".join(found.standing)
     assert "task S0" in told
     assert "task controller of term 1" in told
+    assert "broker: up; parted from it: nobody" in told
+    assert "M-2: dead False" in told
 
 
 @pytest.mark.requirement("I-14")

@@ -24,7 +24,7 @@ from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
 from egm.verify.examine import Findings, examine
 from tools.commands.progressive_status import forget_sign, prizes, status
-from tools.progressive.campaign import run_campaign
+from tools.progressive.campaign import Campaign, run_campaign
 from tools.progressive.certificates import (
     AUTHORITY,
     BROKER,
@@ -336,7 +336,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     """
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
-    began = time.perf_counter()
+    began, result = time.perf_counter(), Campaign(seed)
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with (
         tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
@@ -344,31 +344,24 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     ):
         task = bar.add_task("scenarios", total=scenarios)
         try:
-            result = asyncio.run(
+            asyncio.run(
                 run_campaign(
+                    result,
                     Path(folder),
                     _opener(store, Path(folder)),
-                    seed=seed,
                     scenarios=scenarios,
                     progress=lambda done: bar.update(task, completed=done),
                 )
             )
+        except KeyboardInterrupt:
+            result.wrong.append("it was interrupted")
         except TOLD as error:
             raise click.ClickException(str(error)) from error
-    seconds = time.perf_counter() - began
-    click.echo(f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {seconds:.0f} s")
-    for name in sorted(result.happened):
-        click.echo(f"{result.happened[name]:8} x {name}")
     click.echo(
-        f"{result.wagers} wagers counted once each, {result.hits} hits paid once each: {result.paid_cents} "
-        f"minor units; {result.values_seen} values seen, none lower without a fall on record"
-        if not result.wrong
-        else f"{result.wagers} wagers, {result.hits} hits, {result.values_seen} values seen"
+        f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {time.perf_counter() - began:.0f} s"
     )
-    for line in (*(f"wrong: {wrong}" for wrong in result.wrong), *result.standing):
+    for line in result.lines():
         click.echo(line)
-    if not result.wrong:
-        click.echo("everything adds up, to the fraction")
     raise SystemExit(1 if result.wrong else 0)
 
 

@@ -58,6 +58,8 @@ _BANK: Final = LevelDefinition(
 )
 """It takes over what each level holds when its scenario is reckoned, and is given up by nobody."""
 
+_RIGHT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
+
 
 @dataclass(slots=True)
 class Campaign:
@@ -73,6 +75,17 @@ class Campaign:
     wrong: list[str] = field(default_factory=list)
     standing: list[str] = field(default_factory=list)
     """What every task was waiting for, where a scenario stood still."""
+
+    def lines(self) -> list[str]:
+        """What a person reads."""
+        done = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
+        return [
+            *(f"{count:8} x {name}" for name, count in sorted(self.happened.items())),
+            f"{done}{self.values_seen} values seen",
+            *(f"wrong: {text}" for text in self.wrong),
+            *self.standing,
+            *(() if self.wrong else (_RIGHT,)),
+        ]
 
 
 @dataclass(slots=True)
@@ -102,19 +115,18 @@ class _Floor:
 
 # ---------------------------------------------------------------------------------------------- the run
 async def run_campaign(
+    result: Campaign,
     folder: Path,
     open_store: Callable[[], Store],
     *,
-    seed: int,
     scenarios: int,
     progress: Callable[[int], None] = lambda _: None,
     scenario_seconds: float = SCENARIO_SECONDS,
-) -> Campaign:
-    """Run ``scenarios`` of them; what is found is in the result's ``wrong``.
+) -> None:
+    """Run ``scenarios`` of them; what is done and found is in ``result``, however the run ends.
 
     Raises BrokerMissingError, or OperatorError where the broker does not come up.
     """
-    result = Campaign(seed)
     before = asyncio.all_tasks()
     try:
         async with _floor(folder, open_store, result) as floor:
@@ -128,7 +140,6 @@ async def run_campaign(
                     floor.office.controller.check()
     finally:
         await _end_all(before)
-    return result
 
 
 @contextlib.asynccontextmanager
