@@ -9,6 +9,9 @@ from egm.sas.host import Host
 
 _KEY: Final = "host_silent:"
 _KNOWN_KEY: Final = "host_known:"
+FULL, DELAY = ":full", ":delay"
+#: What holds the machine under a host's name and is forgotten with the run: a full queue, a delayed game.
+_PASSING: Final = (FULL, DELAY)
 
 
 class LinkWatch:
@@ -24,6 +27,8 @@ class LinkWatch:
 
     def begin(self) -> None:
         """The machine has come up and nobody polls yet."""
+        for passing in _PASSING:  # what ends by itself has ended with the run that began it
+            self._host.handle(Event.ENABLED, source=f"{self._host.source}{passing}")
         self._wait_for_start_up()
         if self._host.cabinet.profile.host.silence_seconds is None:
             return
@@ -55,7 +60,7 @@ class LinkWatch:
         """The host has fallen behind, or has caught up (AGE 11.1.2(3))."""
         if not self._host.cabinet.profile.host.full_queue_stops:
             return
-        source = f"{self._host.source}:full"
+        source = f"{self._host.source}{FULL}"
         if full:
             self._host.handle(Event.DISABLED, source=source, reason="host_behind")
         else:
@@ -79,7 +84,8 @@ class LinkWatch:
         limit, since = self._host.cabinet.profile.host.silence_seconds, self._since()
         if limit is None or since is None:
             return
-        silent_seconds = (self._host.cabinet.clock.now() - since).total_seconds()
+        # A clock set back since then counts as no silence yet: never as a longer wait.
+        silent_seconds = max(0.0, (self._host.cabinet.clock.now() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(Event.DISABLED, source=self._source, reason="host_silent")
             return

@@ -98,6 +98,30 @@ def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(
     room.close()
 
 
+@pytest.mark.requirement("K-05")
+@pytest.mark.parametrize("held", ["full", "delay"])
+def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path: Path, held: str) -> None:
+    async def scenario() -> None:
+        rules = profile(tmp_path, "full_queue_stops = true")
+        room = Room(tmp_path, profile=rules)
+        bench = Bench(tmp_path, room, enable=["delay"])
+        if held == "full":
+            for _ in range(20):
+                room.engine.handle(Event.SERVICE)
+            bench.general()
+        else:
+            bench.long(0x2E, "9999")
+        assert list(room.cabinet.disabled) == [f"host:main:{held}"]
+        bench.line._cursor.write(room.journal.sequence)  # the host had heard of all, and then the power went
+        room.close()
+        again = Room(tmp_path, profile=rules)
+        Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
+        assert (again.state, again.cabinet.disabled) == (State.IDLE, {})
+        again.close()
+
+    asyncio.run(scenario())
+
+
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
     room = Room(tmp_path)
     bench = Bench(tmp_path, room)

@@ -15,6 +15,7 @@ from egm.sas.host import Host
 from egm.sas.poll import ONE_BYTE, Effect, Poll
 from egm.sas.settings import Group
 from egm.sas.tables.denominations import BILLS
+from egm.sas.watch import DELAY
 from egm.sas.wire import LongPoll
 
 _STAY_ENABLED: Final = 0x01
@@ -76,7 +77,7 @@ def enable_game(host: Host, request: LongPoll) -> Reply:
 
 def delay_game(host: Host, request: LongPoll) -> Reply:
     """2E: no game begins for so many tenths of a second; zero ends a delay."""
-    source = f"{host.source}:delay"
+    source = f"{host.source}{DELAY}"
     seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
     pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)
     if pending is not None:
