@@ -12,7 +12,7 @@ from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
 from tools.commands.par import load
 from tools.parsheet import percent
-from tools.simulation import SimulationError, Tally, Verdict, judge, simulate
+from tools.simulation import SimulationError, Tally, Verdict, estimate, judge, simulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,15 @@ def command(
     """Play GAME through the production path, with draws of the certified generator.
 
     Prints the interval of the simulated return and the z-score of its distance from the exact one; the exit
-    status is 1 when the exact return lies outside the interval.
+    status is 1 when the exact return lies outside the interval. Where there is no exact return that is said,
+    and the interval is by the sample's own deviation.
     """
     loaded = load(game)
     try:
         bets = analyse(loaded, Depth.VOLATILITY).bets
     except AnalysisError as error:
-        raise click.ClickException(f"{error}; `egm par` gives an estimate") from None
+        _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
+        return
     found = next((b for b in bets if bet in {None, b.bet}), None)
     if found is None:
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
@@ -80,6 +82,44 @@ def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -
         for tally in simulate(name, bet.cost_credits, bet.options, games, workers):
             progress.update(bar, completed=tally.games)
     return _result(bet, tally, time.perf_counter() - started, "production")
+
+
+def _estimate(
+    name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
+) -> None:
+    """Play a way to bet whose return is beyond exact reach, and say what the sample says of it."""
+    modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
+    if bet is not None and bet not in modes:
+        raise click.ClickException(f"{game.id} has no bet {bet!r}")
+    mode = bet or next(iter(modes), None)
+    cost = game.bet_options[0] if mode is None else modes[mode].cost
+    try:
+        *_, tally = simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers)
+    except SimulationError as error:
+        raise click.ClickException(str(error)) from None
+    found = estimate(tally, cost)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "game": game.id,
+                    "digest_sha256": game.digest,
+                    "bet": mode,
+                    "games": found.games,
+                    "credits_won": tally.credits,
+                    "return": found.rtp,
+                    "interval": [found.low, found.high],
+                    "exact_return": None,
+                    "why_not_exact": reason,
+                },
+                indent=2,
+            )
+        )
+        return
+    interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
+    click.echo(f"{game.id} {game.version}, bet {mode or cost}: {found.games:,} games, production path")
+    click.echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
+    click.echo(f"  no exact return: {reason}")
 
 
 def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:

@@ -86,6 +86,14 @@ def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path
     assert "Simulated, not exact: 2,000 games" in output
     assert "99.9 % interval" in output
     assert "icebreak 1.0.0 is valid" in output
+    said = run("simulate", "icebreak", "--games", 1000)
+    assert "1,000 games, production path" in said
+    assert "by the sample's own deviation" in said
+    assert "no exact return: stage base" in said
+    data = json.loads(run("simulate", "icebreak", "--games", 1000, "--json"))
+    assert data["exact_return"] is None
+    assert data["interval"][0] < data["return"] < data["interval"][1]
+    assert "has no bet 'x'" in run("simulate", "icebreak", "--bet", "x", code=1)
     assert "no exact return to hold" in run("game", "check", "icebreak", "--jurisdiction", "generic", code=1)
 
 
