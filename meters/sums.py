@@ -104,10 +104,16 @@ class PageSums:
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
+        """Record the sums of ``pages`` and of every page the file has grown by.
+
+        SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
+        WAL; yet it is there, all zeros, once the file is larger.
+        """
         count = self._file.size() // PAGE_BYTES
         del self._sums[count:]
-        self._sums.extend([0] * (count - len(self._sums)))
-        for page in pages:
+        grown = range(len(self._sums) + 1, count + 1)
+        self._sums.extend([0] * len(grown))
+        for page in {*pages, *grown}:
             if page <= count:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
