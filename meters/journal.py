@@ -66,7 +66,7 @@ class Journal(JournalView):
         self._policy = policy
         self._failure: JournalError | None = None
         self._copies = Copies(place, key)
-        super().__init__(self._copies.database, Ledger(), key.public_key)
+        super().__init__(self._copies.database, Ledger(), key.public_key, key)
 
     @classmethod
     def open(

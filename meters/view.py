@@ -6,9 +6,12 @@ from types import TracebackType
 from typing import Self
 
 from meters import checkpoint
+from meters.anchor import FILE_NAME as ANCHOR_NAME
+from meters.anchor import Anchor, Head
 from meters.copies import check_seal
 from meters.database import DatabaseReader
 from meters.entry import StoredEntry
+from meters.errors import JournalDamaged
 from meters.keys import MachineKey, fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
@@ -19,9 +22,12 @@ from meters.transaction import JSON
 class JournalView:
     """Balances, meters, machine state and entries of a journal as of its last entry."""
 
-    def __init__(self, database: DatabaseReader, ledger: Ledger, public_key: bytes) -> None:
+    def __init__(
+        self, database: DatabaseReader, ledger: Ledger, public_key: bytes, key: MachineKey | None = None
+    ) -> None:
         self._database = database
         self._ledger = ledger
+        self._sealed_by = key
         self.public_key = public_key
 
     @property
@@ -69,10 +75,16 @@ class JournalView:
         return self._ledger.credits_cents()
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of every entry up to :attr:`sequence`, proving the chain."""
+        """Yield the bytes of every entry up to :attr:`sequence`, proving the chain.
+
+        Where the view was opened with the machine's key, each seal is proved too. Raises
+        :class:`JournalDamaged`.
+        """
         for item in self._database.sealed():
             if item.entry.sequence > self.sequence:
                 return
+            if self._sealed_by is not None:
+                check_seal(item, self._sealed_by)
             yield item.entry.body
 
     def balance_cents(self, account: str) -> int:
@@ -141,16 +153,43 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     return ledger, public_key
 
 
-def open_view(state_dir: Path, *, storage: Storage | None = None) -> JournalView:
+def open_view(
+    state_dir: Path, *, key: MachineKey | None = None, storage: Storage | None = None
+) -> JournalView:
     """Open the journal in ``state_dir`` for reading only, beside a running machine or a stopped one.
 
-    Needs no write access and takes no lock. Raises :class:`JournalUnwritable` when there is none,
-    :class:`JournalDamaged` when it is not what was written.
+    Needs no write access and takes no lock. With the machine's ``key`` it is proved to be what this machine
+    wrote: every entry read is sealed by it, and none that it acknowledged is cut off the end. Raises
+    :class:`JournalUnwritable` when there is none, :class:`JournalDamaged` when it is not what was written.
     """
-    database = DatabaseReader.open(storage or DiskStorage(), state_dir)
+    medium = storage or DiskStorage()
+    # First: a machine at work may go on after it was read.
+    acknowledged = None if key is None else Anchor.read(medium, state_dir, key)
+    database = DatabaseReader.open(medium, state_dir)
     try:
-        ledger, public_key = load(database)
+        ledger, public_key = load(database, key)
+        if key is not None:
+            if public_key != key.public_key:
+                raise JournalDamaged(str(state_dir), "the machine key is not the one this journal names")
+            _check_end(database, acknowledged, state_dir)
     except BaseException:
         database.close()
         raise
-    return JournalView(database, ledger, public_key)
+    return JournalView(database, ledger, public_key, key)
+
+
+def _check_end(database: DatabaseReader, acknowledged: Head | None, state_dir: Path) -> None:
+    """Raise :class:`JournalDamaged` where the journal ends before what the machine acknowledged."""
+    if acknowledged is None:
+        raise JournalDamaged(
+            str(state_dir / ANCHOR_NAME),
+            "the sealed head is missing or broken, so entries may be missing at the end unseen;"
+            " the machine makes it anew when it next starts, and records that it was gone",
+        )
+    sequence, _ = database.last()
+    if sequence < acknowledged.sequence:
+        raise JournalDamaged(
+            str(state_dir), f"it ends at entry {sequence}, {acknowledged.sequence} was acknowledged"
+        )
+    if database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
+        raise JournalDamaged(str(state_dir), f"entry {acknowledged.sequence} is not the one acknowledged")

@@ -21,6 +21,15 @@ from tools.audit import prizes
 
 #: Accounts a game's win (progressives and bonuses apart) is paid from.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
+#: What is put at stake and what is paid for it moves in these entries and in no other.
+_ONLY_IN: Final[Mapping[str, tuple[str, ...]]] = {
+    "house:wager": (PLAY_START,),
+    "house:double_up_bet": (*PLAY_STEPS, "game.end"),
+    "house:win": ("game.end",),
+    "house:double_up_win": ("game.end",),
+    "house:attendant_jackpot": ("game.end", "handpay.exchanged", "orphan.handpay"),
+    "house:refund_defect": ("game.void",),
+}
 _OF_PLAYS: Final = frozenset((PLAY_START, *PLAY_STEPS, *PLAY_ENDS))
 
 
@@ -56,6 +65,8 @@ class GameAudit:
         self._games = games
         self._fault = fault
         self._open: dict[str, list[StoredEntry]] = {}
+        self._latest: dict[str | int, str] = {}
+        """The play that began last at each position."""
         self.replayed = 0
         self.voided = 0
 
@@ -67,19 +78,31 @@ class GameAudit:
     def see(self, entry: StoredEntry) -> None:
         """Take one entry of the journal."""
         kind = entry.transaction.kind
+        for t in entry.transaction.transfers:
+            for account in (t.source, t.target):
+                if account in _ONLY_IN and kind not in _ONLY_IN[account]:
+                    self._fault(entry, f"a {kind} moves {t.amount_cents} cents of {account}")
         if kind not in _OF_PLAYS:
             return
         play_id = str(story(entry).get("play_id"))
         if kind == PLAY_START:
-            if play_id in self._open:
-                self._fault(entry, f"play {play_id} begins twice")
-            self._open[play_id] = [entry]
+            self._begin(play_id, entry)
         elif play_id not in self._open:
             self._fault(entry, f"play {play_id} was not begun")
         elif kind in PLAY_STEPS:
             self._open[play_id].append(entry)
         else:
             self._end(self._open.pop(play_id), entry)
+
+    def _begin(self, play_id: str, entry: StoredEntry) -> None:
+        if play_id in self._open:
+            self._fault(entry, f"play {play_id} begins twice")
+        position = entry.transaction.dims.get("position", 1)
+        before = self._latest.get(position)
+        if before in self._open and before != play_id:
+            self._fault(entry, f"play {play_id} begins and play {before} was never ended")
+        self._latest[position] = play_id
+        self._open[play_id] = [entry]
 
     def _end(self, entries: list[StoredEntry], end: StoredEntry) -> None:
         try:
@@ -111,6 +134,9 @@ class GameAudit:
             self._fault(entries[-1], "its recorded draws give another outcome than the one recorded")
         denomination_cents = start["denomination_cents"]
         bet_cents = sum([t.amount_cents for t in entries[0].transfers if t.target == "house:wager"])
+        if start["wager"]["credits"] != start["bet_credits"]:
+            staked = start["wager"]["credits"]
+            self._fault(entries[0], f"{start['bet_credits']} credits were bet, {staked} were played for")
         if bet_cents != start["bet_credits"] * denomination_cents:
             self._fault(
                 entries[0], f"the wager moved is {bet_cents} cents, {start['bet_credits']} credits were bet"

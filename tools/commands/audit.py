@@ -1,7 +1,7 @@
 """``egm audit``: export a journal, verify one, read its logs, and clear a machine that cannot be repaired."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from rich.table import Table
 
 from egm.config import default_state_dir
 from egm.people import Permission
-from meters import JournalError, StoredEntry, events, export, open_view, recall
+from meters import JournalError, JournalUnwritable, StoredEntry, events, export, open_view, recall
 from meters.clear import Clearance, clear, inspect
-from meters.copies import Place
+from meters.copies import Place, check_seal
 from meters.entry import decode
 from meters.journal import SECOND_FOLDER
 from meters.keys import MachineKey
@@ -38,14 +38,17 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE
 def export_(file: Path, state: Path | None) -> None:
-    """Write the whole journal to FILE, signed; the machine may be playing."""
+    """Write the whole journal to FILE, signed; the machine may be playing.
+
+    Only what this machine wrote is signed: every seal is checked, and that no entry is missing at the end.
+    """
     folder = state or default_state_dir()
     partial = file.with_name(file.name + ".partial")
     try:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
             raise click.ClickException(f"{folder}: there is no machine key to sign with")
-        with open_view(folder) as view, partial.open("wb") as out:
+        with open_view(folder, key=key) as view, partial.open("wb") as out:
             count = export.write(view, key, out, datetime.now(UTC))
         partial.replace(file)
     except (JournalError, OSError) as why:
@@ -126,13 +129,28 @@ def _verify_export(file: Path, auditor: Auditor) -> Report:
 
 
 def _verify_copies(folder: Path, second: Path, shelf: Shelf, heads: dict[int, str]) -> dict[str, Report]:
-    with open_view(folder) as view:
+    key = _key_of(folder)
+    with open_view(folder, key=key) as view:
         head = (view.sequence, view.head_hash)
         first = Auditor(shelf, heads).run(view.bodies(), head=head)
     log = Place(DiskStorage(), folder, second).log()
-    # The machine may be writing: the log is read as far as the first copy had come.
-    bodies = (item.entry.body for item in log.records(until=head[0]))
-    return {"first copy": first, "second copy": Auditor(shelf, heads).run(bodies, head=head)}
+
+    def bodies() -> Iterator[bytes]:
+        # The machine may be writing: the log is read as far as the first copy had come.
+        for item in log.records(until=head[0]):
+            if key is not None:
+                check_seal(item, key)
+            yield item.entry.body
+
+    return {"first copy": first, "second copy": Auditor(shelf, heads).run(bodies(), head=head)}
+
+
+def _key_of(folder: Path) -> MachineKey | None:
+    """The machine's key, which proves its seals; None for whoever may not read it, or has a copy without."""
+    try:
+        return MachineKey.load(DiskStorage(), folder)
+    except JournalUnwritable:
+        return None
 
 
 def _print_report(name: str, report: Report) -> None:

@@ -3,96 +3,23 @@
 import io
 import json
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from journals import CREDIT, Chance, clock, edit, find, make_state, rechained
 
-from meters import Journal, Phase, Policy, Transaction, Transfer, export, open_view
-from meters.entry import canonical, decode
-from paytables import Choice, RecordingDraw, library, load_game, play_through
+from meters import Journal, Transaction, Transfer, export, open_view
+from meters.entry import decode
+from paytables import Choice, RecordingDraw, library, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
 
-CREDIT = "credit:1:cashable"
-
-
-class Chance:
-    """Numbers from a fixed seed: the game's draw, not its randomness, is what is audited here."""
-
-    def __init__(self, seed):
-        self._random = random.Random(seed)
-
-    def below(self, bound, purpose):
-        return self._random.randrange(bound)
-
-
-def clock():
-    time = datetime(2026, 5, 1, tzinfo=UTC)
-    while True:
-        time += timedelta(seconds=3)
-        yield time
-
-
-def one_play(journal, game, number, denomination_cents=5):
-    bet = game.bet_options[0]
-    wager = game.wager(bet)
-    draw = RecordingDraw(Chance(number))
-    outcome = play_through(game, wager, draw)
-    dims = {"game": game.id, "paytable": game.digest[:16], "denomination_cents": denomination_cents}
-    play_id = f"play-{number}"
-    journal.append(
-        Transaction(
-            id=f"{play_id}.start",
-            kind="game.start",
-            transfers=(Transfer(CREDIT, "house:wager", bet * denomination_cents),),
-            dims=dims,
-            counts={"games_played": 1},
-            record={
-                "play_id": play_id,
-                "game": {"id": game.id, "version": game.version, "digest": game.digest},
-                "denomination_cents": denomination_cents,
-                "bet_credits": bet,
-                "wager": wager.to_json(),
-                "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
-                "outcome": outcome.to_json(),
-            },
-        )
-    )
-    win_cents = outcome.win_credits * denomination_cents
-    journal.append(
-        Transaction(
-            id=f"{play_id}.end",
-            kind="game.end",
-            transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
-            dims=dims,
-            counts={"games_won" if win_cents else "games_lost": 1},
-            record={"play_id": play_id, "win_cents": win_cents},
-        )
-    )
-
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("state")
-    ticks = clock()
-    game = load_game("maple-classic")
-    with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
-        journal.append(
-            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10000),))
-        )
-        for number in range(60):
-            one_play(journal, game, number)
-        journal.append(
-            Transaction(
-                id="c1",
-                kind="cashout.request",
-                phase=Phase.RESERVE,
-                transfers=(Transfer(CREDIT, "out:voucher:cashable", 100),),
-            )
-        )
-    return folder
+    return make_state(tmp_path_factory.mktemp("state"))
 
 
 def conversation(journal, game, number, chance):
@@ -185,26 +112,6 @@ def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies,
     with open_view(state) as view:
         assert report.meters == view.meters().values
         assert report.credits_cents == view.credits_cents()
-
-
-def rechained(bodies):
-    """Refit hashes and sequences after an edit, as a forger without the key would."""
-    previous = "0" * 64
-    for sequence, body in enumerate(bodies, 1):
-        raw = json.loads(body) | {"sequence": sequence, "previous": previous}
-        entry = decode(canonical(raw))
-        previous = entry.hash_hex
-        yield entry.body
-
-
-def edit(bodies, index, change):
-    raw = json.loads(bodies[index])
-    change(raw)
-    return [*bodies[:index], canonical(raw), *bodies[index + 1 :]]
-
-
-def find(bodies, kind, skip=3):
-    return [n for n, body in enumerate(bodies) if json.loads(body)["kind"] == kind][skip]
 
 
 @pytest.mark.requirement("E-13", "D-07")

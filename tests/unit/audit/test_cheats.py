@@ -1,0 +1,224 @@
+"""Somebody with the disk but without the key, and somebody with the key but a lie: each is found and named.
+
+Goal: no edit, removal, reordering, insertion or cut of both copies is signed by an export or passed by the audit;
+an export of another machine and an altered definition are not taken for the right ones; a machine that writes a
+sound journal of unsound acts is found by what its entries say of each other.
+"""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+from journals import CREDIT, clock, edit, find, make_state, one_play, rechained
+
+from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
+from meters.anchor import Anchor
+from meters.copies import Place
+from meters.entry import decode
+from meters.journal import SECOND_FOLDER
+from meters.keys import MachineKey
+from meters.log import Sealed
+from meters.storage import DiskStorage
+from paytables import load_game
+from paytables.definition import find as definition_file
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    return make_state(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="module")
+def bodies(state):
+    with open_view(state) as view:
+        return list(view.bodies())
+
+
+@pytest.fixture(scope="module")
+def games():
+    return Shelf()
+
+
+# ---------------------------------------------------------------------------------------------- cheating
+@pytest.fixture
+def own(state, tmp_path):
+    """The machine's memory, for somebody to do what he likes with."""
+    return shutil.copytree(state, tmp_path / "own")
+
+
+def rewritten(folder, change):
+    """Rewrite both copies as ``change`` makes the entries of them, every hash and checksum refitted.
+
+    That is all that somebody with the disk and without the key can do: the seals stay those of other entries.
+    """
+    with closing(sqlite3.connect(folder / "journal.sqlite")) as connection:
+        rows = connection.execute("SELECT seal, body FROM entries ORDER BY sequence").fetchall()
+        bodies = change([body for _, body in rows])
+        seals = [seal for seal, _ in rows] + [b"\0" * 32] * len(bodies)
+        entries = [decode(body) for body in rechained(bodies)]
+        connection.execute("DROP TRIGGER entries_never_change")
+        connection.execute("DROP TRIGGER entries_never_leave")
+        connection.execute("DELETE FROM entries")
+        for entry, seal in zip(entries, seals, strict=False):
+            connection.execute(
+                "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (entry.sequence, entry.id, entry.kind, entry.ref, entry.hash_hex, seal, entry.body),
+            )
+        connection.commit()
+    log = Place(DiskStorage(), folder, folder / SECOND_FOLDER).log()
+    log.scan()
+    log.put_aside(1)
+    log.scan()
+    for entry, seal in zip(entries, seals, strict=False):
+        log.write(Sealed(entry, seal))
+    log.sync()
+    log.close()
+    return entries
+
+
+def verdict(*words):
+    run = CliRunner().invoke(main, ["audit", *map(str, words)])
+    return run.exit_code, run.output.replace("\n", " ")
+
+
+def last_game(bodies):
+    """The last game and what follows it: after the last signed checkpoint but the one of the clean end."""
+    return find(bodies, "game.end", skip=59)
+
+
+def cheats(bodies):
+    at = last_game(bodies[:-1])
+    tail = bodies[:-1]  # without the signed checkpoint of the clean end: nothing signed comes after
+    other = edit(tail, 1, lambda raw: raw.update(id="b2"))[1]
+    return {
+        "edit": (edit(tail, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})), at + 1),
+        "remove": ([*tail[:at], *tail[at + 1 :]], at + 1),
+        "swap": ([*tail[:at], tail[at + 1], tail[at], *tail[at + 2 :]], at + 1),
+        "insert": ([*tail[:at], other, *tail[at:]], at + 1),
+        "append": ([*tail, other], len(tail) + 1),
+    }
+
+
+@pytest.mark.requirement("E-13", "D-07")
+@pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "append"])
+def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
+    """After the last signed checkpoint only the seals tell: the export signs nothing that has none."""
+    changed, wrong_at = cheats(bodies)[what]
+    rewritten(own, lambda _: changed)
+    anchor = Anchor(DiskStorage(), own)  # a sealed head of long ago, kept for such a day
+    anchor.write(MachineKey.load(DiskStorage(), own), 2, decode(bodies[1]).hash_hex)
+    anchor.close()
+    code, said = verdict("export", own / "export.jsonl", "--state", own)
+    assert (code, (own / "export.jsonl").exists()) == (1, False)
+    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    code, said = verdict("verify", "--state", own)
+    assert code == 1
+    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    with pytest.raises(JournalDamaged):
+        Journal.open(own, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
+
+
+@pytest.mark.requirement("E-13")
+def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodies):
+    rewritten(own, lambda bodies: bodies[:-4])
+    for verb in (("export", own / "export.jsonl"), ("verify",)):
+        code, said = verdict(*verb, "--state", own)
+        assert code == 1
+        assert f"ends at entry {len(bodies) - 4}, {len(bodies)} was acknowledged" in said
+    (own / "journal.head").unlink()
+    code, said = verdict("export", own / "export.jsonl", "--state", own)
+    assert code == 1
+    assert "sealed head is missing" in said
+    # Whoever has no key but an earlier export misses what it reached.
+    early = {len(bodies): decode(bodies[-1]).hash_hex}
+    report = Auditor(Shelf(), early).run(bodies[:-4])
+    assert [f.why for f in report.findings] == [f"an earlier export reached entry {len(bodies)}"]
+
+
+@pytest.mark.requirement("E-13")
+def test_the_export_of_another_machine_is_not_taken_for_this_ones(state, tmp_path):
+    ours, theirs = tmp_path / "ours.jsonl", tmp_path / "theirs.jsonl"
+    ticks = clock()
+    with Journal.open(tmp_path / "other", now=lambda: next(ticks)) as journal:
+        for number in range(200):
+            journal.append(
+                Transaction(id=f"b{number}", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),))
+            )
+    assert verdict("export", ours, "--state", state)[0] == 0
+    assert verdict("export", theirs, "--state", tmp_path / "other")[0] == 0
+    assert verdict("verify", theirs)[0] == 0  # whole, and somebody's
+    code, said = verdict("verify", theirs, "--after", ours)
+    assert code == 1
+    assert "an earlier export has another entry here" in said
+    with open_view(state) as view:
+        code, said = verdict("verify", theirs, "--fingerprint", view.fingerprint)
+    assert code == 1
+    # Nor do the entries of one under the name and signature of the other.
+    spliced = [ours.read_bytes().splitlines()[0], *theirs.read_bytes().splitlines()[1:]]
+    (tmp_path / "spliced.jsonl").write_bytes(b"\n".join(spliced) + b"\n")
+    code, said = verdict("verify", tmp_path / "spliced.jsonl")
+    assert code == 1
+    assert "the key that signed the file is not the one the journal begins with" in said
+
+
+@pytest.mark.requirement("E-13")
+def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_path):
+    game = definition_file("maple-classic").read_text()
+    (tmp_path / "maple-classic.toml").write_text(game.replace("3 = 500", "3 = 400"))
+    shelf = Shelf((tmp_path,))
+    at = find(bodies, "game.start")
+    digest = load_game(tmp_path / "maple-classic.toml").digest
+    told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64)))
+    assert [f.sequence for f in told.findings if "no definition at hand" in f.why] == [at + 1]
+    told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest)))
+    assert {f.sequence for f in told.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
+
+
+@pytest.mark.requirement("E-13", "B-08")
+@pytest.mark.parametrize(
+    ("transfer", "kind", "why"),
+    [
+        (("house:win", CREDIT), "event", "a event moves 500 cents of house:win"),
+        (("house:win", CREDIT), "game.choice", "a game.choice moves 500 cents of house:win"),
+        ((CREDIT, "house:wager"), "event", "a event moves 500 cents of house:wager"),
+        (("house:attendant_jackpot", "out:handpay_jackpot"), "handpay.paid", "house:attendant_jackpot"),
+        (("house:refund_defect", CREDIT), "event", "house:refund_defect"),
+    ],
+)
+def test_a_machine_that_moves_wagers_or_wins_outside_its_games_is_named(tmp_path, games, transfer, kind, why):
+    """Whole, sealed and signed: only what the entries say of each other shows it."""
+    ticks, game = clock(), load_game("maple-classic")
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        journal.append(
+            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10000),))
+        )
+        one_play(journal, game, 1)
+        cheat = Transfer(*transfer, 500)
+        at = journal.append(
+            Transaction(id="x", kind=kind, transfers=(cheat,), record={"play_id": "x"})
+        ).sequence
+        one_play(journal, game, 2)
+    with open_view(tmp_path) as view:
+        report = Auditor(games).run(view.bodies())
+    assert why in next(f.why for f in report.findings if f.sequence == at)
+    assert {f.sequence for f in report.findings} == {at}
+
+
+@pytest.mark.requirement("E-13", "B-08")
+def test_a_game_left_open_and_one_played_for_more_than_its_wager_are_named(bodies, games):
+    start = find(bodies, "game.start")
+    report = Auditor(games).run(list(rechained([*bodies[: start + 1], *bodies[start + 2 :]])))
+    assert any("was never ended" in f.why and f.sequence == start + 2 for f in report.findings)
+    bigger = edit(
+        bodies,
+        start,
+        lambda raw: raw["record"].update(wager={"credits": 3, "options": {"mode": "line", "level": 3}}),
+    )
+    report = Auditor(games).run(bigger)
+    assert any("1 credits were bet, 3 were played for" in f.why for f in report.findings)
