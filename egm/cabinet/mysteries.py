@@ -168,7 +168,13 @@ def _note(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won, way: str
 def _pay_by_hand(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
     reservation, story = _entry(won.claim), _story(cabinet, level, won)
-    handpay = {"id": reservation, "kind": "progressive", "amount_cents": won.amount_cents}
+    handpay = {
+        "id": reservation,
+        "kind": "progressive",
+        "amount_cents": won.amount_cents,
+        "pool": level,
+        "play_id": game["play_id"],
+    }
     progressives.register_hit(
         cabinet,
         game,

@@ -269,7 +269,13 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
         state={
             **_ended(cabinet, game, (*won, *levels)),
             **progressives.closing_state(cabinet, game, "hand"),
-            Key.HANDPAY: {"id": reservation, "kind": kind, "amount_cents": total_cents, **in_kind},
+            Key.HANDPAY: {
+                "id": reservation,
+                "kind": kind,
+                "amount_cents": total_cents,
+                **in_kind,
+                **progressives.slip_of(cabinet, game),
+            },
         },
         story={"play_id": game["play_id"], "win_cents": win_cents, **in_kind},
     )

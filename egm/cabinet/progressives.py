@@ -276,6 +276,12 @@ def register_hit(
     )
 
 
+def slip_of(cabinet: Cabinet, game: dict[str, Any]) -> dict[str, Any]:
+    """What a hand-pay tells of the levels it pays, for the register of wins; nothing if none."""
+    pools = [award.pool for award in awards(cabinet, game) if award.amount_cents]
+    return {"pool": ", ".join(pools), "play_id": game["play_id"]} if pools else {}
+
+
 def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
     """The transfers and state that take a void game's hits back: the amounts return to their levels.
 

@@ -10,6 +10,7 @@ from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting
 from egm.cabinet.cabinet import Key
 from egm.cabinet.positions import Position
 from egm.cabinet.residents import admit
+from egm.cabinet.staff.registers import lines
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import GameSlot
@@ -143,7 +144,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
     assert machine.credit_cents == before + 5 + 1500
 
 
-@pytest.mark.requirement("F-05", "D-10")
+@pytest.mark.requirement("F-05", "D-10", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
@@ -156,6 +157,12 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     values = machine.journal.meters().values
     assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
     machine.journal.self_audit()
+    hit, paid = lines("progressives", machine.journal.entries())
+    assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
+        "TEST-1", "three-levels.top.50", 1500, "hand",
+    )  # fmt: skip
+    assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
+    assert paid["persons"] == ["attendant"]
     machine.close()
 
 
@@ -190,7 +197,7 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
     machine.close()
 
 
-@pytest.mark.requirement("I-02", "I-05")
+@pytest.mark.requirement("I-02", "I-04", "I-05")
 def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
     machine = room(*(B, NO_LUCK, MISS) * 2)
     shown = snapshot(machine.engine, fingerprint="").progressives
