@@ -14,7 +14,7 @@ trailer's digest, or must be zero.
 import hashlib
 import struct
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -195,6 +195,10 @@ class LogCopy:
         """Return when everything written is durable."""
         if self._file is not None:
             self._file.sync()
+
+    def start_sync(self) -> Callable[[], None]:
+        """Begin to make everything written durable; what is returned returns when it is."""
+        return (lambda: None) if self._file is None else self._file.start_sync()
 
     def _roll(self, record_bytes: int) -> None:
         """Close the active segment, if any, and lay out the next one."""

@@ -6,7 +6,8 @@ folder lock alone lives outside, for it must vanish with the process.
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -59,6 +60,9 @@ class StorageFile(Protocol):
 
     def sync(self) -> None:
         """Return when everything written is durable."""
+
+    def start_sync(self) -> Callable[[], None]:
+        """Begin to make everything written durable; what is returned waits for it, or raises."""
 
     def close(self) -> None:
         """Close the file."""
@@ -147,6 +151,7 @@ class _DiskFile:
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self._path = path
+        self._beside: ThreadPoolExecutor | None = None
         with _named(path):
             flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
             self._fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
@@ -172,6 +177,11 @@ class _DiskFile:
         except OSError as why:
             raise JournalUnwritable(f"{self._path}: {why.strerror}") from why
 
+    def start_sync(self) -> Callable[[], None]:
+        if self._beside is None:
+            self._beside = ThreadPoolExecutor(1, thread_name_prefix="sync")
+        return self._beside.submit(self.sync).result
+
     def truncate(self, size: int) -> None:
         with _named(self._path):
             os.ftruncate(self._fd, size)
@@ -181,6 +191,8 @@ class _DiskFile:
             return os.fstat(self._fd).st_size
 
     def close(self) -> None:
+        if self._beside is not None:
+            self._beside.shutdown()
         os.close(self._fd)
 
 

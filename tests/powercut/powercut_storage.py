@@ -53,6 +53,11 @@ class SimFile:
     def sync(self):
         self._disk.sync(self._path, self._inode)
 
+    def start_sync(self):
+        return (
+            self.sync
+        )  # one step at a time; what an early sync would have saved, survives by the cut's chance
+
     def close(self):
         pass
 
