@@ -26,7 +26,7 @@ def make(tmp_path):
         place = tmp_path / "place.toml"
         place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
         made = Room(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
-        spent = Transfer("credit:1:cashable", "house:wager", 500 - REST_CENTS)
+        spent = Transfer("credit:1:cashable", "out:handpay_cancelled_credit", 500 - REST_CENTS)
         made.cabinet.record("test.spend", transfers=(spent,))
         rooms.append(made)
         return made
