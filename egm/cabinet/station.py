@@ -13,13 +13,14 @@ from egm.cabinet import play
 from egm.cabinet.cabinet import Cabinet, Occurrence
 from egm.cabinet.engine import Engine
 from egm.cabinet.ports import Ports
+from egm.cabinet.positions import is_own_fault
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
 from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
 from egm.cabinet.view import game_view, snapshot
 from egm.cabinet.wiring import bell, lamps, occurrences, tested, tower, wish
 from egm.config import StateFolder
-from egm.devices.interface import DeviceEvent
+from egm.devices.interface import DeviceEvent, FaultCode
 from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
@@ -78,6 +79,14 @@ class Station:
         self.cabinet.printer = ports.printer
         self.cabinet.hopper = ports.hopper
         self.cabinet.service.bench.kinds = ports.kinds
+        for driver in ports.drivers:
+            driver.stood(self._faults_of(ports.kinds[driver.name]))
+
+    def _faults_of(self, kind: str) -> frozenset[FaultCode]:
+        """The faults that stand of a device of this position; those of a shared kind are the first's."""
+        told = {f"{kind}.{code}": code for code in FaultCode}
+        mine = self.cabinet.position.number == 1 or is_own_fault(kind)
+        return frozenset(told[code] for code in self.cabinet.faults if code in told and mine)
 
     # ------------------------------------------------------------------ devices and people
     def on_device(self, event: DeviceEvent) -> None:

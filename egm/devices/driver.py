@@ -69,6 +69,10 @@ class LineDriver(ABC, Generic[M]):
         """Whether the device answers."""
         return self._up is True
 
+    def stood(self, codes: frozenset[FaultCode]) -> None:
+        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+        self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
+
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
         """Own the line until cancelled. Ends otherwise only with the error of a ledger that cannot record."""

@@ -257,6 +257,9 @@ class Device(Protocol):
     def name(self) -> str:
         """Its name in the cabinet file."""
 
+    def stood(self, codes: frozenset[FaultCode]) -> None:
+        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+
     async def run(self) -> None:
         """Own the line until cancelled: open, poll, recover, reopen. Only a ledger that fails ends it."""
 

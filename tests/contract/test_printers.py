@@ -319,3 +319,24 @@ class TestFaults:
             rig.close()
 
         jump(scene())
+
+
+@pytest.mark.requirement("A-08", "G-06")
+@pytest.mark.parametrize("mended", [True, False])
+def test_a_fault_mended_while_the_machine_was_off_ends(protocol, mended):
+    """Paper put in without power: nothing else would ever say that the printer may be used again."""
+
+    async def scene():
+        rig = PrinterRig(protocol)
+        rig.driver.stood(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
+        if not mended:
+            rig.hand("paper", tickets=0)
+        await rig.until(lambda: rig.of(CommUp))
+        await asyncio.sleep(3)
+        await rig.stop()
+        told = [(event.code, event.active) for event in rig.of(Fault)]
+        assert told.count((FaultCode.PAPER_OUT, False)) == mended
+        assert (FaultCode.PAPER_OUT, True) not in told
+        rig.close()
+
+    jump(scene())

@@ -5,11 +5,13 @@ import asyncio
 import pytest
 from machine_room import Room
 
+from egm.cabinet.cabinet import Key
 from egm.cabinet.ports import Ports
 from egm.cabinet.residents import admit
 from egm.cabinet.states import Event, State
 from egm.cabinet.station import Station
 from egm.config import GameSlot, StateFolder, load_cabinet
+from egm.devices.interface import FaultCode
 from egm.errors import OperatorError
 from egm.profiles import profile as profiles
 
@@ -32,6 +34,26 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[Room, Station]:
     station = Station(room.cabinet, residents, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
+
+
+class Printer:
+    """A driver that tells what it was told."""
+
+    name = "printer"
+
+    def stood(self, codes) -> None:
+        self.codes = codes
+
+
+@pytest.mark.requirement("A-08", "G-06")
+def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
+    room, station = a_station(tmp_path, 0)
+    for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
+        station.engine.cabinet.record("test.fault", state={f"{Key.FAULT}{code}": {"locks": False}})
+    printer = Printer()
+    station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
+    assert printer.codes == {FaultCode.PAPER_OUT}
+    room.close()
 
 
 def ends_after(station: Station, seconds: float, act) -> bool:
