@@ -19,7 +19,17 @@ from pathlib import Path
 from typing import Final
 
 from egm.progressive import topics
-from egm.progressive.connection import AT_LEAST_ONCE, AT_MOST_ONCE, Line, Waiting, connection, payload, tls
+from egm.progressive.connection import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
+    Line,
+    Waiting,
+    connection,
+    payload,
+    stay_connected,
+    tls,
+    together,
+)
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.link import Link, Locked, Over
@@ -67,19 +77,22 @@ class _Line:
         self._slot, self._name = broker.slot(name), name
         self.links = {each: Link(each, (_POOL,), stale_ns=_STALE_NS) for each in machines}
         self._outbox: Waiting[FromMachine] = Waiting()
+        self._connections = 0
         self._made = dict.fromkeys(machines, 0)
         self._claims: dict[str, tuple[Claim, asyncio.Future[int]]] = {}
 
     async def run(self) -> None:
-        async with connection(self._slot, tls(self._slot), self._name) as line:
-            for machine, link in self.links.items():
-                await line.subscribe(topics.down(machine))
-                link.connected(f"{machine}.1", time.monotonic_ns())
-                self._send(link)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._speak(line))
-                group.create_task(self._hear(line))
-                group.create_task(self._tick())
+        """Stay connected: where a disk or this process stands still for long, the broker hangs up."""
+        context = tls(self._slot)
+        await stay_connected(self._slot, context, self._name, self._serve, lambda _: None)
+
+    async def _serve(self, line: Line) -> None:
+        self._connections += 1
+        for machine, link in self.links.items():
+            await line.subscribe(topics.down(machine))
+            link.connected(f"{machine}.{self._connections}", time.monotonic_ns())
+            self._send(link)
+        await together(self._speak(line), self._hear(line), self._tick())
 
     async def _speak(self, line: Line) -> None:
         while True:
