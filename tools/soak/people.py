@@ -175,7 +175,7 @@ class Crowd:
     def _coin(self) -> None:
         """Not while nobody can hear the acceptor: it remembers five events, and would lose what came before.
 
-        (That the machine notices, and says so, is shown in ``tests/contract/test_coins_and_hoppers.py``.)
+        (That the machine notices, and says so, is shown in ``tests/contract/test_coin_acceptors.py``.)
         """
         coins = self._floor.profile.coins.accepted_cents
         if not coins or self._floor.cables["coin"].silent or not self._floor.cables["coin"].plugged:
