@@ -38,6 +38,8 @@ from tools.progressive.signs import SignBook, SignRecord
 
 #: Messages taken in one transaction, at most.
 _BATCH: Final = 256
+#: Turns of the loop in which nothing more comes, before what has come is taken.
+_TURNS: Final = 5
 _VALUES_SECONDS: Final = 0.5
 #: Between two proofs that the store is still this controller's, with a broker or without.
 _OFFICE_SECONDS: Final = 2.0
@@ -121,11 +123,20 @@ class Service:
 
     async def _answer(self, line: Line) -> None:
         while True:
-            heard = [await self._inbox.get()]
-            while len(heard) < _BATCH and not self._inbox.empty():
-                heard.append(self._inbox.get_nowait())
-            for answer in latest(self._controller.take(heard)):
+            for answer in latest(self._controller.take(await self._heard())):
                 await self._send(line, answer)
+
+    async def _heard(self) -> list[Heard]:
+        """What has come, and what the socket holds besides, which is read a message in a few turns."""
+        heard, turns = [await self._inbox.get()], 0
+        while len(heard) < _BATCH and turns < _TURNS:
+            if self._inbox.empty():
+                turns += 1
+                await asyncio.sleep(0)
+            else:
+                heard.append(self._inbox.get_nowait())
+                turns = 0
+        return heard
 
     async def _send(self, line: Line, answer: FromController) -> None:
         if not isinstance(answer, Value):

@@ -16,11 +16,11 @@ from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, connection, tls, together
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, encode
+from egm.progressive.messages import Claim, Contribution, Enrolment, Join, encode, from_controller
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.slots import LinkSlot
 from tools.progressive.certificates import AUTHORITY, BROKER, CONTROLLER, make_authority, make_certificate
-from tools.progressive.controller import Controller
+from tools.progressive.controller import Controller, Heard
 from tools.progressive.serve import Service
 from tools.progressive.store import SqliteStore
 
@@ -234,6 +234,40 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
             return done == set(tasks) and tasks[0].cancelled()
 
     assert asyncio.run(session())
+
+
+def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
+    store = SqliteStore(tmp_path / "levels.db")
+    keeper = Controller(store, lambda: datetime.now(UTC))
+    keeper.open_levels([LEVEL])
+    keeper.admit("EGM-1")
+    enrolment = Enrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)
+    keeper.take([Heard("EGM-1", Join(machine="EGM-1", nonce="n", levels=(enrolment,)))])
+    told = []
+
+    class Said:
+        async def publish(self, topic, data, care):
+            told.append(from_controller(data))
+
+    async def session():
+        nowhere = LinkSlot(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
+        service = Service(keeper, nowhere, told.append)
+        answering = asyncio.create_task(service._answer(Said()))
+        for n in range(1, 101):
+            share = {"wager_cents": 25, "amount": Fraction(25, 300)}
+            service._inbox.put_nowait(
+                Heard("EGM-1", Contribution(machine="EGM-1", level="grand", sequence=n, **share))
+            )
+            for _ in range(3):  # as a socket is read: the next message is some turns of the loop away
+                await asyncio.sleep(0)
+        await until(lambda: told and told[-1].sequence == 100, answering)
+        answering.cancel()
+        await asyncio.wait({answering})
+
+    before = store.run("SELECT used FROM office")[0][0]
+    asyncio.run(session())
+    assert store.run("SELECT used FROM office")[0][0] - before <= 2
+    store.close()
 
 
 def test_of_what_ends_together_a_lost_connection_is_told_last():
