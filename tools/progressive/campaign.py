@@ -161,7 +161,8 @@ async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign
         yield floor
         watching.cancel()
         if not result.standing:
-            await office.end()
+            with _named(result, "the end"):
+                await office.end()
     finally:
         result.values_seen = witness.seen
         for relay in relays.values():

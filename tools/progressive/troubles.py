@@ -217,6 +217,7 @@ class _Term:
     controller: Controller
     task: asyncio.Task[None] = field(init=False)
     deadly: int = 0
+    dead: bool = False
 
 
 class Office:
@@ -269,10 +270,13 @@ class Office:
         honest = store.run
 
         def run(sql: str, *values: Any) -> list[Row]:
+            if term.dead:  # whatever else it was doing ends with it
+                raise Killed
             rows = honest(sql, *values)
             if term.deadly:
                 term.deadly -= 1
                 if not term.deadly:
+                    term.dead = True
                     self._happened["controller killed"] += 1
                     raise Killed
             return rows
