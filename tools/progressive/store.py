@@ -34,6 +34,7 @@ _SCHEMA: Final = (
          amount TEXT NOT NULL, hidden TEXT NOT NULL, PRIMARY KEY (machine, level, sequence))""",
     """CREATE TABLE IF NOT EXISTS claim (
          claim TEXT PRIMARY KEY, machine TEXT NOT NULL, level TEXT NOT NULL, record TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS claim_of ON claim (machine, level)",
     "CREATE TABLE IF NOT EXISTS event (at TEXT NOT NULL, kind TEXT NOT NULL, story TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS prize (
          level TEXT NOT NULL, number {int} NOT NULL, claim TEXT NOT NULL, record TEXT NOT NULL,
@@ -46,6 +47,10 @@ _SCHEMA: Final = (
          day TEXT NOT NULL, level TEXT NOT NULL, at TEXT NOT NULL, amount_cents {int} NOT NULL,
          PRIMARY KEY (day, level))""",
 )
+
+
+#: What the record of a hit that is not committed yet has in it.
+_OPEN: Final = '%"closed_at": ""%'
 
 
 class DeposedError(LocalError):
@@ -200,7 +205,12 @@ class Session:
 
     def open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
         """The hits of a machine on a level that it has not committed yet."""
-        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
+        rows = self._run(
+            "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
+            machine,
+            level,
+            _OPEN,
+        )
         found = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
 
