@@ -1,25 +1,14 @@
 """A controller on each store: SQLite, and PostgreSQL where it is installed."""
 
 import itertools
-from datetime import UTC, datetime, timedelta
 
 import pytest
+from controller_clock import Clock
 from servers import postgres_or_skip
 
 from tools.progressive.controller import Controller
 from tools.progressive.store import SqliteStore
 from tools.progressive.vault import Vault
-
-
-class Clock:
-    """Time that moves a second with every look."""
-
-    def __init__(self) -> None:
-        self._at = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        self._at += timedelta(seconds=1)
-        return self._at
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,14 @@
+"""A clock for controllers under test."""
+
+from datetime import UTC, datetime, timedelta
+
+
+class Clock:
+    """Time that moves a second with every look."""
+
+    def __init__(self) -> None:
+        self._at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self._at += timedelta(seconds=1)
+        return self._at
