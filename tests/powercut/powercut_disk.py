@@ -67,6 +67,8 @@ class Disk:
         self.cut_at: int | None = None
         self.dead = False
         self.room: int | None = None
+        self.log_first = False
+        """Of syncs side by side, the one begun is done at once; else when it is waited for."""
         self.stuck: tuple[tuple[str, int], ...] = ()
         """Bits that do not hold: (end of a file's name, offset) of bytes that come out wrong when written."""
 
@@ -88,7 +90,7 @@ class Disk:
                 break
             rename(names, operation)
         found = Disk()
-        found.stuck = self.stuck
+        found.stuck, found.log_first = self.stuck, self.log_first
         for path, inode in names.items():
             content = inode.crash(rng, survival)
             found.names[path] = Inode(bytearray(content), [], bytearray(content))
