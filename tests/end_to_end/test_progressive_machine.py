@@ -194,16 +194,16 @@ def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_
             broker.close()
 
     asyncio.run(session())
-    assert len(won) <= 91
     hit = asked(tmp_path, "register")[0]
-    assert (hit["machine"], hit["combination"], hit["after"]) == (SERIAL, "mystery", won.index(True) + 1)
+    assert (hit["machine"], hit["combination"]) == (SERIAL, "mystery")
+    assert hit["after"] <= 91  # by its ceiling, whatever chance says
     assert hit["paid_cents"] == hit["amount_cents"] <= 550
     first, *_ = asked(tmp_path, "prizes")
     assert (first["claim"], first["turns"]) == (hit["claim"], hit["after"])
     with open_view(folder.root) as view:
         (sealed, *_), (told, *_) = (list(view.entries(f"progressive.{kind}")) for kind in ("sealed", "won"))
     assert sealed.record["commitment"] == first["commitment"]
-    assert told.record["proved"] is True
+    assert (told.record["proved"], told.record["sequence"]) == (True, hit["after"])
 
 
 def _closed(folder):
