@@ -55,7 +55,7 @@ _IMPORTS: Final = {
         "pathlib", "pydantic", "tomllib", "types", "typing", "paytables",
     ),
     "meters": (
-        "array", "collections", "contextlib", "cryptography.exceptions",
+        "array", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",
         "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization",
         "dataclasses", "datetime", "enum", "fcntl", "fnmatch", "functools", "hashlib", "heapq", "hmac",
         "itertools", "json", "operator", "os", "pathlib", "re", "sqlite3", "struct", "types", "typing",
