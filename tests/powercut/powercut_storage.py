@@ -83,10 +83,15 @@ class SimStorage:
         return database
 
     def leave(self):
-        """The process is gone: free its connections; on a dead disk nothing they do has an effect."""
+        """The process is gone: free its connections; on a dead disk nothing they do has an effect.
+
+        SQLite would keep its view of the disk, and with it every byte, for as long as Python lives.
+        """
         for database in self._databases:
             with contextlib.suppress(PowerCut):
                 database.close()
+        self._databases.clear()
+        self._vfs.unregister()
 
     def open_file(self, path, *, write):
         if path not in self.disk.names:
