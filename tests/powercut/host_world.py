@@ -189,9 +189,8 @@ class World:
         self.alive = False
         self.restarts += 1
         room = self.floor.room
-        room.open = False
-        room.store.close()
         room.journal.abandon()
+        room.lose()
         raise PowerGoneError
 
     def pass_time(self) -> None:

@@ -78,9 +78,7 @@ class Life:
         except PowerCut:
             leave(self.storage, self.folder, self.folder / "second")
             if self.room is not None:
-                self.room.open = False
-                self.room.store.close()
-                self.room.cabinet.identities.close()
+                self.room.lose()
             return False
         return True
 

@@ -75,9 +75,7 @@ class Life:
         """The process is gone. Tickets and identities stand on another disk, which keeps its power."""
         leave(self.storage, self.folder, self.folder / "second")
         if self.room is not None:
-            self.room.open = False
-            self.room.store.close()
-            self.room.cabinet.identities.close()
+            self.room.lose()
 
 
 def judge(room, *, cash):

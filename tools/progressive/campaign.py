@@ -253,7 +253,7 @@ async def _scenario(number: int, floor: _Floor) -> None:
         for seat in seats:
             seat.line.mend()
             seat.line.rough = 0.0
-        while not all(seat.machine.settled for seat in seats):
+        while not all(seat.settled for seat in seats):
             await _revive(seats, office)
             await asyncio.sleep(0.005)
         office.live_on()

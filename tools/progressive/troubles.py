@@ -161,6 +161,11 @@ class Seat:
         )
         self._task = asyncio.create_task(self.machine.run(), name=self.serial)
 
+    @property
+    def settled(self) -> bool:
+        """It lives, and has nothing left to say or to hear: what killed it may be what it had just heard."""
+        return not self._dead and self.machine.settled
+
     def state(self) -> str:
         """How it stands, in a line."""
         memory, machine = self.memory, self.machine

@@ -301,10 +301,15 @@ class Room:
 
     def close(self) -> None:
         if self.open and self.beside is None:
-            self.open = False
-            self.store.close()
-            self.cabinet.identities.close()
             self.journal.close()
+            self.lose()
+
+    def lose(self) -> None:
+        """The power is gone from the journal's disk, and its process with it; other disks are let go."""
+        self.open = False
+        self.store.close()
+        self.cabinet.identities.close()
+        OPENED[:] = (room for room in OPENED if room is not self)
 
     # ------------------------------------------------------------------ what it says
     @property
