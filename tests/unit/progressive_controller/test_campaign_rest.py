@@ -1,0 +1,57 @@
+"""When the link campaign may call a machine at rest: not while it is dead of what it had just heard."""
+
+import asyncio
+import random
+from collections import Counter
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.messages import Won
+from egm.progressive.pools import Keeper, Pool
+from egm.progressive.slots import LinkSlot
+from egm.progressive.trigger import Trigger
+from tools.progressive.certificates import AUTHORITY, make_authority, make_certificate
+from tools.progressive.troubles import Seat
+
+TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
+LEVEL = LevelDefinition(
+    id="M",
+    names={"en": "M", "fr": "M"},
+    kind=Kind.LINKED,
+    terms=TERMS,
+    chance=Chance(stake_cents=7, odds=Fraction(1, 5)),
+)
+POOL = Pool(definition=LEVEL, game="campaign", level="top", keeper=Keeper.CONTROLLER)
+
+
+class Five:
+    def below(self, bound, purpose):
+        del purpose
+        return 5 % bound
+
+
+def test_a_machine_that_died_of_hearing_of_its_prize_is_not_at_rest(tmp_path):
+    trigger = Trigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
+    won = Won(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
+    now = datetime.now(UTC)
+    make_authority(tmp_path, now)
+    make_certificate(tmp_path, "ONE", now)
+    nobody = LinkSlot(
+        port=9,
+        authority=tmp_path / f"{AUTHORITY}.crt",
+        certificate=tmp_path / "ONE.crt",
+        key=tmp_path / "ONE.key",
+    )
+
+    async def session():
+        seat = Seat("ONE", POOL, nobody, random.Random(1), Counter())
+        assert seat.settled  # it has given nothing, and nobody owes it anything
+        seat.die_after("award heard")
+        seat.line._late(lambda: seat.machine._found(won))
+        assert seat.machine.settled  # its memory, which the prize did not reach
+        assert not seat.settled
+        await seat.end()
+
+    asyncio.run(session())
