@@ -1,6 +1,7 @@
 """A bill acceptor on a cable, with a ledger that can die and a machine that decides."""
 
 from conftest import Rig
+from mortal import Mortal
 
 from egm.devices.bill_driver import BillDriver
 from egm.devices.cctalk.bill import CctalkBillDriver
@@ -16,47 +17,26 @@ DRIVERS = {"cctalk_bill": CctalkBillDriver, "ebds": EbdsDriver, "id003": Id003Dr
 NOTES = frozenset({5_00, 10_00, 20_00})
 
 
-class Killed(Exception):
-    """The machine process died here."""
-
-
-class MortalLedger(TransientEscrowLedger):
-    """What is recorded stays; ``die_at`` counts the calls before and after each recording."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.die_at: int | None = None
-        self._calls = 0
-
-    def _maybe_die(self) -> None:
-        self._calls += 1
-        if self.die_at is not None and self._calls == self.die_at:
-            raise Killed
-
+class MortalLedger(Mortal, TransientEscrowLedger):
     def stack_ordered(self, content, mark):
-        self._maybe_die()
-        super().stack_ordered(content, mark)
-        self._maybe_die()
+        with self._recording():
+            super().stack_ordered(content, mark)
 
     def vended(self):
-        self._maybe_die()
-        super().vended()
-        self._maybe_die()
+        with self._recording():
+            super().vended()
 
     def vend_confirmed(self):
-        self._maybe_die()
-        super().vend_confirmed()
-        self._maybe_die()
+        with self._recording():
+            super().vend_confirmed()
 
     def not_stacked(self, why):
-        self._maybe_die()
-        super().not_stacked(why)
-        self._maybe_die()
+        with self._recording():
+            super().not_stacked(why)
 
     def set_mark(self, mark):
-        self._maybe_die()
-        super().set_mark(mark)
-        self._maybe_die()
+        with self._recording():
+            super().set_mark(mark)
 
 
 class BillRig(Rig):

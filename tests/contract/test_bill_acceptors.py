@@ -4,7 +4,8 @@ import asyncio
 import random
 
 import pytest
-from bill_rig import DRIVERS, NOTES, BillRig, Killed
+from bill_rig import DRIVERS, NOTES, BillRig
+from mortal import Killed
 
 from egm.devices.interface import (
     Barcode,

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 from conftest import Rig
+from mortal import Killed, Mortal
 
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
@@ -24,30 +25,14 @@ from tools.soak.virtual import jump
 COINS = frozenset({25, 1_00, 2_00})
 
 
-class Killed(Exception):
-    pass
-
-
-class MortalPayouts(TransientPayoutLedger):
-    def __init__(self) -> None:
-        super().__init__()
-        self.die_at: int | None = None
-        self._calls = 0
-
-    def _maybe_die(self) -> None:
-        self._calls += 1
-        if self._calls == self.die_at:
-            raise Killed
-
+class MortalPayouts(Mortal, TransientPayoutLedger):
     def ordered(self, record):
-        self._maybe_die()
-        super().ordered(record)
-        self._maybe_die()
+        with self._recording():
+            super().ordered(record)
 
     def finished(self, payout_id, paid_coins):
-        self._maybe_die()
-        super().finished(payout_id, paid_coins)
-        self._maybe_die()
+        with self._recording():
+            super().finished(payout_id, paid_coins)
 
 
 class HopperRig(Rig):

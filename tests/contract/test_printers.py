@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from conftest import Rig
+from mortal import Killed, Mortal
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
@@ -17,28 +18,10 @@ FIELDS = ("title", "amount", "number", "barcode")
 BARCODE = "004724978028378429"
 
 
-class Killed(Exception):
-    pass
-
-
-class MortalPrints(TransientPrintLedger):
-    def __init__(self) -> None:
-        super().__init__()
-        self.die_at: int | None = None
-        self._calls = 0
-
-    def _maybe_die(self) -> None:
-        self._calls += 1
-        if self._calls == self.die_at:
-            raise Killed
-
-    def opened(self, job):
-        super().opened(job)
-
+class MortalPrints(Mortal, TransientPrintLedger):
     def moved(self, job_id, state, detail):
-        self._maybe_die()
-        super().moved(job_id, state, detail)
-        self._maybe_die()
+        with self._recording():
+            super().moved(job_id, state, detail)
 
 
 class PrinterRig(Rig):
