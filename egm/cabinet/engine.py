@@ -175,7 +175,7 @@ class Engine:
                 self._queue.append(turn.occurrence)
         elif not self._queue:
             waiting = host_transfers.due(self.cabinet, self.state)
-            if waiting is not None and rows(self.state, waiting.event):  # else it would for ever
+            if waiting is not None and rows(self.state, waiting.event):  # else it is refused for ever
                 self._queue.append(waiting)
             elif pay_out.is_due(self.cabinet, self.state):
                 self._queue.append(Occurrence(Event.CASH_OUT))
