@@ -49,7 +49,7 @@ def record_mystery(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "progressive.not_ours", transaction_id=_entry(won.claim), story=_story(cabinet, level, won)
         )
     elif cabinet.journal.get(f"{earlier['play_id']}.void") is not None:
-        _note(cabinet, earlier, level, won, "void")
+        _give_back(cabinet, earlier, level, won)
     elif _is_free(cabinet, game):
         _pay_by_hand(cabinet, earlier, level, won)
 
@@ -155,13 +155,13 @@ def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
     _tell(cabinet)
 
 
-def _note(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won, way: str) -> None:
+def _give_back(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
     """A void game has won nothing: the prize goes back to the level."""
     cabinet.record(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
-        state=_claim(cabinet, game, level, won, way),
-        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": way},
+        state=_claim(cabinet, game, level, won, "void"),
+        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": "void"},
     )
 
 
