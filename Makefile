@@ -12,7 +12,7 @@ SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df --output=avail -k /dev/shm | tail
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test test-slow check format bench conformance docs pins clean
+.PHONY: help setup setup-dev run test test-slow check format bench conformance mutants docs pins clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -43,10 +43,13 @@ format: $(VENV)/.dev ## let ruff mend what it can
 bench: $(VENV)/.dev ## measured figures, each beside a named baseline of the same run
 	$(HEADLESS) $(BIN)/python -m tools.bench $(ARGS)
 
-conformance: $(VENV)/.dev ## write CONFORMANCE.md: requirement -> tests
+conformance: $(VENV)/.dev ## write CONFORMANCE.md, and into build/conformance every requirement with its tests
 	$(BIN)/python -m tools.conformance $(ARGS)
 
-docs: $(VENV)/.dev ## write the generated parts of README and ARCHITECTURE
+mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in turn: its tests must fail
+	TMPDIR=$(SCRATCH) $(BIN)/python -m tools.mutants $(ARGS)
+
+docs: $(VENV)/.dev ## write the generated parts of the pages
 	$(BIN)/python -m tools.docs $(ARGS)
 
 pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)

@@ -4,6 +4,7 @@ A TOML file names the machine, its profile, its games and the device on each por
 refused with a message naming the file, the key and the reason.
 """
 
+import json
 import os
 import tomllib
 from datetime import date
@@ -17,7 +18,9 @@ from egm.errors import OperatorError
 from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot
 from egm.sas.settings import SasLine
+from egm.secret_files import require_private
 from egm.tickets.model import House
+from meters.keys import FILE_NAME as KEY_FILE
 
 _DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
 
@@ -38,6 +41,8 @@ class Machine(_Table):
     time_zone: str = "UTC"
     positions: Annotated[int, Field(ge=1, le=16, strict=True)] = 1
     """Player positions; each device says which it serves."""
+    certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """The public key, in hex, whose certificates of games count here."""
 
     @property
     def house(self) -> House:
@@ -63,7 +68,7 @@ class Inventory(_Table):
     location: Literal["floor", "store", "workshop"] = "floor"
     photograph: Path | None = None
     certified_on: dict[str, date] = {}
-    """Game -> when its theoretical return was last certified."""
+    """Game -> when its theoretical return was last certified; a certificate says it itself."""
 
 
 class GameSlot(_Table):
@@ -71,6 +76,8 @@ class GameSlot(_Table):
 
     game: str
     denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = ()
+    certificate: Path | None = None
+    """The folder of its certificate (``egm certify``), signed by ``machine.certifier``."""
 
 
 class Device(_Table):
@@ -91,12 +98,18 @@ class Metrics(_Table):
     """Where Prometheus reads. Loopback only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
+    hosts: tuple[str, ...] = ()
+    """Names of a proxy that reads for others; without any, only requests to this computer are answered."""
 
 
 class Memory(_Table):
-    """Where the journal's second copy lies: best on another medium; beside the first when nothing is said."""
+    """Where the journal's second copy lies: best on another medium; beside the first when nothing is said.
+
+    ``reserve_mib`` are kept free on each medium, so that what is owed is paid and recorded when it is full.
+    """
 
     second_copy: Path | None = None
+    reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
 
 
 class Software(_Table):
@@ -153,6 +166,13 @@ class CabinetFile(_Table):
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
+
+    @property
+    def real_ports(self) -> tuple[str, ...]:
+        """What is no simulation: the devices and host lines on ports of their own, as ``kind.name: port``."""
+        devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
+        lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
+        return (*devices, *lines)
 
     @model_validator(mode="after")
     def _positions_are_there(self) -> "CabinetFile":
@@ -230,8 +250,24 @@ class StateFolder:
         """What proves a screen of a player position."""
         return self.run / f"screen{_suffix(position)}.token"
 
+    def left_by_a_journal(self) -> list[str]:
+        """The names of what only a machine with a journal writes here: ledgers, registers, cursors."""
+        patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
+        found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
+        return [*found, *([self.staff.name] if self._staff_is_sealed() else ())]
+
+    def _staff_is_sealed(self) -> bool:
+        """Whether the roster was written beside a machine key; before the first start there is none."""
+        try:
+            return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
     def prepare(self) -> None:
-        """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason."""
+        """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
+
+        The same for a key or a roster in it that others may read.
+        """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.run.mkdir(mode=0o700, exist_ok=True)
@@ -240,6 +276,20 @@ class StateFolder:
             probe.unlink()
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
+        require_private(self.root / KEY_FILE, self.staff)
+
+    def sas_port_of(self, line: str) -> Path:
+        """Where a host on this computer finds a SAS line of the machine's own."""
+        return self.run / "sas" / line
+
+    def forget_lines(self) -> None:
+        """Take away the names of the pseudo-terminals a machine gave hosts and verifiers.
+
+        After its death they lead to whoever has those terminals next.
+        """
+        for link in (self.gat_port, *self.sas_port_of("x").parent.glob("*")):
+            if link.is_symlink():
+                link.unlink(missing_ok=True)
 
     def port(self, name: str, device: Device) -> Path:
         """The serial port of a device: the twin's on the bench, or the one named."""

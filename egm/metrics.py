@@ -8,19 +8,31 @@ For money there is no base unit, and Prometheus counts in binary floating point:
 (``_cents``), which it holds exactly up to 2**53; dollars it would not. ``egm_info`` names the currency.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from http.server import HTTPServer
-from threading import Thread
-from typing import Final, TypeAlias
+from socket import SHUT_RDWR, socket
+from socketserver import ThreadingMixIn
+from threading import BoundedSemaphore, Thread, Timer
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from meters.reading import MeterReading
 from meters.table import BY_NAME, Unit
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+CONNECTIONS_MAX: Final = 8
+"""As many are served at a time."""
+ANSWER_SECONDS: Final = 10.0
+"""A connection is ended after so long, whatever it is at."""
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 Source: TypeAlias = Callable[[], Iterable[Metric]]
@@ -97,31 +109,99 @@ class MachineCollector(Collector):
     """Holds the families last handed over, for whoever scrapes."""
 
     def __init__(self) -> None:
-        self._families: tuple[Metric, ...] = ()
+        self._held: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
-    def hand_over(self, families: Iterable[Metric]) -> None:
-        """Replace everything at once. Families of one name, from several sources, become one."""
+    def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
+        """Replace everything at once. Families of one name, from several sources, become one.
+
+        ``read`` is called whenever somebody has read just these, on that reader's thread.
+        """
         merged: dict[str, Metric] = {}
         for family in families:
             known = merged.setdefault(family.name, family)
             if known is not family:
                 known.samples.extend(family.samples)
-        self._families = tuple(merged.values())
+        self._held = tuple(merged.values()), read
 
     def collect(self) -> Iterator[Metric]:
         """The families last handed over."""
-        return iter(self._families)
+        families, read = self._held
+        read()
+        return iter(families)
+
+
+class _Quiet(WSGIRequestHandler):
+    """Logs no request."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
+        """Say nothing: a scrape is no event."""
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A few connections at a time, none for long: whoever opens more, or says nothing, is let go."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._places = BoundedSemaphore(CONNECTIONS_MAX)
+        super().__init__(address, _Quiet)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve one connection; however slowly it speaks, it ends."""
+        end = Timer(ANSWER_SECONDS, _hang_up, (request,))
+        end.daemon = True
+        end.start()
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            end.cancel()
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke, or was ended, is no fault of ours."""
+
+
+def _hang_up(request: socket) -> None:
+    with contextlib.suppress(OSError):
+        request.shutdown(SHUT_RDWR)
+
+
+def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
+    """The application for these host names; a page of another name (DNS rebinding) reads nothing."""
+
+    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        host = str(environ.get("HTTP_HOST", ""))
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+        if name.lower() in hosts:
+            return application(environ, start_response)
+        body = b"These figures have another address.\n"
+        start_response("421 Misdirected Request", [("Content-Length", str(len(body)))])
+        return [body]
+
+    return asked
 
 
 class Exporter:
-    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port."""
+    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port.
 
-    def __init__(self, collector: Collector, port: int) -> None:
+    It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called.
+    """
+
+    def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = ()) -> None:
         registry = CollectorRegistry()
         registry.register(collector)
         ProcessCollector(registry=registry)
-        server: tuple[HTTPServer, Thread] = start_http_server(port, addr="127.0.0.1", registry=registry)
-        self._server, self._thread = server
+        self._server = _Server(("127.0.0.1", port))
+        names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
+        self._server.set_app(_of_hosts(make_wsgi_app(registry), names))
+        self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+        self._thread.start()
         self.port: int = self._server.server_port
 
     def close(self) -> None:

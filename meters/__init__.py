@@ -8,8 +8,9 @@ From the outside in: :mod:`~meters.journal` appends transactions (:mod:`~meters.
 it; :mod:`~meters.recall` and :mod:`~meters.events` make logs. Below, :mod:`~meters.copies` keeps every entry
 (:mod:`~meters.entry`) twice, in SQLite (:mod:`~meters.database`, :mod:`~meters.sums`) and in a log
 (:mod:`~meters.log`), sealed and signed (:mod:`~meters.keys`, :mod:`~meters.checkpoint`,
-:mod:`~meters.anchor`), on a medium reached only through :mod:`~meters.storage`. :mod:`~meters.export` writes
-the whole for an auditor; :mod:`~meters.clear` is the way back when both copies are damaged.
+:mod:`~meters.anchor`), on two labelled media (:mod:`~meters.media`) reached only through
+:mod:`~meters.storage`; :mod:`~meters.mirror` keeps small values on both. :mod:`~meters.export` writes the
+whole for an auditor; :mod:`~meters.clear` is the way back when both copies are damaged.
 """
 
 from meters.entry import StoredEntry
@@ -22,13 +23,16 @@ from meters.errors import (
     JournalError,
     JournalLocked,
     JournalUnwritable,
+    MediumFull,
+    MediumMissing,
     Overdrawn,
     SelfAuditFailed,
     UnknownAccount,
     UnknownTransfer,
 )
-from meters.journal import Journal, Policy
+from meters.journal import Journal
 from meters.ledger import Reservation
+from meters.policy import Policy
 from meters.reading import MeterReading, read_meters
 from meters.transaction import JSON, Mark, Phase, Posted, Transaction, Transfer
 from meters.view import JournalView, open_view
@@ -46,6 +50,8 @@ __all__ = [
     "JournalUnwritable",
     "JournalView",
     "Mark",
+    "MediumFull",
+    "MediumMissing",
     "MeterReading",
     "Overdrawn",
     "Phase",

@@ -1,8 +1,9 @@
-"""The anchor: the last acknowledged entry, sealed, beside the copies.
+"""The anchor: the last acknowledged entry, sealed, on each medium.
 
 Cutting the same entries off the end of both copies would leave two whole, shorter copies. The anchor
-remembers how far the journal had come. It is written after both copies are durable and not itself synced,
-so it is never ahead of them: after a power cut it may lag, and then proves a little less.
+remembers how far the journal had come. It is written when both copies are durable, so it is never ahead of
+them, and is durable itself before the entry is acknowledged. Its two slots are written in turn: a torn write
+leaves the one before, and shows that there was an entry more. A journal without any anchor has lost its end.
 """
 
 import struct
@@ -11,10 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from meters.keys import SEAL_BYTES, MachineKey
-from meters.storage import Storage, read_file
+from meters.storage import Storage, read_file, replace_file
 
 FILE_NAME: Final = "journal.head"
 _HEAD: Final = struct.Struct(">Q32s")
+_SLOT_BYTES: Final = _HEAD.size + SEAL_BYTES
+#: Where each slot begins: a sector of its own.
+_SLOTS: Final = (0, 512)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,30 +29,60 @@ class Head:
     hash_hex: str
 
 
-class Anchor:
-    """The sealed head in ``folder``."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An anchor as found: its newest ``head``, if any; ``whole``: nothing of it is torn or altered."""
 
-    def __init__(self, storage: Storage, folder: Path) -> None:
+    head: Head | None
+    whole: bool
+
+    @property
+    def sequence(self) -> int:
+        """How far the journal had come at least: a slot that is not whole was about a later entry."""
+        return 0 if self.head is None else self.head.sequence + (not self.whole)
+
+
+class Anchor:
+    """The sealed head in ``folder``, open for writing: made anew, durably, at ``head``."""
+
+    def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: Head) -> None:
+        self._key = key
+        data = bytearray(_SLOTS[-1] + _SLOT_BYTES)
+        for n, at in enumerate(_SLOTS):
+            data[at : at + _SLOT_BYTES] = _pack(key, n, head)
+        replace_file(storage, folder / FILE_NAME, bytes(data))
         self._file = storage.open_file(folder / FILE_NAME, write=True)
 
     @staticmethod
-    def read(storage: Storage, folder: Path, key: MachineKey) -> Head | None:
-        """Return the sealed head, or None when there is none or its seal is broken."""
+    def read(storage: Storage, folder: Path, key: MachineKey) -> Found:
+        """Return what is there."""
         data = read_file(storage, folder / FILE_NAME) or b""
-        body, seal = data[: _HEAD.size], data[_HEAD.size :]
-        if len(data) != _HEAD.size + SEAL_BYTES or not key.sealed(body, seal):
-            return None
-        sequence, digest = _HEAD.unpack(body)
-        return Head(sequence, digest.hex())
+        old = _unpack(key, b"", data)  # one slot, of a machine from before there were two
+        if old is not None:
+            return Found(old, whole=True)
+        slots = [_unpack(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOTS)]
+        heads = [head for head in slots if head is not None]
+        return Found(max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS))
 
-    def write(self, key: MachineKey, sequence: int, hash_hex: str) -> None:
-        """Remember that entry ``sequence`` was acknowledged."""
-        body = _HEAD.pack(sequence, bytes.fromhex(hash_hex))
-        self._file.write_at(0, body + key.seal(body))
+    def write(self, head: Head) -> None:
+        """Remember, durably, that an entry is in both copies."""
+        n = head.sequence % len(_SLOTS)
+        self._file.write_at(_SLOTS[n], _pack(self._key, n, head))
+        self._file.sync()
 
     def close(self) -> None:
-        """Make it durable and close it."""
-        try:
-            self._file.sync()
-        finally:
-            self._file.close()
+        """Close it."""
+        self._file.close()
+
+
+def _pack(key: MachineKey, slot: int, head: Head) -> bytes:
+    body = _HEAD.pack(head.sequence, bytes.fromhex(head.hash_hex))
+    return body + key.seal(bytes([slot]) + body)
+
+
+def _unpack(key: MachineKey, slot: bytes, data: bytes) -> Head | None:
+    body = data[: _HEAD.size]
+    if len(data) != _SLOT_BYTES or not key.sealed(slot + body, data[_HEAD.size :]):
+        return None
+    sequence, digest = _HEAD.unpack(body)
+    return Head(sequence, digest.hex())

@@ -1,130 +1,68 @@
-"""When both copies are damaged: what can still be read, and the authorised clear that starts anew.
+"""The authorised clear of a memory that cannot be mended: a new journal that owes what the old one owed.
 
-Nothing here guesses. :func:`inspect` reads each copy as far as it is whole and says which values both vouch
-for (good) and which only one does, or they disagree on (suspect). :func:`clear` moves everything aside as
-evidence, never deletes, and begins a new journal whose first entry tells who cleared what and why
-(A-05, A-06, A-20, A-21).
+Everything is moved aside as evidence and nothing is deleted. The new journal's first entry tells who cleared
+what and why, and its next entries are what was settled or carried over, claim by claim (A-05, A-20, A-21).
+What is owed and how it is carried over the caller says: here nothing of a cabinet is known.
+
+The whole act is written down before anything is moved, and the machine stays stopped until its last step is
+done: a clear cut short at any point is taken up where it was by :func:`finish`.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from meters import stop
 from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.copies import Place
+from meters.archive import FOLDER as ARCHIVE
+from meters.copies import SECOND_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
-from meters.database import DatabaseReader
-from meters.entry import canonical
-from meters.errors import JournalDamaged, JournalError, JournalUnwritable
-from meters.journal import SECOND_FOLDER, Journal, Policy
+from meters.entry import canonical, content_of, transaction_of
+from meters.errors import JournalDamaged, JournalError
+from meters.identifiers import SUFFIX as INDEX_SUFFIX
+from meters.journal import Journal
 from meters.keys import FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
-from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import SUFFIX as LOG_SUFFIX
-from meters.log import Sealed
-from meters.reading import read_meters
-from meters.storage import DiskStorage, Storage, replace_file
-from meters.transaction import JSON
+from meters.policy import Policy
+from meters.salvage import Inspection, Nobody, Salvage, inspect
+from meters.segment import SUFFIX as SEGMENT_SUFFIX
+from meters.storage import DiskStorage, Storage, read_file, replace_file
+from meters.transaction import JSON, Transaction
+
+__all__ = ["ClearRefused", "Clearance", "Inspection", "Salvage", "clear", "finish", "inspect", "unfinished"]
 
 FOLDER: Final = "cleared"
+PLAN_NAME: Final = "clear.plan"
+"""The act as it was authorised, in the state folder, until it is done."""
+CARRIED_OVER: Final = "house:carried_over"
 
 
 class ClearRefused(JournalError):
-    """The clear is not authorised, or may not run now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Salvage:
-    """One copy read as far as it is whole: up to entry ``sequence``; ``why`` it ends there, or nothing."""
-
-    sequence: int
-    head_hex: str
-    values: dict[str, int]
-    credits_cents: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """Both copies side by side."""
-
-    first: Salvage
-    second: Salvage
-
-    @property
-    def good(self) -> dict[str, int]:
-        """Meters both copies vouch for."""
-        return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
-
-    @property
-    def suspect(self) -> dict[str, tuple[int | None, int | None]]:
-        """Meters only one copy has, or they disagree on: what each says."""
-        names = sorted(self.first.values.keys() | self.second.values.keys())
-        both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
-        return {name: (one, two) for name, one, two in both if one != two}
-
-    @property
-    def credits_cents(self) -> int:
-        """The most credit either copy shows: what may be owed to a player, in minor units."""
-        return max(self.first.credits_cents, self.second.credits_cents)
-
-    @property
-    def challenge(self) -> str:
-        """Eight hex digits of what was found; a clear must quote them, so that it clears what was seen."""
-        return hashlib.sha256(canonical(self.to_json())).hexdigest()[:8]
-
-    def to_json(self) -> dict[str, JSON]:
-        """Return the inspection as the new journal keeps it."""
-        return {
-            name: {
-                "sequence": copy.sequence,
-                "head": copy.head_hex,
-                "why": copy.why,
-                "credits_cents": copy.credits_cents,
-                "meters": copy.values,
-            }
-            for name, copy in (("first", self.first), ("second", self.second))
-        }
+    """The clear is not authorised, does not account for what is owed, or may not run now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """Who authorises the clear: two persons, the reason, what was seen, and what was paid to the player."""
+    """Who authorises the clear: two persons, the reason and what was seen; and what becomes of what is owed.
+
+    ``opening`` are the new journal's entries after its first, in order, that settle or carry over each claim;
+    ``told`` is what the first entry tells of the claims besides. ``owed_cents`` is the credit they account
+    for: one of what the copies say, minor units.
+    """
 
     person: str
     second_person: str
     reason: str
     challenge: str
-    settled_cents: int = 0
-
-
-def inspect(state_dir: Path, *, second_dir: Path | None = None, storage: Storage | None = None) -> Inspection:
-    """Read both copies as far as each is whole, changing nothing."""
-    medium = storage or DiskStorage()
-    place = Place(medium, state_dir, second_dir or state_dir / SECOND_FOLDER)
-    try:
-        database = DatabaseReader.open(medium, state_dir)
-    except JournalError as why:
-        first = _salvage((), str(why))
-    else:
-        first = _salvage(database.sealed())
-        database.close()
-    return Inspection(first, _salvage(place.log().records()))
-
-
-def _salvage(items: Iterable[Sealed], why: str = "") -> Salvage:
-    ledger = Ledger()
-    try:
-        ledger.replay(item.entry for item in items)
-    except (JournalDamaged, JournalUnwritable) as damage:
-        why = str(damage)
-    values = read_meters(ledger).values if ledger.sequence else {}
-    return Salvage(ledger.sequence, ledger.head_hex, values, ledger.credits_cents(), why)
+    opening: Sequence[Transaction] = ()
+    told: Mapping[str, JSON] | None = None
+    owed_cents: int = 0
 
 
 def clear(
@@ -140,51 +78,123 @@ def clear(
     """Move the whole memory aside and begin a new journal; return the folder of the evidence.
 
     Raises :class:`ClearRefused` when the clearance does not name two persons and a reason, does not quote
-    the inspection's challenge, or credits are on the machine that were not settled to the cent.
+    the inspection's challenge, does not account for the credits to the cent, or another clear was begun.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
     locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
     try:
-        found = inspect(state_dir, second_dir=second, storage=medium)
+        if medium.exists(state_dir / PLAN_NAME):
+            raise ClearRefused("a clear was begun and not finished: finish that one first")
+        found: Inspection[Nobody] = inspect(state_dir, second_dir=second, storage=medium)
         _check(clearance, found)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
-        evidence = state_dir / FOLDER / stamp
         origin: dict[str, JSON] = {
             "person": clearance.person,
             "second_person": clearance.second_person,
             "reason": clearance.reason,
-            "settled_cents": clearance.settled_cents,
             "evidence": stamp,
             "before": found.to_json(),
+            **(clearance.told or {}),
+            "opening": [[each.id, digest(each)] for each in clearance.opening],
         }
-        medium.make_folder(evidence)
-        replace_file(medium, evidence / "before.json", canonical(origin))
-        stop.mark(medium, state_dir, f"the clear {stamp} was begun and not finished")
-        _move_aside(medium, second, second / FOLDER / stamp, (LOG_SUFFIX,))
-        _move_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", ".sums", ANCHOR_NAME))
-        if not _key_is_whole(medium, state_dir):
-            _move_aside(medium, state_dir, evidence, (KEY_NAME,))
-        # The mark last: until everything is aside, a restart stops again.
-        _move_aside(medium, state_dir, evidence, (stop.FILE_NAME,))
+        opening = [content_of(each) for each in clearance.opening]
+        plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
+        # Stopped first: without the plan the machine stands as it stood, with the mark.
+        stop.mark(medium, (state_dir, second), f"the clear {stamp} was begun and not finished")
+        replace_file(medium, state_dir / PLAN_NAME, canonical(plan))
     finally:
         for lock in locks:
             lock.release()
+    return finish(state_dir, now=now, second_dir=second, policy=policy, storage=medium)
+
+
+def unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
+    """Whether a clear was begun here and not finished."""
+    return (storage or DiskStorage()).exists(state_dir / PLAN_NAME)
+
+
+def finish(
+    state_dir: Path,
+    *,
+    now: Callable[[], datetime],
+    second_dir: Path | None = None,
+    policy: Policy | None = None,
+    storage: Storage | None = None,
+) -> Path:
+    """Do what is left of the clear that was begun; return the folder of the evidence.
+
+    Every step may be done again. Raises :class:`ClearRefused` when none was begun.
+    """
+    medium = storage or DiskStorage()
+    second = second_dir or state_dir / SECOND_FOLDER
+    plan = _plan(medium, state_dir)
+    origin: dict[str, Any] = plan["origin"]
+    evidence: Path = state_dir / FOLDER / origin["evidence"]
+    if not plan["moved"]:
+        locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
+        try:
+            _move_all(medium, state_dir, second, evidence, origin)
+            replace_file(medium, state_dir / PLAN_NAME, canonical({**plan, "moved": True}))
+        finally:
+            for lock in locks:
+                lock.release()
     with Journal.open(
         state_dir,
         now=now,
         second_dir=second,
-        machine_id=machine_id,
+        machine_id=plan["machine_id"],
         policy=policy,
         storage=medium,
         cleared=origin,
     ) as journal:
-        after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
-        replace_file(medium, evidence / "after.json", canonical(after))
+        for raw in plan["opening"]:
+            journal.append(transaction_of(raw))
+        if not medium.exists(evidence / "after.json"):
+            after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
+            replace_file(medium, evidence / "after.json", canonical(after))
+    # The mark last: until the new journal owes everything, a restart stops again. Then the plan, which
+    # without a mark would be taken up again and change nothing.
+    _move_aside(medium, second, second / FOLDER / evidence.name, (stop.FILE_NAME,))
+    _move_aside(medium, state_dir, evidence, (stop.FILE_NAME,))
+    _move_aside(medium, state_dir, evidence, (PLAN_NAME,))
     return evidence
 
 
-def _check(clearance: Clearance, found: Inspection) -> None:
+def digest(transaction: Transaction) -> str:
+    """SHA-256 of what a transaction says, hexadecimal: so the first entry names those that follow it."""
+    return hashlib.sha256(canonical(content_of(transaction))).hexdigest()
+
+
+def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
+    data = read_file(medium, state_dir / PLAN_NAME)
+    if data is None:
+        raise ClearRefused(f"{state_dir}: no clear was begun")
+    try:
+        plan: dict[str, Any] = json.loads(data)
+    except ValueError as why:
+        raise ClearRefused(f"{state_dir / PLAN_NAME}: not the plan of a clear: {why}") from why
+    return plan
+
+
+def _move_all(
+    medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, Any]
+) -> None:
+    """Move the old memory aside, its archive with it; what is aside already stays."""
+    medium.make_folder(evidence)
+    replace_file(medium, evidence / "before.json", canonical(origin))
+    _move_aside(medium, second, second / FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
+    _move_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
+    archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
+    for folder, aside in ((second, second / FOLDER / evidence.name), (state_dir, evidence)):
+        if medium.names(folder / ARCHIVE):
+            _move_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
+    if not _key_is_whole(medium, state_dir, second):
+        _move_aside(medium, second, second / FOLDER / evidence.name, (KEY_NAME,))
+        _move_aside(medium, state_dir, evidence, (KEY_NAME,))
+
+
+def _check(clearance: Clearance, found: Inspection[Any]) -> None:
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different persons")
@@ -192,11 +202,16 @@ def _check(clearance: Clearance, found: Inspection) -> None:
         raise ClearRefused("a clear needs a reason")
     if clearance.challenge != found.challenge:
         raise ClearRefused("the challenge is not that of what is stored now; inspect it again")
-    if clearance.settled_cents != found.credits_cents:
+    said = sorted({copy.credits_cents for copy in (found.first, found.second, found.together)})
+    if clearance.owed_cents not in said:
         raise ClearRefused(
-            f"the machine may owe the player {found.credits_cents} cents, "
-            f"{clearance.settled_cents} were settled: pay by hand first, and say so"
+            f"the machine may owe the player {' or '.join(map(str, said))} cents of credit,"
+            f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
+    flows = [t for each in clearance.opening for t in each.transfers if t.source == CARRIED_OVER]
+    carried_cents = sum(t.amount_cents for t in flows)
+    if carried_cents > clearance.owed_cents:
+        raise ClearRefused(f"{carried_cents} cents would be carried over, {clearance.owed_cents} were owed")
 
 
 def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
@@ -208,8 +223,8 @@ def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str,
     medium.sync_folder(folder)
 
 
-def _key_is_whole(medium: Storage, state_dir: Path) -> bool:
+def _key_is_whole(medium: Storage, *folders: Path) -> bool:
     try:
-        return MachineKey.load(medium, state_dir) is not None
+        return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:
         return False

@@ -1,7 +1,8 @@
 """The two copies as one memory: every entry in both, each checked whole, each able to mend the other.
 
-Order of writes for one entry: inserted in SQLite (open transaction), written to the log, committed in SQLite
-(synced), log synced, then the anchor. Whatever instant the power is cut:
+Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the anchors.
+The first copy is durable before the second is written, so that whoever owns the second medium reads no
+outcome that could still be undone. Whatever instant the power is cut:
 
 * An acknowledged entry is whole and synced in both copies.
 * The one entry under way is whole in both, in one, or in none. Whole in one, it is completed in the other:
@@ -9,51 +10,37 @@ Order of writes for one entry: inserted in SQLite (open transaction), written to
   never was, and its caller repeats it. Nothing is ever guessed.
 * A torn log record is seen by its CRC, a torn SQLite commit by SQLite itself.
 
-Damage in one copy is repaired from the other, the rewrite is verified whole, and a :class:`Finding` says so
-for the journal. Damage in both, copies that disagree, or a journal that ends before the anchor stops the
-machine (:class:`JournalDamaged`) until an authorised clear.
+Damage in one copy is repaired from the other, the rewrite is verified whole, and a finding says so
+for the journal. Damage in both, copies that disagree, a journal that ends before an anchor or has none left
+stops the machine (:class:`JournalDamaged`) until an authorised clear.
+
+Where the second medium is missing (:mod:`meters.media`), the first copy goes on alone; the second is levelled
+when it is back.
 """
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from meters.anchor import FILE_NAME as ANCHOR_NAME
-from meters.anchor import Anchor
+from meters.anchor import Anchor, Found, Head
+from meters.archive import FOLDER as ARCHIVE_FOLDER
+from meters.database import FILE_NAME as DATABASE_NAME
 from meters.database import DatabaseCopy
-from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
 from meters.log import SEGMENT_BYTES, LogCopy, LogScan, Sealed
+from meters.mending import Finding, Mending
 from meters.storage import Storage
 
+SECOND_FOLDER: Final = "second"
+"""Where the second copy lies inside the state folder, unless the operator names another medium."""
 FIRST: Final = "first copy"
 SECOND: Final = "second copy"
 _SCRUB_PAGES: Final = 16
 _SCRUB_BYTES: Final = 64 << 10
-
-
-class Mending(StrEnum):
-    """What start-up found and did."""
-
-    COMPLETED = "memory.completed"
-    """One entry under way at a power cut was in one copy only."""
-    REPAIRED = "memory.repaired"
-    """A copy was damaged or fell behind, and was rebuilt from the other and verified."""
-    ANCHOR_LOST = "memory.anchor_lost"
-    """The sealed head was missing or broken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something start-up mended: ``where`` and ``why``, for the event log."""
-
-    mending: Mending
-    where: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +51,24 @@ class Place:
     state_dir: Path
     second_dir: Path
     segment_bytes: int = SEGMENT_BYTES
+    alone: bool = False
+    """The second medium is missing: nothing is read from its folder, nor written there."""
+
+    @property
+    def media(self) -> tuple[Path, ...]:
+        """The folders in use, the first medium's first."""
+        return (self.state_dir,) if self.alone else (self.state_dir, self.second_dir)
 
     @property
     def used(self) -> bool:
         """Whether anything of a journal is there."""
-        copies = (self.state_dir / ANCHOR_NAME, self.state_dir / "journal.sqlite")
-        return any(self.storage.exists(p) for p in copies) or bool(self.log().firsts())
+        files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
+        return any(self.storage.exists(p) for p in files) or (not self.alone and bool(self.log().firsts()))
+
+    @property
+    def archives(self) -> tuple[Path, ...]:
+        """Where the archive lies: a folder on each medium in use."""
+        return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
     def log(self) -> LogCopy:
         """Return the log copy, not yet scanned."""
@@ -79,22 +78,30 @@ class Place:
 class Copies:
     """Both copies, whole and equal, open for writing. ``findings`` is what had to be mended."""
 
-    def __init__(self, place: Place, key: MachineKey) -> None:
+    def __init__(self, place: Place, key: MachineKey, *, begun: bool = False, refill: bool = False) -> None:
         """Open, check and if need be mend both copies in ``place``.
 
-        Raises :class:`JournalDamaged` when they cannot be mended, :class:`JournalUnwritable` when a
-        medium refuses.
+        ``begun``: a journal was begun here, so that none is made where none is found. ``refill``: the second
+        medium is a new one, and is filled from the first. Raises :class:`JournalDamaged` when they cannot be
+        mended, :class:`JournalUnwritable` when a medium refuses.
         """
         self.findings: list[Finding] = []
         self._place = place
         self._key = key
-        place.storage.make_folder(place.state_dir)
-        place.storage.make_folder(place.second_dir)
-        self.log = place.log()
+        self._begun = begun
+        for folder in place.media:
+            place.storage.make_folder(folder)
+        self.log = None if place.alone else place.log()
         self._database: DatabaseCopy | None = None
-        self._anchor: Anchor | None = None
+        self._anchors: list[Anchor] = []
         try:
-            self._open()
+            if self.log is None:
+                self._open_alone()
+            else:
+                if refill:
+                    self.log.put_aside(1)
+                self._open(self.log)
+            self._check_anchors()
         except BaseException:
             self.close()
             raise
@@ -105,16 +112,16 @@ class Copies:
         SQLite moves the WAL when its last connection closes, so it is settled first. Where a failing medium
         prevents that, the next start finds pages that differ from their sums and mends them from the log.
         """
-        self.log.close()
+        if self.log is not None:
+            self.log.close()
         if self._database is not None:
             with suppress(JournalUnwritable):
                 self._database.settle()
             self._database.close()
             self._database = None
-        if self._anchor is not None:
-            with suppress(JournalUnwritable):
-                self._anchor.close()
-            self._anchor = None
+        for anchor in self._anchors:
+            anchor.close()
+        self._anchors.clear()
 
     @property
     def database(self) -> DatabaseCopy:
@@ -124,86 +131,119 @@ class Copies:
         return self._database
 
     # ------------------------------------------------------------------ opening
-    def _open(self) -> None:
+    def _open(self, log: LogCopy) -> None:
         place = self._place
-        scan = self.log.scan()
-        damage = ""
-        try:
-            self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
-        except JournalDamaged as why:
-            damage = str(why)
-        anchored = place.storage.exists(place.state_dir / ANCHOR_NAME)
-        absent = not place.storage.exists(place.state_dir / "journal.sqlite")
-        if not anchored and scan.sequence == 0 and (absent or (not damage and self.database.last()[0] == 0)):
-            self._begin(scan, absent=absent)
+        scan = log.scan()
+        damage = self._attach()
+        absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
+        empty = absent or (not damage and self.database.last()[0] == 0)
+        anchored = max(found.sequence for _, found in self._anchored())
+        if not self._begun and not scan.sequence and empty and not anchored:
+            self._begin(log, scan, absent=absent)
+        elif damage and scan.damage and self._drop_torn(log, scan):
+            self.findings.append(Finding(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}"))
+            self._rebuild_database(log, damage)
+            scan = log.scan()
         elif damage and (scan.damage or not scan.sequence):
             raise JournalDamaged("both copies", f"{damage}; {scan.damage or 'the log is empty'}")
         elif damage:
-            self._rebuild_database(damage)
-        elif scan.damage:
-            scan = self._rebuild_log(scan)
-        self._level(scan)
-        self._check_anchor(anchored=anchored)
+            self._rebuild_database(log, damage)
+        else:
+            scan = self._compare_beginnings(log, scan)
+            if scan.damage:
+                scan = self._rebuild_log(log, scan)
+        self._level(log, scan)
 
-    def _begin(self, scan: LogScan, *, absent: bool) -> None:
+    def _drop_torn(self, log: LogCopy, scan: LogScan) -> bool:
+        """Whether the log is whole but for an entry that was under way, by every sealed head there is."""
+        found = [anchor for _, anchor in self._anchored() if anchor.head is not None]
+        if not found or not all(anchor.whole for anchor in found) or scan.bad_segment != log.firsts()[-1]:
+            return False
+        head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
+        return log.drop_torn(head.sequence, head.hash_hex)
+
+    def _open_alone(self) -> None:
+        damage = self._attach()
+        if damage:
+            raise JournalDamaged("both copies", f"{damage}; the second medium is missing")
+
+    def _attach(self) -> str:
+        """Open the first copy; return what is wrong with it, or nothing."""
+        try:
+            self._database = DatabaseCopy.attach(self._place.storage, self._place.state_dir, self._key)
+        except JournalDamaged as why:
+            return str(why)
+        return ""
+
+    def _begin(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
         """Nothing was ever acknowledged here: make both copies, empty."""
         place = self._place
         if absent:
             DatabaseCopy.build(place.storage, place.state_dir, self._key, ())
             self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
         if scan.damage:
-            self.log.put_aside(1)
-            self.log.scan()
+            log.put_aside(1)
+            log.scan()
 
-    def _rebuild_database(self, damage: str) -> None:
+    def _rebuild_database(self, log: LogCopy, damage: str) -> None:
         place = self._place
         DatabaseCopy.put_aside(place.storage, place.state_dir)
-        DatabaseCopy.build(place.storage, place.state_dir, self._key, self._authentic(self.log.records()))
+        DatabaseCopy.build(place.storage, place.state_dir, self._key, self._authentic(log.records()))
         self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
-    def _rebuild_log(self, scan: LogScan) -> LogScan:
+    def _compare_beginnings(self, log: LogCopy, scan: LogScan) -> LogScan:
+        """Entries leave the first copy first: a log that begins later, or ends before that, is torn."""
+        base, _ = self.database.base()
+        begins, _ = log.base
+        if scan.damage or begins <= base <= scan.sequence:
+            return scan
+        why = f"entries {begins + 1} to {scan.sequence} are there, those after {base} must be"
+        return replace(scan, damage=why, bad_segment=1)
+
+    def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Rewrite the log from its damaged segment on, and prove the rewrite."""
         last, _ = self.database.last()
-        keep = scan.bad_segment - 1
+        base = self.database.base()
+        # What the first copy no longer has is archived: the log may begin where it does.
+        bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
+        keep = max(scan.bad_segment - 1, base[0])
         if scan.sequence > last or keep > last:
             raise JournalDamaged("both copies", f"the first ends at entry {last}; {scan.damage}")
-        self.log.put_aside(scan.bad_segment)
-        before = self.log.scan()
+        log.put_aside(bad_segment)
+        before = log.scan()
+        if not log.firsts() and base[0]:
+            log.begin_after(*base)
+            before = LogScan(*base)
         if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        self._extend_log(self._authentic(self.database.sealed(keep)))
-        after = self.log.scan()
+        _extend(log, self._authentic(self.database.sealed(keep)))
+        after = log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
         self.findings.append(Finding(Mending.REPAIRED, SECOND, scan.damage))
         return after
 
-    def _level(self, scan: LogScan) -> None:
+    def _level(self, log: LogCopy, scan: LogScan) -> None:
         """Complete the copy that is behind from the other; they must agree on what both have."""
         last, head_hex = self.database.last()
         common = min(last, scan.sequence)
         ours = head_hex if common == last else self.database.hash_at(common)
-        theirs = scan.head_hex if common == scan.sequence else self.log.hash_at(common)
+        theirs = scan.head_hex if common == scan.sequence else log.hash_at(common)
         if ours != theirs:
             raise JournalDamaged("both copies", f"they disagree at entry {common}: {ours} and {theirs}")
         behind = max(last, scan.sequence) - common
         if not behind:
             return
         if last < scan.sequence:
-            self.database.extend(self._authentic(self.log.records(last)))
+            self.database.extend(self._authentic(log.records(last)))
         else:
-            self._extend_log(self._authentic(self.database.sealed(common)))
+            _extend(log, self._authentic(self.database.sealed(common)))
         where = FIRST if last < scan.sequence else SECOND
         mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
         self.findings.append(
             Finding(mending, where, f"{behind} entries after {common} were in the other copy only")
         )
-
-    def _extend_log(self, items: Iterable[Sealed]) -> None:
-        for item in items:
-            self.log.write(item)
-        self.log.sync()
 
     def _authentic(self, items: Iterable[Sealed]) -> Iterable[Sealed]:
         """Pass on what this machine wrote: nothing forged in one copy is ever carried into the other."""
@@ -211,45 +251,66 @@ class Copies:
             check_seal(item, self._key)
             yield item
 
-    def _check_anchor(self, *, anchored: bool) -> None:
+    def _anchored(self) -> list[tuple[Path, Found]]:
+        place = self._place
+        return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
+
+    def _check_anchors(self) -> None:
+        """The journal may not end before its anchor; one is made anew, but not the last of one begun."""
         place = self._place
         sequence, head_hex = self.database.last()
-        head = Anchor.read(place.storage, place.state_dir, self._key)
-        if head is not None:
-            if head.sequence > sequence:
-                raise JournalDamaged(
-                    "both copies", f"they end at entry {sequence}, {head.sequence} was acknowledged"
-                )
-            if self.database.hash_at(head.sequence) != head.hash_hex:
-                raise JournalDamaged("both copies", f"entry {head.sequence} is not the one acknowledged")
-        elif anchored or sequence > 1:
-            self.findings.append(
-                Finding(Mending.ANCHOR_LOST, ANCHOR_NAME, "the sealed head is missing or broken")
+        anchors = self._anchored()
+        heads = [found.head for _, found in anchors if found.head is not None]
+        if not heads and (self._begun or sequence):
+            raise JournalDamaged(
+                " and ".join(str(folder / ANCHOR_NAME) for folder in place.media),
+                "every sealed head is missing or broken, so entries may be missing at the end unseen",
             )
-        self._anchor = Anchor(place.storage, place.state_dir)
-        if head_hex != GENESIS_HASH:
-            self._anchor.write(self._key, sequence, head_hex)
+        whole = [found for _, found in anchors if found.whole]
+        acknowledged = max(found.sequence for found in whole or [found for _, found in anchors])
+        if acknowledged > sequence:
+            raise JournalDamaged(
+                "both copies", f"they end at entry {sequence}, {acknowledged} was acknowledged"
+            )
+        base, _ = self.database.base()
+        for head in heads:
+            if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
+                raise JournalDamaged("both copies", f"entry {head.sequence} is not the one acknowledged")
+        for folder, found in anchors:
+            if heads and not found.whole:
+                path = folder / ANCHOR_NAME
+                self.findings.append(
+                    Finding(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
+                )
+            self._anchors.append(Anchor(place.storage, folder, self._key, Head(sequence, head_hex)))
 
     # ------------------------------------------------------------------ running
     def append(self, item: Sealed) -> None:
         """Make ``item`` durable in both copies; on any error the journal must be reopened.
 
-        Both are synced side by side: it takes as long as the slower, and a power cut may leave the entry in
-        either, which the next opening settles as it does any other difference.
+        Only a commit that failed leaves nothing; after it the entry is there, and the next opening completes
+        the second copy.
         """
         try:
             self.database.insert(item)
-            self.log.write(item)
-            log_is_synced = self.log.start_sync()
-            try:
-                self.database.commit()
-            finally:
-                log_is_synced()
+            self.database.commit()
         except BaseException:
             self.database.rollback()
             raise
-        if self._anchor is not None:
-            self._anchor.write(self._key, item.entry.sequence, item.entry.hash_hex)
+        if self.log is not None:
+            self.log.write(item)
+            self.log.sync()
+        head = Head(item.entry.sequence, item.entry.hash_hex)
+        for anchor in self._anchors:
+            anchor.write(head)
+
+    def drop_through(self, sequence: int) -> None:
+        """Let the entries up to ``sequence``, which are archived, leave both copies little by little.
+
+        Nothing leaves while the second medium is missing.
+        """
+        if self.log is not None:
+            self.database.drop_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
         """Before play: both copies must end at this entry, and the next stretch of each must be whole (A-03).
@@ -260,9 +321,17 @@ class Copies:
         last = self.database.last()
         if last != (sequence, head_hex):
             raise JournalDamaged(FIRST, f"it ends at entry {last[0]}, {sequence} was acknowledged")
-        self.log.check_last(sequence, head_hex)
         self.database.scrub(_SCRUB_PAGES)
-        self.log.check_some(_SCRUB_BYTES)
+        if self.log is not None:
+            self.log.check_last(sequence, head_hex)
+            self.log.check_some(_SCRUB_BYTES)
+            self.log.drop_through(self.database.base()[0])
+
+
+def _extend(log: LogCopy, items: Iterable[Sealed]) -> None:
+    for item in items:
+        log.write(item)
+    log.sync()
 
 
 def check_seal(item: Sealed, key: MachineKey) -> None:

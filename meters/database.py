@@ -1,4 +1,7 @@
-"""The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger)."""
+"""The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger).
+
+What is archived leaves it, in the transactions of later entries: their room in the file is used again.
+"""
 
 import heapq
 import itertools
@@ -9,15 +12,18 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
-from meters.errors import JournalDamaged, JournalUnwritable
+from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
 from meters.log import Sealed
+from meters.packing import pack, unpack
 from meters.storage import Database, MediumError, Rows, Storage
 from meters.sums import PAGE_BYTES, PageSums
 from meters.sums import SUFFIX as SUMS_SUFFIX
 
 FILE_NAME: Final = "journal.sqlite"
-FORMAT: Final = 1
+FORMAT: Final = 2
+_FORMATS: Final = (1, FORMAT)
+"""The first form kept bodies as they are and hashes in hexadecimal; a machine makes it anew from the log."""
 _BUSY_MS: Final = 2000
 
 _SCHEMA: Final = (
@@ -26,7 +32,7 @@ _SCHEMA: Final = (
          id TEXT NOT NULL UNIQUE,
          kind TEXT NOT NULL,
          ref TEXT,
-         hash TEXT NOT NULL,
+         hash BLOB NOT NULL,
          seal BLOB NOT NULL,
          body BLOB NOT NULL
        ) STRICT""",
@@ -34,17 +40,28 @@ _SCHEMA: Final = (
     "CREATE INDEX entries_by_ref ON entries (ref, sequence) WHERE ref IS NOT NULL",
     """CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
        BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
-    """CREATE TRIGGER entries_never_leave BEFORE DELETE ON entries
+    "CREATE TABLE archived (through INTEGER NOT NULL) STRICT",
+    """CREATE TRIGGER entries_leave_when_archived BEFORE DELETE ON entries
+       WHEN OLD.sequence > (SELECT through FROM archived)
        BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
 )
 _SELECT: Final = "SELECT sequence, hash, body FROM entries"
 _BATCH: Final = 1000
+_DROPPED: Final = 64
+_DROPPED_EVERY: Final = 16
+"""Archived entries leave so many at a time, in the transaction of every sixteenth that comes."""
 _INSERT: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _NO_LIMIT: Final = 2**63 - 1
+#: What SQLite says when there is no room.
+_FULL: Final = "is full"
 #: What SQLite says when the file, not the medium, is at fault.
 _DAMAGE: Final = ("not a database", "malformed", "no such table", "no such column", "unsupported file format")
+
+
+class EntriesArchived(JournalDamaged):
+    """What was to be read here has left for the archive."""
 
 
 class DatabaseReader:
@@ -53,6 +70,7 @@ class DatabaseReader:
     def __init__(self, database: Database, path: Path) -> None:
         self._database = database
         self._path = path
+        self._format = FORMAT
 
     @classmethod
     def open(cls, storage: Storage, folder: Path) -> Self:
@@ -73,9 +91,11 @@ class DatabaseReader:
     def check_format(self) -> None:
         """Raise :class:`JournalDamaged` unless the file is a journal of this program's format."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
-        found = self.run("PRAGMA user_version").fetchone()[0]
-        if found != FORMAT:
-            raise JournalDamaged(str(self._path), f"format {found}, this program keeps format {FORMAT}")
+        self._format = self.run("PRAGMA user_version").fetchone()[0]
+        if self._format not in _FORMATS:
+            raise JournalDamaged(
+                str(self._path), f"format {self._format}, this program reads {_FORMATS} and keeps {FORMAT}"
+            )
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         """Run one statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable`."""
@@ -85,7 +105,8 @@ class DatabaseReader:
             text = str(why)
             if any(sign in text for sign in _DAMAGE):
                 raise JournalDamaged(str(self._path), text) from why
-            raise JournalUnwritable(f"{self._path}: {text}") from why
+            kind = MediumFull if _FULL in text else JournalUnwritable
+            raise kind(f"{self._path}: {text}") from why
 
     def close(self) -> None:
         """Close the file."""
@@ -94,7 +115,18 @@ class DatabaseReader:
     def last(self) -> tuple[int, str]:
         """Return the sequence and hash of the last entry (0 and the genesis hash when there is none)."""
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
-        return (0, GENESIS_HASH) if row is None else (row[0], row[1])
+        return (0, GENESIS_HASH) if row is None else (row[0], _hex(row[1]))
+
+    def base(self) -> tuple[int, str]:
+        """Return the entry before the first one here, and its hash: what came before is archived."""
+        row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
+        return (
+            (0, GENESIS_HASH) if row is None or row[0] == 1 else (row[0] - 1, self._entry(row).previous_hex)
+        )
+
+    def first(self) -> int:
+        """Return the sequence of the first entry here (1 when there is none)."""
+        return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def hash_at(self, sequence: int) -> str:
         """Return the hash of entry ``sequence``; raise :class:`JournalDamaged` if it is not there."""
@@ -102,8 +134,11 @@ class DatabaseReader:
             return GENESIS_HASH
         row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
         if row is None:
+            base, base_hex = self.base()
+            if sequence == base:
+                return base_hex
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
-        return str(row[0])
+        return _hex(row[0])
 
     def sealed(self, after: int = 0) -> Iterator[Sealed]:
         """Yield every entry after sequence ``after`` with its seal, proving the chain from there on."""
@@ -114,8 +149,9 @@ class DatabaseReader:
                 "SELECT hash, seal, body FROM entries WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _BATCH),
             ).fetchall()
-            for hash_hex, seal, body in rows:
-                entry = follow(body, hash_hex, sequence + 1, head_hex, str(self._path))
+            for digest, seal, stored in rows:
+                body = self._body(sequence + 1, stored)
+                entry = follow(body, _hex(digest), sequence + 1, head_hex, str(self._path))
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield Sealed(entry, seal)
             if len(rows) < _BATCH:
@@ -153,7 +189,8 @@ class DatabaseReader:
     ) -> Iterator[StoredEntry]:
         """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all when empty).
 
-        Pages of a bounded size, each its own short read: writing never waits for a slow reader.
+        Pages of a bounded size, each its own short read: writing never waits for a slow reader. Raises
+        :class:`EntriesArchived`, oldest first, where the next of them are not here any more.
         """
         bounds = since, _NO_LIMIT if until is None else until
         sources = [self._pages(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)]
@@ -163,7 +200,7 @@ class DatabaseReader:
 
     def _pages(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
-    ) -> Iterator[tuple[int, str, bytes]]:
+    ) -> Iterator[tuple[int, bytes | str, bytes]]:
         """Yield the rows of one kind (or of all) between ``bounds``, a few at a time and then more."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -174,19 +211,28 @@ class DatabaseReader:
                 f"{_SELECT} WHERE sequence > ? AND sequence < ? {kind_is} ORDER BY sequence {order} LIMIT ?",
                 (low, high, *parameters, page),
             ).fetchall()
+            if not newest_first and self.first() - 1 > low:
+                raise EntriesArchived(str(self._path), f"entries after {low} were archived")
             yield from rows
             if len(rows) < page:
                 return
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
             page = min(2 * page, _BATCH)
 
-    def _entry(self, row: tuple[int, str, bytes]) -> StoredEntry:
-        sequence, hash_hex, body = row
+    def _body(self, sequence: int, stored: bytes) -> bytes:
+        try:
+            return unpack(stored)
+        except ValueError as why:
+            raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
+
+    def _entry(self, row: tuple[int, bytes | str, bytes]) -> StoredEntry:
+        sequence, digest, stored = row
+        body = self._body(sequence, stored)
         try:
             entry = decode(body)
         except ValueError as why:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
-        if entry.hash_hex != hash_hex or entry.sequence != sequence:
+        if entry.hash_hex != _hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
         return entry
 
@@ -199,6 +245,9 @@ class DatabaseCopy(DatabaseReader):
         self._sums = sums
         self._scrub_page = 1
         self._unsettled = True
+        self._first = 1
+        """The first entry here. A commit that fails leaves it behind, and the copy is then opened anew."""
+        self._archived = 0
 
     @classmethod
     def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[Sealed]) -> None:
@@ -217,8 +266,11 @@ class DatabaseCopy(DatabaseReader):
             reader.run("BEGIN IMMEDIATE")
             for statement in _SCHEMA:
                 reader.run(statement)
+            before = None
             for item in items:
+                before = item.entry.sequence - 1 if before is None else before
                 reader.run(_INSERT, _row(item))
+            reader.run("INSERT INTO archived VALUES (?)", (before or 0,))
             reader.run(f"PRAGMA user_version={FORMAT}")
             reader.run("COMMIT")
             reader.run("PRAGMA journal_mode=WAL")
@@ -262,6 +314,8 @@ class DatabaseCopy(DatabaseReader):
             raise
         try:
             copy.check_format()
+            if copy._format != FORMAT:
+                raise JournalDamaged(str(path), f"it is in format {copy._format}, today's is {FORMAT}")
             copy.run("PRAGMA synchronous=FULL")
             # The WAL moves only under settle(), which keeps the page sums.
             copy.run("PRAGMA wal_autocheckpoint=0")
@@ -276,10 +330,14 @@ class DatabaseCopy(DatabaseReader):
         return copy
 
     def _check_ends(self) -> None:
-        """Check that sequences run from 1 without a gap: count and last agree."""
+        """Check that sequences run without a gap from what is archived on: first, last and count agree."""
         first, last, count = self.run("SELECT min(sequence), max(sequence), count(*) FROM entries").fetchone()
-        if count and (first, last) != (1, count):
-            raise JournalDamaged(str(self._path), f"{count} entries from {first} to {last}")
+        archived = self.run("SELECT through FROM archived").fetchone()[0]
+        if count and (first, last) != (archived + 1, archived + count):
+            raise JournalDamaged(
+                str(self._path), f"{count} entries from {first} to {last}, {archived} are archived"
+            )
+        self._first = first or 1
 
     def close(self) -> None:
         """Close SQLite's descriptors, then ours."""
@@ -292,6 +350,18 @@ class DatabaseCopy(DatabaseReader):
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
         self.run(_INSERT, _row(item))
+        if self._first <= self._archived and item.entry.sequence % _DROPPED_EVERY == 0:
+            self._drop_some()
+
+    def drop_through(self, sequence: int) -> None:
+        """Let the entries up to ``sequence``, which are archived, leave: some with every few that come."""
+        self._archived = sequence
+
+    def _drop_some(self) -> None:
+        after = min(self._archived, self._first + _DROPPED - 1)
+        self.run("UPDATE archived SET through = ?", (after,))
+        self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
+        self._first = after + 1
 
     def extend(self, items: Iterable[Sealed]) -> None:
         """Append ``items`` in one transaction (mending)."""
@@ -340,6 +410,19 @@ class DatabaseCopy(DatabaseReader):
         self._scrub_page = self._sums.verify_some(self._scrub_page, pages)
 
 
-def _row(item: Sealed) -> tuple[int, str, str, str | None, str, bytes, bytes]:
+def _row(item: Sealed) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     entry = item.entry
-    return (entry.sequence, entry.id, entry.kind, entry.ref, entry.hash_hex, item.seal, entry.body)
+    body = pack(entry.body, entry.previous_hex)
+    return (
+        entry.sequence,
+        entry.id,
+        entry.kind,
+        entry.ref,
+        bytes.fromhex(entry.hash_hex),
+        item.seal,
+        body,
+    )
+
+
+def _hex(digest: bytes | str) -> str:
+    return digest if isinstance(digest, str) else digest.hex()

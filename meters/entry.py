@@ -9,15 +9,40 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from meters.errors import InvalidTransaction, JournalDamaged
-from meters.transaction import JSON, Mark, Phase, Transaction, Transfer
+from meters.transaction import (
+    AMOUNT_MAX,
+    ID_LENGTH_MAX,
+    JSON,
+    Mark,
+    Phase,
+    Transaction,
+    Transfer,
+    are_names,
+    is_kind,
+)
 
 BODY_BYTES_MAX: Final = 64 << 20
 """Bytes of the longest entry; real ones are a few thousand."""
 
-GENESIS_HASH: Final = "0" * 64
+_HASH_DIGITS: Final = 64
+_PLAIN_DEPTH: Final = 200
+"""With no more brackets than this, nothing is nested too deep for any reader."""
+_PLAIN_TRANSFER: Final = 3
+"""Source, target and amount: a transfer with no dimensions of its own."""
+_FIELDS: Final = frozenset(
+    {
+        *("sequence", "time", "previous", "id", "kind", "transfers", "phase", "ref"),
+        *("dims", "counts", "marks", "state", "record"),
+    }
+)
+_SELDOM: Final = frozenset({"phase", "ref", "marks"})
+_NOTHING: Final[dict[str, Any]] = {}
+_put: Final = object.__setattr__
+GENESIS_HASH: Final = "0" * _HASH_DIGITS
 """What the first entry names as the hash before it."""
 
 
@@ -107,8 +132,11 @@ def canonical(value: object) -> bytes:
 def parse(data: bytes) -> Any:
     """Read JSON bytes back; floats are refused with ``ValueError``."""
     text = data.decode()
-    value, end = _decoder.raw_decode(text)
-    if text[end:].strip():
+    try:
+        value, end = _decoder.raw_decode(text)
+    except RecursionError:
+        raise ValueError("JSON nested deeper than any entry") from None
+    if end != len(text) and text[end:].strip():
         raise ValueError(f"more after the JSON value, from character {end} on")
     return value
 
@@ -120,7 +148,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
     exactly what a replay will apply. Raises :class:`InvalidTransaction` for anything JSON cannot carry whole.
     """
     body = canonical(
-        _content(transaction)
+        content_of(transaction)
         | {
             "sequence": sequence,
             "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
@@ -137,7 +165,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
         raise InvalidTransaction(f"{transaction.id}: {why} cannot be recorded") from why
 
 
-def _content(transaction: Transaction) -> dict[str, object]:
+def content_of(transaction: Transaction) -> dict[str, object]:
     """What the caller said, without what the journal adds; empty members left out."""
     content: dict[str, object] = {"id": transaction.id, "kind": transaction.kind}
     if transaction.transfers:
@@ -157,39 +185,145 @@ def _content(transaction: Transaction) -> dict[str, object]:
 def same_content(stored: StoredEntry, transaction: Transaction) -> bool:
     """Whether ``transaction`` says exactly what ``stored`` recorded."""
     # Through JSON once, as what is stored went: keys that are not text have become text.
-    given = parse(canonical(_content(transaction)))
-    return canonical(_content(stored.transaction)) == canonical(given)
+    given = parse(canonical(content_of(transaction)))
+    return canonical(content_of(stored.transaction)) == canonical(given)
 
 
 def decode(body: bytes) -> StoredEntry:
-    """Read an entry back from its bytes; raise ``ValueError`` when they are not one."""
+    """Read an entry back from its bytes; raise ``ValueError`` when they are not one.
+
+    Every field has its type here, whoever wrote it: nothing that reads an entry need ask again.
+    """
     try:
         raw = parse(body)
+        if not raw.keys() <= _FIELDS:
+            raise ValueError(f"not an entry (fields {sorted(raw.keys() - _FIELDS)})")
+        sequence, previous = raw["sequence"], raw["previous"]
+        if type(sequence) is not int or sequence < 1:
+            raise ValueError(f"not an entry (sequence {sequence!r})")
+        if type(previous) is not str or len(previous) != _HASH_DIGITS:
+            raise ValueError(f"not an entry (previous {previous!r})")
         return StoredEntry(
-            sequence=raw["sequence"],
-            time_utc=datetime.fromisoformat(raw["time"]),
-            previous_hex=raw["previous"],
+            sequence=sequence,
+            time_utc=_time(raw["time"]),
+            previous_hex=previous,
             hash_hex=hashlib.sha256(body).hexdigest(),
-            transaction=_transaction(raw),
+            transaction=_read_back(raw, body),
             body=body,
         )
-    except (KeyError, TypeError, AttributeError) as why:
+    except (KeyError, TypeError, AttributeError, RecursionError) as why:
         raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
 
 
-def _transaction(raw: Mapping[str, Any]) -> Transaction:
+def _read_back(raw: dict[str, Any], body: bytes) -> Transaction:
+    """The transaction of an entry's bytes; its story is looked through where they may hide something.
+
+    What a parser of JSON has read is JSON: only depth, and characters that are none, are left to ask about.
+    """
+    if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or b"\\u" in body:
+        return transaction_of(raw)
+    transaction = None if raw.keys() & _SELDOM else _at_a_glance(raw)
+    if transaction is not None:
+        return transaction
+    record, state = raw.pop("record", None), _object(raw.pop("state", {}), "state")
+    transaction = transaction_of(raw)
+    if "" in state or not all(map(str.isprintable, state)):
+        raise ValueError(f"not an entry (state {list(state)})")
+    object.__setattr__(transaction, "record", record)
+    object.__setattr__(transaction, "state", state)
+    return transaction
+
+
+def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
+    """Nearly every entry: a plain fact whose every part is seen at once to be right. None: ask part by part.
+
+    ``raw`` is of a parser, its story proved; what is made here, :class:`Transaction` would make of it.
+    """
+    tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
+    dims, counts, state = raw.get("dims", _NOTHING), raw.get("counts", _NOTHING), raw.get("state", _NOTHING)
+    if not (
+        type(tx_id) is str
+        and 0 < len(tx_id) <= ID_LENGTH_MAX
+        and tx_id.isprintable()
+        and type(kind) is str
+        and is_kind(kind)
+        and type(dims) is type(counts) is type(state) is dict
+        and are_names(dims)
+        and are_names(counts)
+        and "" not in state
+        and all(map(str.isprintable, state))
+    ):
+        return None
+    for value in dims.values():
+        if type(value) is int:
+            if not -AMOUNT_MAX <= value <= AMOUNT_MAX:
+                return None
+        elif type(value) is not str or not value.isprintable():
+            return None
+    for times in counts.values():
+        if type(times) is not int or not 0 < times <= AMOUNT_MAX:
+            return None
+    moved = []
+    for transfer in transfers:
+        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER:
+            return None
+        moved.append(_plain_transfer(*transfer))
+    transaction = object.__new__(Transaction)
+    _put(transaction, "id", tx_id)
+    _put(transaction, "kind", kind)
+    _put(transaction, "transfers", tuple(moved))
+    _put(transaction, "phase", Phase.POST)
+    _put(transaction, "ref", None)
+    _put(transaction, "dims", dims)
+    _put(transaction, "counts", counts)
+    _put(transaction, "marks", ())
+    _put(transaction, "state", state)
+    _put(transaction, "record", raw.get("record"))
+    return transaction
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _plain_transfer(source: Any, target: Any, amount_cents: Any) -> Transfer:
+    """A transfer without dimensions: a machine makes the same ones again and again."""
+    return _transfer([source, target, amount_cents])
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError(f"not an entry (time {text!r} is of no zone)")
+    return time
+
+
+def transaction_of(raw: Mapping[str, Any]) -> Transaction:
+    """Read back what :func:`content_of` said. Raises KeyError, TypeError or ValueError where it is none."""
+    ref = raw.get("ref")
+    if ref is not None and type(ref) is not str:
+        raise ValueError(f"not an entry (ref {ref!r})")
     return Transaction(
         id=raw["id"],
         kind=raw["kind"],
-        transfers=tuple([Transfer(*t) for t in raw["transfers"]]) if "transfers" in raw else (),
+        transfers=tuple([_transfer(t) for t in raw["transfers"]]) if "transfers" in raw else (),
         phase=Phase(raw["phase"]) if "phase" in raw else Phase.POST,
-        ref=raw.get("ref"),
+        ref=ref,
         dims=raw.get("dims", {}),
-        counts=raw.get("counts", {}),
+        counts=_object(raw["counts"], "counts") if "counts" in raw else {},
         marks=tuple([Mark(m) for m in raw["marks"]]) if "marks" in raw else (),
-        state=raw.get("state", {}),
+        state=_object(raw["state"], "state") if "state" in raw else {},
         record=raw.get("record"),
     )
+
+
+def _transfer(raw: Any) -> Transfer:
+    if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
+        raise ValueError(f"not an entry (transfer {raw!r})")
+    return Transfer(*raw)
+
+
+def _object(raw: Any, name: str) -> dict[str, Any]:
+    if type(raw) is not dict:
+        raise ValueError(f"not an entry ({name} {raw!r})")
+    return raw
 
 
 def follow(body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str) -> StoredEntry:

@@ -45,6 +45,14 @@ class JournalUnwritable(JournalError):
     """The medium refused (absent, read-only, full, failing). Reopen, then repeat the same id."""
 
 
+class MediumMissing(JournalUnwritable):
+    """The second medium is absent, exchanged or does not answer; the first is there. Wait, or go on alone."""
+
+
+class MediumFull(JournalUnwritable):
+    """A medium has no room left."""
+
+
 class JournalDamaged(JournalError):
     """What is stored is not what was written. ``where`` names the place, ``why`` the disagreement."""
 

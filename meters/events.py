@@ -24,6 +24,8 @@ class Effect(StrEnum):
     ACCEPTOR_OFF = "acceptor_off"
     PAYOUT_OFF = "payout_off"
     LAMP = "lamp"
+    OUT_OF_SERVICE = "out_of_service"
+    """Nothing new is begun, what is owed is paid."""
     LOCK = "lock"
     """Play waits for a person, nothing is wrong."""
 
@@ -37,6 +39,8 @@ class Clear(StrEnum):
     """It ends with its cause."""
     ATTENDANT = "attendant"
     TECHNICIAN = "technician"
+    RULING = "ruling"
+    """When a person has decided the amount in dispute."""
     MEMORY_CLEAR = "memory_clear"
 
 
@@ -52,8 +56,9 @@ class Significant:
 
 _LOG, _STOP, _HARD, _OFF = Effect.LOG, Effect.STOP, Effect.HARD_STOP, Effect.ACCEPTOR_OFF
 _PAY, _LAMP, _LOCK = Effect.PAYOUT_OFF, Effect.LAMP, Effect.LOCK
+_OUT = Effect.OUT_OF_SERVICE
 _NO, _SELF, _ATT = Clear.NOTHING, Clear.ITSELF, Clear.ATTENDANT
-_TEC, _MEM = Clear.TECHNICIAN, Clear.MEMORY_CLEAR
+_TEC, _MEM, _RUL = Clear.TECHNICIAN, Clear.MEMORY_CLEAR, Clear.RULING
 
 #: The first pattern that matches decides; the last lines are for what a device reports under another name.
 EVENTS: Final[tuple[Significant, ...]] = tuple(
@@ -82,12 +87,15 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:unidentified_opening", _STOP, _ATT, None),
         ("fault.raised:coin_acceptor.coin_cheat", _STOP, _ATT, 0x2D),
         ("fault.raised:coin_acceptor.diverter", _STOP, _ATT, 0x25),
-        ("fault.raised:coin_acceptor.disputed", _STOP, _ATT, 0x21),
+        ("fault.raised:coin_acceptor.sensor_stuck", _STOP, _ATT, 0x21),
+        ("fault.raised:coin_acceptor.wrong_lane", _STOP, _ATT, 0x25),
+        ("fault.raised:coin_acceptor.uninvited", _STOP, _ATT, 0x21),
+        ("fault.raised:coin_acceptor.disputed", _STOP, _RUL, 0x21),
         ("fault.raised:coin_acceptor.jam", _STOP, _ATT, 0x21),
         ("fault.raised:coin_acceptor.*", _OFF, _SELF, 0x21),
         ("fault.raised:hopper.hopper_empty", _PAY, _SELF, 0x23),
         ("fault.raised:hopper.hopper_runaway", _STOP, _ATT, 0x24),
-        ("fault.raised:hopper.disputed", _STOP, _ATT, 0x22),
+        ("fault.raised:hopper.disputed", _STOP, _RUL, 0x22),
         ("fault.raised:hopper.jam", _STOP, _ATT, 0x22),
         ("fault.raised:hopper.*", _PAY, _SELF, 0x22),
         ("fault.raised:bill_acceptor.stacker_full", _OFF, _SELF, 0x27),
@@ -96,7 +104,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.cleared:bill_acceptor.stacker_removed", _LOG, _NO, 0x1C),
         ("fault.raised:bill_acceptor.*jam", _OFF, _SELF, 0x28),
         ("fault.raised:bill_acceptor.cheat", _STOP, _ATT, 0x2C),
-        ("fault.raised:bill_acceptor.disputed", _STOP, _ATT, 0x2A),
+        ("fault.raised:bill_acceptor.disputed", _STOP, _RUL, 0x2A),
         ("fault.raised:bill_acceptor.*", _OFF, _SELF, 0x29),
         ("bill.rejected", _LOG, _NO, 0x2B),
         ("bill.in:100", _LOG, _NO, 0x47),
@@ -111,13 +119,27 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("bill.in*", _LOG, _NO, 0x4F),
         ("event:memory.repaired", _LOG, _NO, 0x31),
         ("event:memory.completed", _LOG, _NO, 0x31),
+        ("event:memory.archive_delayed", _LOG, _NO, None),
+        ("event:memory.archive_damaged", _LOG, _NO, 0x31),
         ("event:memory.anchor_lost", _LOG, _NO, 0x31),
+        ("event:memory.medium_replaced", _LOG, _NO, 0x31),
+        ("event:memory.medium_missing", _LOG, _NO, 0x31),
+        ("event:memory.full", _LOG, _NO),
+        ("fault.raised:memory_missing", _OUT, _SELF),
+        ("fault.raised:memory_replaced", _OUT, _TEC),
+        ("fault.raised:memory_full", _OUT, _SELF),
         ("machine.genesis", _LOG, _NO, 0x7A),
         ("self_test.failed", _HARD, _TEC, 0x37),
         ("chance.failed", _HARD, _TEC, 0x20),
         ("fault.raised:software_differs", _HARD, _SELF, 0x37),
         ("fault.raised:software_check", _HARD, _TEC, 0x37),
-        ("fault.raised:game_defective", _STOP, _ATT, 0x20),
+        ("fault.raised:game_defective", _STOP, _TEC, 0x20),
+        ("fault.raised:progressive_unproved", _STOP, _TEC, 0x20),
+        ("progressive.held", _LOG, _NO, None),
+        ("progressive.ruled", _LOG, _NO, None),
+        ("game.differs", _LOG, _NO, None),
+        ("fault.raised:staff_roster", _STOP, _TEC, 0x20),
+        ("fault.raised:monitoring.*", _LOG, _SELF, None),
         ("fault.raised:io_board.battery_low", _STOP, _ATT, 0x3B),
         ("options.changed", _LOG, _NO, 0x3C),
         ("software.changed", _LOG, _NO, 0x8E),
@@ -132,6 +154,9 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.cleared:ticket_printer.power", _LOG, _NO, 0x76),
         ("fault.raised:ticket_printer.jam", _PAY, _SELF, 0x78),
         ("fault.raised:ticket_printer.*", _PAY, _SELF, 0x60),
+        ("fault.raised:clock_doubted", _PAY, _SELF, None),
+        ("fault.raised:ticket_ledger", _PAY, _SELF, None),
+        ("fault.raised:ticket_contradiction", _STOP, _TEC, 0x20),
         ("fault.raised:io_board.*", _STOP, _SELF, 0x20),
         ("voucher.request", _LOG, _NO, 0x66),
         ("coins.request", _LOG, _NO, 0x66),
@@ -165,12 +190,19 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("forfeit.*", _LOG, _NO, None),
         ("machine.checked", _LOG, _NO, None),
         ("dispute.decided", _LOG, _NO, None),
+        ("disputed.*", _LOG, _NO, None),
         ("exclusion.noted", _LOG, _NO, None),
         ("incident.judged", _LOG, _NO, None),
         ("residual.removed", _LOG, _NO, None),
         ("protection.*", _LOG, _NO, None),
-        ("clock.changed", _LOG, _NO, None),
+        ("clock.*", _LOG, _NO, None),
+        ("tickets.*", _LOG, _NO, None),
+        ("voucher.disputed", _LOG, _NO, None),
         ("intervention.*", _LOG, _NO, None),
+        ("base.*", _LOG, _NO, None),
+        ("hopper.filled", _LOG, _NO, None),
+        ("slip.*", _LOG, _NO, None),
+        ("collection.*", _LOG, _NO, None),
         ("fault.raised:*", _STOP, _ATT, 0x20),
         ("fault.cleared:*", _LOG, _NO, None),
     )

@@ -1,8 +1,8 @@
-"""The export: the whole journal in one signed file that anybody can check without the machine.
+"""The export: the journal in one signed file that anybody can check without the machine.
 
 Lines of UTF-8 JSON. The first is the header (format, machine, public key, last sequence and hash, time); then
-each entry's bytes exactly as chained; the last is the footer: the SHA-256 of every byte before it, and the
-machine's Ed25519 signature of that digest.
+each entry's bytes exactly as chained, of all entries or of those after one the header names; the last is the
+footer: the SHA-256 of every byte before it, and the machine's Ed25519 signature of that digest.
 """
 
 import hashlib
@@ -30,10 +30,12 @@ class Header:
     sequence: int
     head_hash: str
     time_utc: datetime
+    after: int = 0
+    """The entry before the first in the file: 0 in an export of everything."""
 
 
-def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime) -> int:
-    """Write the export of ``view`` to ``file``; return the number of entries."""
+def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0) -> int:
+    """Write the export of ``view``, entries after ``after``, to ``file``; return how many those are."""
     digest = hashlib.sha256()
 
     def line(data: bytes) -> None:
@@ -48,11 +50,12 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
                 "sequence": view.sequence,
                 "head": view.head_hash,
                 "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
+                **({"after": after} if after else {}),
             }
         )
     )
     count = 0
-    for body in view.bodies():
+    for body in view.bodies(after):
         line(body)
         count += 1
     sha256 = digest.hexdigest()
@@ -96,6 +99,7 @@ class ExportReader:
                 int(raw["sequence"]),
                 str(raw["head"]),
                 datetime.fromisoformat(raw["time"]),
+                int(raw.get("after", 0)),
             )
         except (ValueError, KeyError, TypeError) as why:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why

@@ -1,46 +1,44 @@
 """The journal: the one place money, meters and machine state are written."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from meters import checkpoint, stop
-from meters.copies import Copies, Finding, Mending, Place
-from meters.entry import encode, same_content
+from meters.archive import Boundary
+from meters.archiving import Archivist
+from meters.beginning import check_beginning, has_begun, key_of
+from meters.copies import SECOND_FOLDER, Copies, Place, check_seal
+from meters.entry import StoredEntry, encode, same_content
 from meters.errors import (
-    ExcessiveIncrement,
     IdConflict,
     JournalDamaged,
     JournalError,
     JournalUnwritable,
+    MediumFull,
+    MediumMissing,
     SelfAuditFailed,
 )
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
-from meters.log import SEGMENT_BYTES, Sealed
+from meters.log import Sealed
+from meters.media import Pairing, label, pair
+from meters.mending import Finding, Mending
+from meters.policy import Policy
+from meters.room import Room
 from meters.storage import DiskStorage, Storage
-from meters.transaction import JSON, Posted, Transaction, Transfer
-from meters.view import JournalView, load
+from meters.transaction import JSON, Posted, Transaction
+from meters.view import JournalView, boundary_of, load
 
-SECOND_FOLDER: Final = "second"
-"""Where the second copy lies inside the state folder, unless the operator names another medium."""
+SECOND_MEDIUM: Final = "second medium"
 FORMAT: Final = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """What the profile decides about the journal.
-
-    ``checkpoint_every`` entries a signed checkpoint is made. ``increment_max_cents`` maps an account to the
-    most one transaction may move out of or into it (A-26); an account not named has no limit.
-    """
-
-    checkpoint_every: int = 1000
-    segment_bytes: int = SEGMENT_BYTES
-    increment_max_cents: Mapping[str, int] = field(default_factory=dict)
+_ARCHIVE_RESTS: Final = 1000
+_COMPARE_RESTS: Final = 10_000
+_SETTLED_WHEN_FULL: Final = 50
 
 
 class Journal(JournalView):
@@ -55,6 +53,7 @@ class Journal(JournalView):
         self,
         place: Place,
         key: MachineKey,
+        pairing: Pairing,
         locks: list[FolderLock],
         now: Callable[[], datetime],
         policy: Policy,
@@ -65,8 +64,26 @@ class Journal(JournalView):
         self._now = now
         self._policy = policy
         self._failure: JournalError | None = None
-        self._copies = Copies(place, key)
-        super().__init__(self._copies.database, Ledger(), key.public_key, key)
+        self._missing = pairing.missing
+        self._room = Room(place.storage, place.media, policy.reserve_bytes)
+        self._full = ""
+        self._copies = Copies(place, key, begun=pairing.begun, refill=pairing.refill)
+        self._copies.findings[:0] = [*pairing.findings, *key.findings]
+        if place.alone:
+            self._copies.findings.append(Finding(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing))
+        self._sealing: Generator[None, None, Transaction] | None = None
+        self._comparing: Generator[None, None, list[Path]] | None = None
+        self._archive_rests = 0
+        self._compare_rests = 0
+        """Checks to pass before the archive, which a medium refused or lost, is tried again."""
+        super().__init__(
+            self._copies.database,
+            Ledger(),
+            key.public_key,
+            key,
+            storage=place.storage,
+            archives=place.archives,
+        )
 
     @classmethod
     def open(
@@ -79,25 +96,72 @@ class Journal(JournalView):
         policy: Policy | None = None,
         storage: Storage | None = None,
         cleared: JSON = None,
+        alone: bool = False,
+        may_begin: Callable[[], None] = lambda: None,
     ) -> "Journal":
         """Open the journal in ``state_dir``, making it at first, and rebuild its exact state.
 
         ``now`` gives the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is written
         into a new journal; a journal of another machine is refused (A-23). One copy damaged is repaired from
         the other and an event says so. ``cleared`` tells a new journal of the clear it begins with.
-        Raises :class:`JournalLocked`, :class:`JournalUnwritable`, :class:`JournalDamaged` or
-        :class:`SelfAuditFailed`.
+        ``may_begin`` is asked before a new journal is begun otherwise; it raises where none may be.
+        ``alone``: where the second medium is missing, go on on the first (:attr:`missing` says why).
+        Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`,
+        :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
-        policy = policy or Policy()
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
-        locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
+        found = pair(medium, state_dir, second, machine_id)
+        if cleared is not None:
+            found = Pairing(missing=found.missing)
+        how = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
+        if not found.missing:
+            try:
+                return cls._open(how, found)
+            except JournalUnwritable as why:
+                if not alone or isinstance(why, MediumFull):
+                    raise
+                # Whichever medium it was: on the first alone it is seen whether it was the second.
+                found = replace(found, missing=str(why))
+        elif not alone:
+            raise MediumMissing(found.missing)
+        if not found.begun:
+            raise JournalUnwritable(f"a journal begins on both media: {found.missing}")
+        return cls._open(how, found)
+
+    @classmethod
+    def _open(cls, how: "_Opening", found: Pairing) -> "Journal":
+        try:
+            return cls._open_once(how, found)
+        except MediumFull:
+            media = (how.state_dir,) if found.missing else (how.state_dir, how.second_dir)
+            if not Room(how.storage, media, how.policy.reserve_bytes).release():
+                raise
+            return cls._open_once(how, found)
+
+    @classmethod
+    def _open_once(cls, how: "_Opening", found: Pairing) -> "Journal":
+        place = Place(
+            how.storage, how.state_dir, how.second_dir, how.policy.segment_bytes, bool(found.missing)
+        )
+        locks: list[FolderLock] = []
         journal = None
         try:
-            place = Place(medium, state_dir, second, policy.segment_bytes)
-            stop.check(medium, state_dir)
-            journal = cls(place, _key(place), locks, now, policy)
-            journal._start(machine_id, cleared)
+            locks.extend(FolderLock(folder) for folder in dict.fromkeys(place.media))
+            if how.cleared is None:
+                stop.check(place.storage, place.media)
+            if found.first is not None:
+                found.first.write(place.storage, place.state_dir)
+            if how.cleared is None and not found.begun and not place.used:
+                check_beginning(place)
+                how.may_begin()
+            journal = cls(place, key_of(place), found, locks, how.now, how.policy)
+            if how.cleared is None and not found.begun and journal._database.last()[0] == 0:
+                how.may_begin()
+            journal._start(how.machine_id, how.cleared)
+            label(place.storage, place.media, journal._key, how.machine_id)
+            has_begun(place)
+            journal.look_for_room()
         except BaseException:
             if journal is not None:
                 journal._copies.close()
@@ -105,6 +169,39 @@ class Journal(JournalView):
                 lock.release()
             raise
         return journal
+
+    @property
+    def media(self) -> tuple[Path, ...]:
+        """The folders the memory lies in now, for what else is on both media (:mod:`meters.mirror`).
+
+        The first medium's first; only that while the second is missing.
+        """
+        return self._place.media
+
+    @property
+    def missing(self) -> str:
+        """Why the second medium is not in use, or nothing."""
+        return self._missing
+
+    @property
+    def full(self) -> str:
+        """Which medium has no room left and how, as last looked, or nothing."""
+        return self._full
+
+    def look_for_room(self) -> str:
+        """See whether each medium has room and its reserve; where not, give the reserves up and record it.
+
+        Returns and keeps :attr:`full`. Then nothing new is to be begun, and what is owed can be recorded.
+        """
+        if self._failure is None:
+            before, self._full = self._full, self._room.look()
+            if self._full and not before:
+                self._record((Finding(Mending.FULL, "reserve", self._full),))
+        return self._full
+
+    def derive(self, purpose: bytes) -> bytes:
+        """Return this machine's secret key for ``purpose`` (:meth:`meters.keys.MachineKey.derive`)."""
+        return self._key.derive(purpose)
 
     def _start(self, machine_id: str, cleared: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record what was mended."""
@@ -119,12 +216,16 @@ class Journal(JournalView):
         else:
             self._load(machine_id)
             self._note_clock()
-        for number, finding in enumerate(self._copies.findings):
+        self._record(self._copies.findings)
+
+    def _record(self, findings: Iterable[Finding]) -> None:
+        for number, finding in enumerate(findings):
             self._write(
                 Transaction(
                     id=f"{finding.mending}:{self.sequence + 1}:{number}",
                     kind="event",
                     counts={finding.mending: 1},
+                    state=finding.remembered,
                     record={"code": finding.mending, "where": finding.where, "why": finding.why},
                 )
             )
@@ -148,14 +249,21 @@ class Journal(JournalView):
             raise JournalDamaged(
                 str(self._place.state_dir), "the machine key is not the one this journal names"
             )
-        genesis = next(self._copies.database.walk((), 0, None, 1, newest_first=False)).record
+        self._ledger = ledger
+        genesis = self.genesis.record
         found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
         if machine_id and found and found != machine_id:
             raise JournalDamaged(
                 str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
             )
         ledger.full_audit()
-        self._ledger = ledger
+        written = self._archivist().mend(self._identifiers())
+        self._copies.findings += [
+            Finding(Mending.REPAIRED, str(path), "the index of identifiers was missing or damaged")
+            for path in written
+        ]
+        newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+        self._drop_archived(None if newest is None else boundary_of(newest))
 
     def close(self) -> None:
         """Sign a last checkpoint, close the files and give the folders up."""
@@ -191,25 +299,57 @@ class Journal(JournalView):
         except JournalDamaged as why:
             self._mend(why)
             stored = self._database.by_id(transaction.id)
+        stored = stored or self._archived(transaction.id)
         if stored is not None:
             if not same_content(stored, transaction):
                 raise IdConflict(
                     f"id {transaction.id} was used at entry {stored.sequence} with other content"
                 )
             return Posted(stored.sequence, stored.hash_hex, existed=True)
-        posted = self._write(transaction)
-        if posted.sequence % self._policy.checkpoint_every == 0:
-            try:
+        try:
+            posted = self._write(transaction)
+        except MediumFull as why:
+            posted = self._write_in_reserve(transaction, why)
+        try:
+            if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
-            except JournalUnwritable as why:
-                # The caller's entry is durable all the same; the next append says that the medium fails.
-                self._failure = why
+            elif self._full and posted.sequence % _SETTLED_WHEN_FULL == 0:
+                self._copies.database.settle()  # so that the WAL needs no more room than it has
+        except JournalUnwritable as why:
+            # The caller's entry is durable all the same; the next append says that the medium fails.
+            self._failure = why
+            if isinstance(why, MediumFull):
+                with suppress(JournalUnwritable):
+                    self._reopen_in_reserve(why)
         return posted
+
+    def _archived(self, tx_id: str) -> StoredEntry | None:
+        try:
+            return self._archive.find(tx_id, self.mark, self._identifiers())
+        except JournalDamaged as why:
+            raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
+
+    def _write_in_reserve(self, transaction: Transaction, why: MediumFull) -> Posted:
+        self._reopen_in_reserve(why)
+        stored = self._database.by_id(transaction.id)
+        if stored is not None:  # the first copy had room for it
+            return Posted(stored.sequence, stored.hash_hex, existed=False)
+        return self._write(transaction)
+
+    def _reopen_in_reserve(self, why: MediumFull) -> None:
+        """Give the reserves up and open again. Raises ``why`` where there is none."""
+        if not self._room.release():
+            raise why
+        self._reopen(why)
+        self._full = str(why)
+        self._failure = None
+        self._start("", None)
+        self._record((Finding(Mending.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         plan = self._ledger.plan(entry.transaction)
-        self._check_increments(transaction.id, plan.moves)
+        self._policy.check_increments(transaction.id, plan.moves)
         try:
             self._ledger.self_audit()
             self._copies.append(Sealed(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
@@ -217,20 +357,12 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as why:
             self._failure = why
-            stop.mark(self._place.storage, self._place.state_dir, str(why))
+            stop.mark(self._place.storage, self._place.media, str(why))
             raise
         except JournalError as why:
             self._failure = why
             raise
         return Posted(entry.sequence, entry.hash_hex, existed=False)
-
-    def _check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
-        for name, most_cents in self._policy.increment_max_cents.items():
-            moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
-            if moved_cents > most_cents:
-                raise ExcessiveIncrement(
-                    f"{tx_id}: {name} would move by {moved_cents} cents, {most_cents} at most"
-                )
 
     def checkpoint(self) -> None:
         """Move SQLite's WAL into its file and append a signed checkpoint, unless the last entry is one.
@@ -241,6 +373,8 @@ class Journal(JournalView):
         if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:
             self._ledger.full_audit()
             self._write(checkpoint.make(self._ledger, self._key))
+            # Only now does a start find where the archive ends without what it archived.
+            self._drop_archived(self._boundary())
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
@@ -258,14 +392,79 @@ class Journal(JournalView):
             self._copies.check(self.sequence, self.head_hash)
         except JournalDamaged as why:
             self._mend(why)
+        self._archive_some()
+
+    # ------------------------------------------------------------------ the archive
+    def _archivist(self) -> Archivist:
+        return Archivist(self._place.storage, self._archive, self._database, self._key, check_seal)
+
+    def _drop_archived(self, boundary: Boundary | None) -> None:
+        self._copies.drop_through(0 if boundary is None else boundary.through)
+
+    def _archive_some(self) -> None:
+        """Take one small step of moving old entries into the archive, when there are enough of them.
+
+        A medium that refuses, or is missing, delays the archive and nothing else: the entries stay.
+        """
+        if self._place.alone or self._archive_rests:
+            self._archive_rests = max(0, self._archive_rests - 1)
+            return
+        try:
+            if self._sealing is None:
+                self._sealing = self._begin_sealing()
+            if self._sealing is not None:
+                next(self._sealing)
+            elif self._archive.through:
+                self._compare_archives()
+        except StopIteration as done:
+            self._sealing = None
+            self.append(done.value)
+        except (JournalUnwritable, JournalDamaged) as why:
+            self._sealing = None
+            self._archive_rests = _ARCHIVE_RESTS
+            self._note("memory.archive_delayed", str(why))
+
+    def _compare_archives(self) -> None:
+        """Go on with the round that holds one medium's archive against the other's, and mends either."""
+        if self._compare_rests:
+            self._compare_rests -= 1
+            return
+        try:
+            if self._comparing is None:
+                self._comparing = self._archivist().rounds()
+            next(self._comparing)
+        except StopIteration as done:
+            self._comparing = None
+            if done.value:
+                names = ", ".join(path.name for path in done.value)
+                self._note(Mending.REPAIRED, f"copied from the other medium: {names}")
+        except (JournalUnwritable, JournalDamaged) as why:
+            self._comparing = None
+            self._compare_rests = _COMPARE_RESTS
+            self._note("memory.archive_damaged", str(why))
+
+    def _begin_sealing(self) -> Generator[None, None, Transaction] | None:
+        policy, boundary, archivist = self._policy, self._boundary(), self._archivist()
+        through = 0 if boundary is None else boundary.through
+        if self.sequence - through < policy.archive_entries + policy.at_hand_entries:
+            return None
+        last = archivist.last_of_next(boundary, policy.archive_entries, policy.at_hand_entries, self.sequence)
+        return None if last is None else archivist.steps(boundary, last, self.genesis.body.decode())
+
+    def _note(self, code: str, why: str) -> None:
+        self.append(
+            Transaction(
+                id=f"{code}:{self.sequence + 1}:0",
+                kind="event",
+                counts={code: 1},
+                record={"code": code, "where": "the archive", "why": why},
+            )
+        )
 
     def _mend(self, damage: JournalDamaged) -> None:
         """Close both copies and open them as at start-up: check everything, repair, verify, record."""
         acknowledged = (self.sequence, self.head_hash)
-        self._failure = damage
-        self._copies.close()
-        self._copies = Copies(self._place, self._key)
-        self._database = self._copies.database
+        self._reopen(damage)
         if self._database.last() != acknowledged:
             raise damage
         if not self._copies.findings:
@@ -274,12 +473,24 @@ class Journal(JournalView):
         self._failure = None
         self._start("", None)
 
+    def _reopen(self, why: JournalError) -> None:
+        """Close both copies and open them again, all of them checked."""
+        self._failure = why
+        self._sealing = self._comparing = None
+        self._copies.close()
+        self._copies = Copies(self._place, self._key, begun=True)
+        self._database = self._copies.database
 
-def _key(place: Place) -> MachineKey:
-    """Load the machine key, or make it where no journal was ever begun."""
-    key = MachineKey.load(place.storage, place.state_dir)
-    if key is not None:
-        return key
-    if place.used:
-        raise JournalDamaged(str(place.state_dir / "machine.key"), "the machine key is missing")
-    return MachineKey.create(place.storage, place.state_dir)
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What a journal is opened with."""
+
+    storage: Storage
+    state_dir: Path
+    second_dir: Path
+    machine_id: str
+    now: Callable[[], datetime]
+    policy: Policy
+    cleared: JSON
+    may_begin: Callable[[], None]

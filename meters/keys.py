@@ -1,8 +1,10 @@
 """The machine key: it signs checkpoints and exports, and seals every entry.
 
-Ed25519 (RFC 8032), made at the first start, kept in the state folder and nowhere else. The seal of an entry
-is an HMAC-SHA256 under a key derived from it: fast enough for every entry, so that somebody who can write
-to both copies but lacks the key cannot add one, not even after the last signed checkpoint.
+Ed25519 (RFC 8032), made at the first start, kept on both media of the machine's memory and nowhere else: one
+lost with a medium is read from the other. The seal of an entry is an HMAC-SHA256 under a key derived from
+it: fast enough for every entry, so that somebody who can write to both copies but lacks the key cannot add
+one, not even after the last signed checkpoint. What else a machine must be able to tell from a forgery has a
+key of its own, by its purpose (:meth:`MachineKey.derive`).
 """
 
 import hashlib
@@ -13,10 +15,13 @@ from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from meters.errors import JournalDamaged
-from meters.storage import Storage, read_file, replace_file
+from meters.mending import Finding, Mending
+from meters.mirror import Mirror
+from meters.storage import Storage, read_file
 
 FILE_NAME: Final = "machine.key"
 SEAL_BYTES: Final = 32
@@ -39,34 +44,56 @@ def signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 class MachineKey:
-    """The secret of one machine."""
+    """The secret of one machine; ``findings`` is what reading it mended."""
 
     def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self.findings: list[Finding] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @classmethod
-    def load(cls, storage: Storage, folder: Path) -> "MachineKey | None":
-        """Read the key from ``folder``, or return None when there is none yet.
+    def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
+        """Read the key from ``folders``, one a medium, or return None when there is none in any.
 
-        The file holds the seed and its SHA-256; raises :class:`JournalDamaged` when they disagree.
+        ``mend`` writes it where its copy is lost or damaged. Raises :class:`JournalDamaged` when no copy is
+        whole, or two differ.
         """
-        path = folder / FILE_NAME
-        data = read_file(storage, path)
-        if data is None:
+        old = _before_mirrors(storage, folders[0])
+        if old is not None:
+            if mend and folders[1:]:
+                beside = Mirror(storage, folders[1:], FILE_NAME)
+                if beside.read() is None:
+                    beside.write(old)
+            return cls(old)
+        mirror = Mirror(storage, folders, FILE_NAME)
+        seed = mirror.read(mend=mend)
+        if seed is None:
             return None
-        seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
-        if hashlib.sha256(seed).digest() != check:
-            raise JournalDamaged(str(path), "the key is not what was written")
-        return cls(seed)
+        key = cls(seed)
+        key.findings = mirror.findings
+        for folder in folders if mend else ():
+            if storage.make_private(folder / FILE_NAME):
+                why = f"{folder / FILE_NAME} could be read by others than its owner"
+                key.findings.append(Finding(Mending.REPAIRED, FILE_NAME, why))
+        return key
 
     @classmethod
-    def create(cls, storage: Storage, folder: Path) -> "MachineKey":
-        """Make a key in ``folder``, durably, from the operating system's generator."""
+    def create(cls, storage: Storage, *folders: Path) -> "MachineKey":
+        """Make a key in ``folders``, one a medium, durably, from the operating system's generator."""
         seed = os.urandom(_SEED_BYTES)
-        replace_file(storage, folder / FILE_NAME, seed + hashlib.sha256(seed).digest())
+        Mirror(storage, folders, FILE_NAME).write(seed)
         return cls(seed)
+
+    def derive(self, purpose: bytes) -> bytes:
+        """Return the 32-byte secret key of this machine for ``purpose``, such as ``b"tickets"``.
+
+        Keys of two purposes tell nothing of each other or of the machine key (HKDF-SHA256, RFC 5869).
+        """
+        if not purpose:
+            raise ValueError("a derived key has a purpose")
+        return HKDF(SHA256(), _SEED_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
 
     @property
     def fingerprint(self) -> str:
@@ -84,3 +111,10 @@ class MachineKey:
     def sign(self, message: bytes) -> bytes:
         """Return the Ed25519 signature of ``message`` (64 bytes)."""
         return self._private.sign(message)
+
+
+def _before_mirrors(storage: Storage, folder: Path) -> bytes | None:
+    """The seed of a machine made when the key had one copy: the seed and its SHA-256, and nothing else."""
+    data = read_file(storage, folder / FILE_NAME) or b""
+    seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
+    return seed if len(seed) == _SEED_BYTES and hashlib.sha256(seed).digest() == check else None

@@ -7,7 +7,7 @@ the truth and everything here can be rebuilt from it.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from meters.chart import Book, Role, account, check_flow
 from meters.entry import GENESIS_HASH, StoredEntry
@@ -16,6 +16,10 @@ from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
 
 DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
 """Dimensions as a sorted tuple: the key of a meter cell."""
+
+
+Cell: TypeAlias = tuple[str, str, DimsKey]
+"""A meter cell: what flows from an account to an account under the same dimensions."""
 
 
 @dataclass(slots=True)
@@ -36,15 +40,16 @@ class Reservation:
     transfers: tuple[Transfer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one checked transaction will do: transfers to move, and the reservation it opens or closes.
+class Plan(NamedTuple):
+    """What one checked transaction will do, worked out before it is written: doing it cannot fail.
 
-    ``dims`` lie beneath those of each of the ``moves``.
+    ``moves``: transfers to move; ``cells``: the meter cell of each; ``counts``: what is added to which;
+    the reservation it ``opens`` or ``closes``.
     """
 
     moves: tuple[Transfer, ...]
-    dims: Dims = field(default_factory=dict)
+    cells: tuple[Cell, ...] = ()
+    counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
     opens: Reservation | None = None
     closes: Reservation | None = None
 
@@ -61,6 +66,11 @@ def merged(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
+def _cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
+    """The meter cell of each of ``moves``; ``dims``, whose key is ``key``, lie beneath their own."""
+    return tuple([(t.source, t.target, dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
+
+
 @dataclass(slots=True)
 class Ledger:
     """Balances, meter cells, counts, pending reservations and machine state after ``sequence`` entries."""
@@ -74,7 +84,7 @@ class Ledger:
     held: Counter[str] = field(default_factory=Counter)
     """Account -> minor units set aside by pending reservations."""
     pending: dict[str, Reservation] = field(default_factory=dict)
-    flows: dict[tuple[str, str, DimsKey], Flow] = field(default_factory=dict)
+    flows: dict[Cell, Flow] = field(default_factory=dict)
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """Mark -> the counts, summed over dimensions, as they stood at that moment."""
@@ -116,28 +126,34 @@ class Ledger:
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
         """
-        transfers = transaction.transfers
+        transfers, dims = transaction.transfers, transaction.dims
         for t in transfers:
             check_flow(t.source, t.target)
+        key = dims_key(dims) if dims else ()
+        counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
+        if transaction.counts:
+            counts = tuple([((name, key), times) for name, times in transaction.counts.items()])
         match transaction.phase:
             case Phase.POST:
-                if transfers:
-                    self._check_funds(transaction.id, transfers, ())
-                return Plan(transfers, transaction.dims)
+                if not transfers:
+                    return Plan((), (), counts)
+                self._check_funds(transaction.id, transfers, ())
+                return Plan(transfers, _cells(transfers, dims, key), counts)
             case Phase.RESERVE:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: reserved twice")
                 self._check_funds(transaction.id, (), transfers)
-                held = merged(transfers, transaction.dims)
-                return Plan((), opens=Reservation(transaction.id, transaction.kind, self.sequence + 1, held))
+                held = merged(transfers, dims)
+                opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held)
+                return Plan((), (), counts, opens=opens)
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
                     raise UnknownTransfer(
                         f"{transaction.id}: {transaction.phase} of {transaction.ref!r}, which is not pending"
                     )
-                settles = transaction.phase is Phase.SETTLE
-                return Plan(reservation.transfers if settles else (), closes=reservation)
+                moves = reservation.transfers if transaction.phase is Phase.SETTLE else ()
+                return Plan(moves, _cells(moves, {}, ()), counts, closes=reservation)
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
         change: dict[str, int] = {}
@@ -147,23 +163,17 @@ class Ledger:
         for t in holds:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
         for name, amount_cents in change.items():
-            if amount_cents < 0 and account(name).limited and self.available_cents(name) + amount_cents < 0:
-                available_cents = self.available_cents(name)
+            if amount_cents >= 0 or not account(name).limited:
+                continue
+            available_cents = self.taken.get(name, 0) - self.given.get(name, 0) - self.held.get(name, 0)
+            if available_cents + amount_cents < 0:
                 raise Overdrawn(
                     f"{tx_id}: {name} has {available_cents} cents available, {-amount_cents} needed"
                 )
 
     def commit(self, plan: Plan, entry: StoredEntry) -> None:
         """Do what ``plan`` says; it was made for ``entry``, and nothing here can fail."""
-        for t in plan.moves:
-            self.given[t.source] += t.amount_cents
-            self.taken[t.target] += t.amount_cents
-            where = t.source, t.target, dims_key({**plan.dims, **t.dims} if t.dims else plan.dims)
-            cell = self.flows.get(where)
-            if cell is None:
-                cell = self.flows[where] = Flow()
-            cell.amount_cents += t.amount_cents
-            cell.times += 1
+        self._move(plan)
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
             for t in plan.opens.transfers:
@@ -173,8 +183,10 @@ class Ledger:
             for t in plan.closes.transfers:
                 self.held[t.source] -= t.amount_cents
         transaction = entry.transaction
-        if transaction.counts or transaction.marks:
-            self._commit_counts(transaction)
+        for what, times in plan.counts:
+            self.counts[what] += times
+        for mark in transaction.marks:
+            self.marks[mark] = self.count_totals()
         for key, value in transaction.state.items():
             if value is None:
                 self.state.pop(key, None)
@@ -183,23 +195,26 @@ class Ledger:
         self.sequence = entry.sequence
         self.head_hex = entry.hash_hex
 
-    def _commit_counts(self, transaction: Transaction) -> None:
-        key = dims_key(transaction.dims)
-        for name, times in transaction.counts.items():
-            self.counts[name, key] += times
-        for mark in transaction.marks:
-            self.marks[mark] = self.count_totals()
+    def _move(self, plan: Plan) -> None:
+        for t, where in zip(plan.moves, plan.cells, strict=True):
+            self.given[t.source] += t.amount_cents
+            self.taken[t.target] += t.amount_cents
+            cell = self.flows.get(where)
+            if cell is None:
+                cell = self.flows[where] = Flow()
+            cell.amount_cents += t.amount_cents
+            cell.times += 1
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
         """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at one that cannot be."""
         for entry in entries:
             try:
                 plan = self.plan(entry.transaction)
-            except (InvalidTransaction, Overdrawn, UnknownTransfer) as why:
+                self.commit(plan, entry)
+            except Exception as why:
                 raise JournalDamaged(
-                    f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {why}"
+                    f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {why!r}"
                 ) from why
-            self.commit(plan, entry)
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:

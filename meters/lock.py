@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +31,9 @@ class FolderLock:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
             raise JournalLocked(f"state folder {folder} is kept by the machine of process {holder}") from why
-        try:
-            os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
-        except OSError as why:
-            os.close(self._fd)
-            raise JournalUnwritable(f"state folder {folder}: {why.strerror} ({path})") from why
+        # Who holds it is for whoever is refused; on a full disk the lock holds without.
+        with suppress(OSError):
+            os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)
 
     def release(self) -> None:
         """Give the folder up."""

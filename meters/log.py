@@ -4,17 +4,19 @@ A segment is a file named by its first sequence: a header, records, then zeros l
 syncing an append needs no change of the file's size). When the next record would not fit, the segment is
 closed: a trailer carries the SHA-256 of every byte before it, and start-up checks closed segments whole
 without reading their records. Every byte of the log is under the header's CRC-32, a record's CRC-32, the
-trailer's digest, or must be zero.
+trailer's digest, or must be zero. The first segment says where the log begins: at entry 1, or after the
+entries that were archived, whose segments were then removed.
 
     header   magic 8 | first sequence u64 | previous hash 32 | CRC-32 of these u32
-    record   length u32 | CRC-32 of length and payload u32 | payload: seal 32, body
+    record   length u32 | CRC-32 of length and payload u32 | payload: seal 32, packed body
     trailer  FFFFFFFF u32 | last sequence u64 | last hash 32 | SHA-256 of all before 32
 """
 
 import hashlib
 import struct
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,9 +24,12 @@ from typing import Final
 from meters.entry import GENESIS_HASH, StoredEntry, follow
 from meters.errors import JournalDamaged
 from meters.keys import SEAL_BYTES
+from meters.packing import pack, unpack
 from meters.storage import Storage, StorageFile, read_file
 
-MAGIC: Final = b"OEGMLOG1"
+MAGIC: Final = b"OEGMLOG2"
+_MAGICS: Final = (MAGIC, b"OEGMLOG1")
+"""The first form held bodies as they are, which :func:`unpack` takes too."""
 SUFFIX: Final = ".log"
 SEGMENT_BYTES: Final = 4 << 20
 
@@ -86,6 +91,8 @@ class LogCopy:
         self._sequence = 0
         self._head_hex = GENESIS_HASH
         self._scrub: Generator[int] | None = None
+        self.base: tuple[int, str] = 0, GENESIS_HASH
+        """The entry before the first one here, and its hash; valid after :meth:`scan`."""
 
     def close(self) -> None:
         """Close the active segment, and the one a round of checking stands in."""
@@ -108,8 +115,13 @@ class LogCopy:
     def scan(self) -> LogScan:
         """Check every byte and get ready to append after the last whole record, if nothing is damaged."""
         self.close()
-        sequence, head_hex, segment = 0, GENESIS_HASH, None
-        for first in self.firsts():
+        firsts, segment = self.firsts(), None
+        try:
+            sequence, head_hex = self._read_base(firsts[0]) if firsts else (0, GENESIS_HASH)
+        except JournalDamaged as why:
+            return LogScan(0, GENESIS_HASH, str(why), firsts[0])
+        self.base = self._sequence, self._head_hex = sequence, head_hex
+        for first in firsts:
             try:
                 if segment is not None and not segment.closed:
                     raise JournalDamaged(
@@ -123,6 +135,22 @@ class LogCopy:
         if segment is not None and not segment.closed:
             self._resume(segment)
         return LogScan(sequence, head_hex)
+
+    def _read_base(self, first: int) -> tuple[int, str]:
+        """Return the entry before the first segment, and its hash, as that segment's header names it."""
+        if first == 1:
+            return 0, GENESIS_HASH
+        path = self._path(first)
+        file = self._storage.open_file(path, write=False)
+        try:
+            header = file.read_at(0, _HEADER_BYTES)
+        finally:
+            file.close()
+        if len(header) < _HEADER_BYTES:
+            raise JournalDamaged(str(path), f"the header is not that of entry {first}")
+        previous_hex = _HEADER.unpack_from(header)[2].hex()
+        self._check_header(path, header, first - 1, previous_hex)
+        return first - 1, previous_hex
 
     def _scan_segment(self, first: int, sequence: int, head_hex: str) -> _Segment:
         """Check the segment starting at ``first``, which must follow entry ``sequence``."""
@@ -143,8 +171,8 @@ class LogCopy:
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
-        header = _HEADER.pack(MAGIC, sequence + 1, bytes.fromhex(head_hex))
-        if data[:_HEADER_BYTES] != header + _CRC.pack(zlib.crc32(header)):
+        headers = [_HEADER.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
+        if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
     def records(self, after: int = 0, until: int | None = None) -> Iterator[Sealed]:
@@ -161,7 +189,7 @@ class LogCopy:
             magic, start, previous = (
                 _HEADER.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
             )
-            if magic != MAGIC or start != first:
+            if magic not in _MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
             for item, _ in _records(path, data, _records_limit(data), first - 1, previous.hex()):
                 if item.entry.sequence > after:
@@ -171,14 +199,14 @@ class LogCopy:
 
     def hash_at(self, sequence: int) -> str:
         """Return the hash of entry ``sequence`` (which must be whole)."""
-        if sequence == 0:
-            return GENESIS_HASH
+        if sequence == self.base[0]:
+            return self.base[1]
         return next(self.records(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
     def write(self, item: Sealed) -> None:
         """Write the next record; durable only after :meth:`sync`."""
-        payload = item.seal + item.entry.body
+        payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if self._file is None or self._end + len(record) + _TRAILER_BYTES > self._size:
@@ -195,10 +223,6 @@ class LogCopy:
         """Return when everything written is durable."""
         if self._file is not None:
             self._file.sync()
-
-    def start_sync(self) -> Callable[[], None]:
-        """Begin to make everything written durable; what is returned returns when it is."""
-        return (lambda: None) if self._file is None else self._file.start_sync()
 
     def _roll(self, record_bytes: int) -> None:
         """Close the active segment, if any, and lay out the next one."""
@@ -247,13 +271,64 @@ class LogCopy:
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
+    def drop_torn(self, acknowledged: int, head_hex: str) -> bool:
+        """Take away what was being written after the last acknowledged entry; whether that is where it ends.
+
+        For a log that is alone: nobody was told of a record that was torn before it was synced. Anything else
+        that is wrong with the log stays as it is.
+        """
+        self.close()
+        firsts = self.firsts()
+        if not firsts:
+            return False
+        path = self._path(firsts[-1])
+        data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
+        found: tuple[int, str] | None = None
+        with suppress(JournalDamaged):
+            found = self._read_base(firsts[-1])
+            for item, after in _records(path, data, _records_limit(data), *found):
+                found, end = (item.entry.sequence, item.entry.hash_hex), after
+        if found != (acknowledged, head_hex):
+            return False
+        file = self._storage.open_file(path, write=True)
+        try:
+            file.write_at(end, bytes(len(data) - end))
+            file.sync()
+        finally:
+            file.close()
+        return True
+
+    def begin_after(self, sequence: int, head_hex: str) -> None:
+        """Let an empty log begin after entry ``sequence`` with this hash; what is before is archived."""
+        if self.firsts():
+            raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
+        self.base = self._sequence, self._head_hex = sequence, head_hex
+
+    def drop_through(self, sequence: int) -> None:
+        """Remove the oldest segment when all of it is at or before entry ``sequence``, which is archived.
+
+        One at a time, each gone for good before the next: a power cut never leaves a gap.
+        """
+        first, *rest = self.firsts() or [0]
+        if not rest or rest[0] - 1 > sequence:
+            return
+        if self._scrub is not None:
+            self._scrub.close()
+            self._scrub = None
+        base = self._read_base(rest[0])
+        self._storage.remove(self._path(first))
+        self._storage.sync_folder(self._folder)
+        self.base = base
+
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:
         """Read the last record back; raise :class:`JournalDamaged` unless it is this entry."""
         found_hex = self._head_hex
         if self._file is not None and self._last < self._end:
             record = self._file.read_at(self._last, self._end - self._last)
-            found_hex = hashlib.sha256(record[_RECORD.size + SEAL_BYTES :]).hexdigest()
+            with suppress(ValueError):
+                found_hex = ""
+                found_hex = hashlib.sha256(unpack(record[_RECORD.size + SEAL_BYTES :])).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
             where = f"{self._path(self._first)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
@@ -307,7 +382,10 @@ def _records(
             raise JournalDamaged(
                 f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
             )
-        body = payload[SEAL_BYTES:]
+        try:
+            body = unpack(payload[SEAL_BYTES:])
+        except ValueError as why:
+            raise JournalDamaged(f"{path} entry {sequence + 1}", str(why)) from why
         entry = follow(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD.size + length

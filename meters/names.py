@@ -45,8 +45,6 @@ NAMES: Final[Mapping[str, Names]] = {
         "Machine Paid External Bonus Payout": ("mach_bonus",),
         "Voucher In": ("ticket_in.cashable.value", "ticket_in.promo_cashable.value"),
         "Voucher Out": ("ticket_out.cashable.value",),
-        "WAT In": ("wat_in.value",),
-        "WAT Out": ("wat_out.value",),
         "Physical Coin In": ("phys_coin_in",),
         "Physical Coin Out": ("phys_coin_out",),
         "Games Played": ("games_played",),

@@ -96,9 +96,11 @@ def _adds(cell: Cell) -> list[tuple[str, int]]:
 def shown(value: int, digits: int = DIGITS) -> int:
     """Return what a meter of ``digits`` digits shows: it rolls over at its capacity (D-05, D-07).
 
-    Only the display rolls; the ledger's integers have no capacity, so the accounting never notices.
+    A level below zero (coins paid from a hopper nobody told of its filling) is shown with its sign. Only the
+    display rolls; the ledger's integers have no capacity, so the accounting never notices.
     """
-    return value % int(10**digits)
+    capacity = int(10**digits)
+    return value % capacity if value >= 0 else -(-value % capacity)
 
 
 def read_meters(ledger: Ledger) -> MeterReading:

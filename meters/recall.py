@@ -41,6 +41,7 @@ class Log:
 _QUIET: Final = (
     "checkpoint",
     "machine.genesis",
+    "journal.archived",
     "selection",
     "bill.mark",
     "aft.told",

@@ -1,25 +1,37 @@
 """The mark of a stopped machine: it outlives restarts and only an authorised clear removes it (A-05)."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from meters.errors import JournalDamaged
+from meters.errors import JournalDamaged, JournalUnwritable
 from meters.storage import Storage, read_file, replace_file
 
 FILE_NAME: Final = "stopped.json"
 
 
-def mark(storage: Storage, state_dir: Path, why: str) -> None:
-    """Leave the mark, durably; the first reason stays."""
-    if not storage.exists(state_dir / FILE_NAME):
-        replace_file(storage, state_dir / FILE_NAME, json.dumps({"why": why}).encode())
+def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
+    """Leave the mark on each medium that takes it, durably; the first reason stays.
+
+    Raises :class:`JournalUnwritable` when none does.
+    """
+    refusals = []
+    for folder in folders:
+        try:
+            if not storage.exists(folder / FILE_NAME):
+                replace_file(storage, folder / FILE_NAME, json.dumps({"why": why}).encode())
+        except JournalUnwritable as refusal:
+            refusals.append(refusal)
+    if len(refusals) == len(folders):
+        raise refusals[0]
 
 
-def check(storage: Storage, state_dir: Path) -> None:
-    """Raise :class:`JournalDamaged` when the mark is there."""
-    data = read_file(storage, state_dir / FILE_NAME)
-    if data is not None:
-        raise JournalDamaged(
-            str(state_dir), f"stopped until an authorised clear: {data.decode(errors='replace')}"
-        )
+def check(storage: Storage, folders: Sequence[Path]) -> None:
+    """Raise :class:`JournalDamaged` when the mark is on any medium."""
+    for folder in folders:
+        data = read_file(storage, folder / FILE_NAME)
+        if data is not None:
+            raise JournalDamaged(
+                str(folder), f"stopped until an authorised clear: {data.decode(errors='replace')}"
+            )

@@ -4,16 +4,23 @@ One small boundary, so that a power-cut rig can stand where the disk is. Nothing
 folder lock alone lives outside, for it must vanish with the process.
 """
 
+import errno
 import os
+import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 
-from meters.errors import JournalUnwritable
+from meters.errors import JournalUnwritable, MediumFull
+
+#: Where a file takes no disk (Linux).
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
+_ON_DISK: Final = Path("/tmp")  # noqa: S108 (likewise)
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MediumError(Exception):
@@ -55,14 +62,14 @@ class StorageFile(Protocol):
     def truncate(self, size: int) -> None:
         """Set the file's size."""
 
+    def allocate(self, size: int) -> None:
+        """Make the file ``size`` bytes, all of which the medium keeps for it."""
+
     def size(self) -> int:
         """Return the file's size in bytes."""
 
     def sync(self) -> None:
         """Return when everything written is durable."""
-
-    def start_sync(self) -> Callable[[], None]:
-        """Begin to make everything written durable; what is returned waits for it, or raises."""
 
     def close(self) -> None:
         """Close the file."""
@@ -95,6 +102,12 @@ class Storage(Protocol):
     def sync_folder(self, folder: Path) -> None:
         """Return when the names in ``folder`` are durable."""
 
+    def free_bytes(self, folder: Path) -> int:
+        """Return how many bytes more the medium of ``folder`` takes."""
+
+    def make_private(self, path: Path) -> bool:
+        """Let nobody but its owner read or write ``path``; whether somebody else could."""
+
 
 def read_file(storage: Storage, path: Path) -> bytes | None:
     """Return the whole file, or None when it is absent."""
@@ -121,19 +134,25 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
     storage.sync_folder(path.parent)
 
 
+def _refusal(path: Path, why: OSError) -> JournalUnwritable:
+    kind = MediumFull if why.errno in _NO_ROOM else JournalUnwritable
+    return kind(f"{path}: {why.strerror or why}")
+
+
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as why:
-        raise JournalUnwritable(f"{path}: {why.strerror or why}") from why
+        raise _refusal(path, why) from why
 
 
 class _SqliteDatabase:
-    """:class:`Database` on the standard library's sqlite3."""
+    """:class:`Database` on the standard library's sqlite3; ``beneath`` goes with it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
         self._connection = connection
+        self._beneath = beneath
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         try:
@@ -144,6 +163,36 @@ class _SqliteDatabase:
     def close(self) -> None:
         with suppress(sqlite3.Error):
             self._connection.close()
+        if self._beneath is not None:
+            shutil.rmtree(self._beneath, ignore_errors=True)
+
+
+def _connect(path: Path, query: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as why:
+        raise JournalUnwritable(f"cannot open {path}: {why}") from why
+
+
+def _folder_in_memory() -> Path:
+    """Make a folder of our own, by the first name that is free."""
+    for number in count():
+        folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
+        with suppress(FileExistsError):
+            folder.mkdir(0o700)
+            return folder
+    raise AssertionError  # numbers do not end
+
+
+def _in_memory(path: Path, wal: Path) -> Database:
+    """A copy of ``path`` and what is not yet in it, to be read; gone with the connection."""
+    with _named(path):
+        beneath = _folder_in_memory()
+        for file in (path, wal):
+            shutil.copy(file, beneath)
+    return _SqliteDatabase(_connect(beneath / path.name, "mode=rw"), beneath)
 
 
 class _DiskFile:
@@ -151,7 +200,6 @@ class _DiskFile:
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self._path = path
-        self._beside: ThreadPoolExecutor | None = None
         with _named(path):
             flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
             self._fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
@@ -161,7 +209,7 @@ class _DiskFile:
         try:
             return os.pread(self._fd, size, offset)
         except OSError as why:
-            raise JournalUnwritable(f"{self._path}: {why.strerror}") from why
+            raise _refusal(self._path, why) from why
 
     def write_at(self, offset: int, data: bytes) -> None:
         try:
@@ -169,30 +217,27 @@ class _DiskFile:
             while done < len(data):
                 done += os.pwrite(self._fd, data[done:], offset + done)
         except OSError as why:
-            raise JournalUnwritable(f"{self._path}: {why.strerror}") from why
+            raise _refusal(self._path, why) from why
 
     def sync(self) -> None:
         try:
             os.fdatasync(self._fd)
         except OSError as why:
-            raise JournalUnwritable(f"{self._path}: {why.strerror}") from why
-
-    def start_sync(self) -> Callable[[], None]:
-        if self._beside is None:
-            self._beside = ThreadPoolExecutor(1, thread_name_prefix="sync")
-        return self._beside.submit(self.sync).result
+            raise _refusal(self._path, why) from why
 
     def truncate(self, size: int) -> None:
         with _named(self._path):
             os.ftruncate(self._fd, size)
+
+    def allocate(self, size: int) -> None:
+        with _named(self._path):
+            os.posix_fallocate(self._fd, 0, size)
 
     def size(self) -> int:
         with _named(self._path):
             return os.fstat(self._fd).st_size
 
     def close(self) -> None:
-        if self._beside is not None:
-            self._beside.shutdown()
         os.close(self._fd)
 
 
@@ -200,17 +245,26 @@ class DiskStorage:
     """The real medium."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open ``path``; beside a closed machine on a read-only medium, a reader opens it as immutable."""
-        query = "mode=rwc"
-        if read_only:
-            live = path.with_name(path.name + "-wal").exists() or os.access(path.parent, os.W_OK)
-            query = "mode=ro" if live else "mode=ro&immutable=1"
+        """Open ``path``.
+
+        A reader needs a little room for SQLite's index of what is not yet in the file, unless a machine at
+        work has it. Where the medium has none, is read-only or full, the file is opened as immutable; beside
+        a machine that died, with something not yet in the file, a copy in memory is read.
+        """
+        if not read_only:
+            return _SqliteDatabase(_connect(path, "mode=rwc"))
+        wal = path.with_name(path.name + "-wal")
+        live = wal.exists() or os.access(path.parent, os.W_OK)
+        connection = _connect(path, "mode=ro" if live else "mode=ro&immutable=1")
         try:
-            connection = sqlite3.connect(
-                f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as why:
-            raise JournalUnwritable(f"cannot open {path}: {why}") from why
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            if wal.exists():
+                return _in_memory(path, wal)
+            connection = _connect(path, "mode=ro&immutable=1")
+        except sqlite3.Error:
+            pass  # what is wrong with the file is told by whoever reads it
         return _SqliteDatabase(connection)
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
@@ -249,3 +303,18 @@ class DiskStorage:
                 os.fsync(fd)
             finally:
                 os.close(fd)
+
+    def free_bytes(self, folder: Path) -> int:
+        """Return what the medium of ``folder`` still takes from who is not its administrator."""
+        with _named(folder):
+            found = os.statvfs(folder)
+            return found.f_bavail * found.f_frsize
+
+    def make_private(self, path: Path) -> bool:
+        """Take the rights of everybody but its owner away from ``path``."""
+        with _named(path):
+            mode = path.stat().st_mode
+            if not mode & 0o077:
+                return False
+            path.chmod(mode & 0o700)
+            return True

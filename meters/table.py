@@ -63,8 +63,6 @@ def _pairs() -> tuple[Meter, ...]:
         meters += [
             ("ticket_in." + name, f"{kind} vouchers redeemed", (f"world:voucher_in:{kind}", _CREDIT)),
             ("ticket_out." + name, f"{kind} vouchers issued", (_CREDIT, f"out:voucher:{kind}")),
-            ("coupon_promo_in." + name, f"{kind} coupons redeemed", (f"world:coupon:{kind}", _CREDIT)),
-            ("coupon_promo_out." + name, f"{kind} coupons issued", (_CREDIT, f"out:coupon:{kind}")),
             ("aft_in." + name, f"{kind} AFT transfers in", (f"world:aft_in:{kind}", _CREDIT)),
             ("aft_out." + name, f"{kind} AFT transfers out", (_CREDIT, f"out:aft_out:{kind}")),
         ]
@@ -72,12 +70,6 @@ def _pairs() -> tuple[Meter, ...]:
         ("bonus_in.cashable", "cashable bonus awards", ("house:bonus", "credit:*:cashable")),
         ("bonus_in.promo_cashable", "nonrestricted bonus awards", ("house:bonus", "credit:*:nonrestricted")),
         ("bill_in", "bills stacked", ("world:bill", _CREDIT)),
-        ("bill_dispensed", "bills dispensed", (_CREDIT, "out:bill")),
-        ("eft_in", "legacy electronic transfers in", ("world:eft_in", _CREDIT)),
-        ("wat_in", "wagering-account transfers in", ("world:wat_in", _CREDIT)),
-        ("wat_out", "wagering-account transfers out", (_CREDIT, "out:wat_out")),
-        ("card_in", "credits loaded from a house card", ("world:card_in", _CREDIT)),
-        ("card_out", "credits written to a house card", (_CREDIT, "out:card_out")),
     ]
     return tuple(
         meter
@@ -134,7 +126,6 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "hopper_level", "coins in the hopper now", (("*", "stock:hopper"),), minus=(("stock:hopper", "*"),)
     ),
-    Meter("conveyor_departed", "coins gone by conveyor", (("stock:*", "stock:conveyor"),)),
     *_pairs(),
     Meter(
         "drop_total",
@@ -142,6 +133,11 @@ METERS: Final[tuple[Meter, ...]] = (
         (("stock:*", "stock:coin_box"), ("world:bill", _CREDIT), ("world:voucher_in:*", _CREDIT)),
     ),
     Meter("money_in", "everything that became credit, wins apart", (("world:*", _CREDIT),)),
+    Meter(
+        "carried_over",
+        "what was still owed to players when the journal before this one was cleared",
+        (("house:carried_over", "*"),),
+    ),
     Meter("money_out", "everything that left the machine, by any way", (("*", "out:*"),)),
     Meter("residual_removed", "residual credits removed or played off", ((_CREDIT, "house:residual"),)),
     Meter("residual_won", "wins of residual credits played off", (("house:residual_win", _CREDIT),)),
@@ -155,6 +151,7 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter("expired", "promotional credits expired", ((_CREDIT, "house:expired"),)),
     Meter("complement", "complements of payment, by hand", (("house:complement", "*"),)),
+    Meter("disputed", "disputed amounts a person decided, by hand", (("*", "out:handpay_disputed"),)),
     Meter(
         "progressive.current",
         "what the level shows",

@@ -5,11 +5,11 @@ construction: nothing can be added in one place without being taken from another
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from meters.errors import InvalidTransaction
 
@@ -20,11 +20,19 @@ Dims: TypeAlias = Mapping[str, str | int]
 """Dimensions of an amount: ``game``, ``paytable``, ``denomination_cents``, ``bill_cents`` ..."""
 
 ID_LENGTH_MAX: Final = 200
+AMOUNT_MAX: Final = 10**15 - 1
+"""The most one transfer moves, in minor units, and one count adds: what a meter of 15 digits holds."""
+DEPTH_MAX: Final = 50
+"""How deep a record or a state may be nested: every reader of the journal can follow so far."""
+_SHOWN_MAX: Final = 120
+_NAMES: Final[set[object]] = set()
+_NAMES_MAX: Final = 4096
 KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 
 @lru_cache(maxsize=1024)
-def _is_kind(kind: str) -> bool:
+def is_kind(kind: str) -> bool:
+    """Whether it is the form of a kind: ``bill.in``."""
     return KIND.fullmatch(kind) is not None
 
 
@@ -48,6 +56,80 @@ class Mark(StrEnum):
     DOOR_CLOSE = "door_close"
 
 
+def _shown(value: object) -> str:
+    """``value`` for a message: short, and never in the way of the refusal itself."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__}"
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+
+
+def _is_name(name: object) -> bool:
+    """Text that can be stored, shown and compared: what is not printable (a lone surrogate too) is not."""
+    return isinstance(name, str) and name != "" and name.isprintable()
+
+
+def are_names(names: Collection[object]) -> bool:
+    """Whether each of ``names`` is printable text. Those of an entry's members are few, and come again."""
+    if _NAMES.issuperset(names):
+        return True
+    if not all(map(_is_name, names)):
+        return False
+    if len(_NAMES) < _NAMES_MAX:
+        _NAMES.update(names)
+    return True
+
+
+def _check_dims(what: str, dims: object) -> None:
+    if not isinstance(dims, Mapping):
+        raise InvalidTransaction(f"{what}: dims {_shown(dims)} must be a mapping")
+    for key, value in dims.items():
+        whole = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
+            type(value) is str and (not value or value.isprintable())
+        )
+        if not _is_name(key) or not whole:
+            raise InvalidTransaction(
+                f"{what}: dimension {_shown(key)}={_shown(value)} must be printable text,"
+                " or an int of a meter's size, named by printable text"
+            )
+
+
+def _check_json(value: object, depth: int) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless ``value`` is what JSON carries whole."""
+    if value is None or isinstance(value, int):
+        return
+    if isinstance(value, str):
+        if not value.isascii():
+            value.encode()
+        return
+    if not depth:
+        raise ValueError(f"nested deeper than {DEPTH_MAX}")
+    if isinstance(value, Mapping):
+        _check_keys(value)
+        members: Iterable[object] = value.values()
+    elif isinstance(value, list | tuple):
+        members = value
+    else:
+        raise TypeError(f"the {type(value).__name__} {_shown(value)}")
+    for member in members:  # every entry read passes here: what most members are is told at once
+        kind = type(member)
+        if kind is not int and (kind is not str or not member.isascii()):  # type: ignore[attr-defined]
+            _check_json(member, depth - 1)
+
+
+def _check_keys(value: Mapping[Any, object]) -> None:
+    """Keys are text, or numbers that become different text."""
+    if all(type(key) is str and key.isascii() for key in value):
+        return
+    for key in value:
+        if not isinstance(key, str | int):
+            raise TypeError(f"the key {_shown(key)}")
+        str(key).encode()
+    if len({str(key) for key in value}) != len(value):
+        raise ValueError(f"two keys of {_shown([*value])} are the same text")
+
+
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """``amount_cents`` (> 0, minor units) from ``source`` to ``target``, broken down by ``dims``."""
@@ -58,19 +140,20 @@ class Transfer:
     dims: Dims = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if type(self.amount_cents) is not int or self.amount_cents <= 0:
+        if not (_is_name(self.source) and _is_name(self.target)):
             raise InvalidTransaction(
-                f"transfer {self.source} -> {self.target}: amount_cents is {self.amount_cents!r},"
-                " it must be an int above zero"
+                f"transfer {_shown(self.source)} -> {_shown(self.target)}:"
+                " an account is named by printable text"
+            )
+        if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_MAX:
+            raise InvalidTransaction(
+                f"transfer {self.source} -> {self.target}: amount_cents is {_shown(self.amount_cents)},"
+                f" it must be an int above zero and at most {AMOUNT_MAX}"
             )
         if self.source == self.target:
             raise InvalidTransaction(f"transfer from {self.source} to itself")
-        for key, value in self.dims.items():
-            if type(key) is not str or type(value) not in {str, int}:
-                raise InvalidTransaction(
-                    f"transfer {self.source} -> {self.target}: dimension {key!r}={value!r}"
-                    " must be a str named by a str, or an int"
-                )
+        if self.dims != {}:
+            _check_dims(f"transfer {self.source} -> {self.target}", self.dims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +180,54 @@ class Transaction:
     record: JSON = None
 
     def __post_init__(self) -> None:
-        if type(self.id) is not str or not 0 < len(self.id) <= ID_LENGTH_MAX:
-            raise InvalidTransaction(f"id {self.id!r}: it must be a str of 1 to {ID_LENGTH_MAX} characters")
-        if type(self.kind) is not str or not _is_kind(self.kind):
-            raise InvalidTransaction(f"{self.id}: kind {self.kind!r} must look like 'bill.in'")
+        if not _is_name(self.id) or len(self.id) > ID_LENGTH_MAX:
+            raise InvalidTransaction(
+                f"id {_shown(self.id)}: it must be a str of 1 to {ID_LENGTH_MAX} printable characters"
+            )
+        if type(self.kind) is not str or not is_kind(self.kind):
+            raise InvalidTransaction(f"{self.id}: kind {_shown(self.kind)} must look like 'bill.in'")
+        if self.ref is not None and not _is_name(self.ref):
+            raise InvalidTransaction(f"{self.id}: ref {_shown(self.ref)} must be an id, or None")
+        if type(self.phase) is not Phase:
+            raise InvalidTransaction(f"{self.id}: phase {_shown(self.phase)} is none of {[*map(str, Phase)]}")
+        self._check_members("transfers", self.transfers, Transfer)
+        self._check_members("marks", self.marks, Mark)
         if self.phase is not Phase.POST:
             self._check_phase()
+        self._check_story()
+
+    def _check_story(self) -> None:
+        if self.dims != {}:
+            _check_dims(self.id, self.dims)
+        if self.counts != {}:
+            self._check_counts()
+        try:
+            if self.state != {}:
+                self._check_state()
+            if self.record is not None:
+                _check_json(self.record, DEPTH_MAX)
+        except (TypeError, ValueError) as why:
+            raise InvalidTransaction(f"{self.id}: not recordable: {why}") from why
+
+    def _check_state(self) -> None:
+        if not isinstance(self.state, Mapping) or not all(map(_is_name, self.state)):
+            raise TypeError(f"the state {_shown(self.state)}, which must be named by printable text")
+        _check_json(self.state, DEPTH_MAX)
+
+    def _check_members(self, name: str, members: object, of: type) -> None:
+        if type(members) is not tuple or not all(type(member) is of for member in members):
+            raise InvalidTransaction(f"{self.id}: {name} {_shown(members)} must be a tuple of {of.__name__}")
+
+    def _check_counts(self) -> None:
+        if not isinstance(self.counts, Mapping):
+            raise InvalidTransaction(f"{self.id}: counts {_shown(self.counts)} must be a mapping")
         for name, times in self.counts.items():
-            if type(times) is not int or times <= 0:
+            if not _is_name(name):
+                raise InvalidTransaction(f"{self.id}: a count is named by printable text, not {_shown(name)}")
+            if type(times) is not int or not 0 < times <= AMOUNT_MAX:
                 raise InvalidTransaction(
-                    f"{self.id}: count {name} is {times!r}, it must be an int above zero"
+                    f"{self.id}: count {name} is {_shown(times)}, it must be an int above zero"
+                    f" and at most {AMOUNT_MAX}"
                 )
 
     def _check_phase(self) -> None:

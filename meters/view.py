@@ -1,17 +1,20 @@
 """What can be read from a journal: by the machine itself, or beside it without stopping play."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from meters import checkpoint
 from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.anchor import Anchor, Head
-from meters.copies import check_seal
-from meters.database import DatabaseReader
+from meters.archive import STATE, Archive, Boundary
+from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.database import DatabaseReader, EntriesArchived
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged
+from meters.identifiers import Index
 from meters.keys import MachineKey, fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
@@ -23,12 +26,23 @@ class JournalView:
     """Balances, meters, machine state and entries of a journal as of its last entry."""
 
     def __init__(
-        self, database: DatabaseReader, ledger: Ledger, public_key: bytes, key: MachineKey | None = None
+        self,
+        database: DatabaseReader,
+        ledger: Ledger,
+        public_key: bytes,
+        key: MachineKey | None = None,
+        *,
+        storage: Storage,
+        archives: Sequence[Path],
     ) -> None:
         self._database = database
+        self._archive = Archive(storage, archives, self._boundary)
+        self._index: tuple[int, Index | None] = -1, None
+        self._known: tuple[JSON, Boundary | None] = None, None
         self._ledger = ledger
         self._sealed_by = key
         self.public_key = public_key
+        self._mark = ""
 
     @property
     def sequence(self) -> int:
@@ -41,13 +55,28 @@ class JournalView:
         return self._ledger.head_hex
 
     @property
+    def mark(self) -> str:
+        """Which journal this is: the beginning of its first entry's hash, eight hexadecimal digits."""
+        if not self._mark:
+            self._mark = self.genesis.hash_hex[:8]
+        return self._mark
+
+    def fresh_id(self, kind: str) -> str:
+        """An id for the next entry, or for what it is about: ``kind``, its place, and which journal.
+
+        The one way ids are made. What is known by one elsewhere (the ticket ledger, a controller, a register)
+        outlives the journal, and the places begin again in the next: so each is marked with its own.
+        """
+        return f"{kind}-{self.sequence + 1}-{self.mark}"
+
+    @property
     def fingerprint(self) -> str:
         """The short name of the machine's public key, to be compared with what its screen shows."""
         return fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry with this id, or None."""
-        return self._database.by_id(tx_id)
+        """Return the entry with this id, or None; an archived one is read from the archive."""
+        return self._database.by_id(tx_id) or self._archive.find(tx_id, self.mark, self._identifiers())
 
     def find(self, ref: str) -> list[StoredEntry]:
         """Return the entries whose ``ref`` is this id, oldest first."""
@@ -62,30 +91,141 @@ class JournalView:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after ``since`` and before ``until``, of one ``kind`` or several."""
+        """Yield up to ``limit`` entries after ``since`` and before ``until``, of one ``kind`` or several.
+
+        Archived ones come from the archive.
+        """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        return self._database.walk(kinds, since, until, limit, newest_first=newest_first)
+        walk = self._newest_first if newest_first else self._oldest_first
+        return itertools.islice(walk(kinds, since, until), limit)
+
+    def _oldest_first(self, kinds: Sequence[str], since: int, until: int | None) -> Iterator[StoredEntry]:
+        while True:
+            base = self._base()
+            if since < base:
+                end = base + 1 if until is None else min(until, base + 1)
+                for entry in self._archive.walk(kinds, since, end, newest_first=False):
+                    since = entry.sequence
+                    yield entry
+                since = max(since, base)
+            try:
+                for entry in self._database.walk(kinds, since, until, None, newest_first=False):
+                    since = entry.sequence
+                    yield entry
+            except EntriesArchived:  # the machine at work moved them while they were read here
+                continue
+            return
+
+    def _newest_first(self, kinds: Sequence[str], since: int, until: int | None) -> Iterator[StoredEntry]:
+        for entry in self._database.walk(kinds, since, until, None, newest_first=True):
+            until = entry.sequence
+            yield entry
+        base = self._base()
+        if since < base:
+            end = base + 1 if until is None else min(until, base + 1)
+            yield from self._archive.walk(kinds, since, end, newest_first=True)
 
     def kinds(self) -> list[str]:
         """Return every kind of entry there is, sorted."""
-        return self._database.kinds()
+        return sorted({*self._database.kinds(), *self._archive.kinds()})
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
         return self._ledger.credits_cents()
 
-    def bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of every entry up to :attr:`sequence`, proving the chain.
+    def bodies(self, after: int = 0) -> Iterator[bytes]:
+        """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, proving the chain.
 
-        Where the view was opened with the machine's key, each seal is proved too. Raises
-        :class:`JournalDamaged`.
+        Archived ones come from the archive: what this yields does not tell where an entry lies. Where the
+        view was opened with the machine's key, each seal is proved too (the archive's segments are signed).
+        Raises :class:`JournalDamaged`.
         """
-        for item in self._database.sealed():
+        reached = after
+        while reached < self.sequence:
+            base = self._base()
+            try:
+                for sequence, body in self._chained(reached):
+                    reached = sequence
+                    yield body
+            except JournalDamaged:
+                if self._base() == base:
+                    raise
+                # The machine at work archived them while they were read here.
+
+    def bodies_of_second(self, place: Place, after: int = 0) -> Iterator[bytes]:
+        """Yield what the second medium has of :meth:`bodies`: its own archive, then its log."""
+        log = place.log()
+        firsts = log.firsts()
+        base = firsts[0] - 1 if firsts else 0
+        for sequence, body, _ in Archive(place.storage, place.archives[1:], self._boundary).bodies(after):
+            if sequence > base:
+                break
+            after = sequence
+            yield body
+        # The machine may be writing: the log is read as far as the first copy had come.
+        for item in log.records(after, until=self.sequence) if after < self.sequence else ():
+            if self._sealed_by is not None:
+                check_seal(item, self._sealed_by)
+            yield item.entry.body
+
+    def _chained(self, after: int) -> Iterator[tuple[int, bytes]]:
+        base, base_hex = self._database.base()
+        if after < base:
+            for sequence, body, hash_hex in self._archive.bodies(after):
+                if sequence == base and hash_hex != base_hex:
+                    raise JournalDamaged(
+                        "the archive", f"entry {base} is not the one the next entry of the journal follows"
+                    )
+                yield sequence, body
+                if sequence == base:
+                    break
+        for item in self._database.sealed(max(after, base)):
             if item.entry.sequence > self.sequence:
                 return
             if self._sealed_by is not None:
                 check_seal(item, self._sealed_by)
-            yield item.entry.body
+            yield item.entry.sequence, item.entry.body
+
+    @property
+    def archive(self) -> Archive:
+        """The archive of this journal."""
+        return self._archive
+
+    def _boundary(self) -> Boundary | None:
+        """Where the archive ends."""
+        kept = self._ledger.state.get(STATE)
+        if kept is not self._known[0]:
+            self._known = kept, Boundary.from_state(kept)
+        return self._known[1]
+
+    def _base(self) -> int:
+        """The entry before the first at hand, which is archived.
+
+        A machine at work may have archived more than it had when this view was opened.
+        """
+        base = self._database.first() - 1
+        boundary = self._boundary()
+        if base > (0 if boundary is None else boundary.through):
+            newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+            later = None if newest is None else boundary_of(newest)
+            self._known = self._ledger.state.get(STATE), later
+        return base
+
+    @property
+    def genesis(self) -> StoredEntry:
+        """The first entry: whose journal this is."""
+        if self._base():
+            boundary = self._boundary()
+            if boundary is not None:
+                return boundary.genesis
+        return next(self._database.walk((), 0, None, 1, newest_first=False))
+
+    def _identifiers(self) -> Index | None:
+        """The index of archived identifiers, its bytes checked once."""
+        through = self._archive.through
+        if self._index[0] != through:
+            self._index = through, self._archive.index()
+        return self._index[1]
 
     def balance_cents(self, account: str) -> int:
         """Return what flowed into ``account`` minus what flowed out, in minor units."""
@@ -138,10 +278,17 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     :class:`JournalDamaged`.
     """
     where = "journal"
-    public_key = checkpoint.public_key_of(
-        next(database.walk((), 0, None, 1, newest_first=False), None), where
-    )
+    base, _ = database.base()
     newest = next(database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
+    known = None if newest is None else boundary_of(newest)
+    if base and known is None:
+        raise JournalDamaged(
+            where, f"entries 1 to {base} are missing, and no checkpoint says they are archived"
+        )
+    genesis = (
+        known.genesis if base and known else next(database.walk((), 0, None, 1, newest_first=False), None)
+    )
+    public_key = checkpoint.public_key_of(genesis, where)
     ledger = Ledger()
     if newest is not None:
         saved = checkpoint.check(newest, public_key, where)
@@ -150,11 +297,29 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
         if key is not None:
             check_seal(item, key)
         ledger.replay((item.entry,))
+    boundary = Boundary.from_state(ledger.state.get(STATE))
+    if base > (0 if boundary is None else boundary.through):
+        raise JournalDamaged(where, f"entries up to {base} are missing, and were not archived")
+    if boundary is not None and database.hash_at(boundary.through) != boundary.head_hex:
+        raise JournalDamaged(where, f"entry {boundary.through} is not the one that was archived")
     return ledger, public_key
 
 
+def boundary_of(entry: StoredEntry) -> Boundary | None:
+    """Where the archive ended when this checkpoint was made."""
+    record: Any = entry.record
+    try:
+        return Boundary.from_state(record["ledger"]["state"].get(STATE))
+    except (KeyError, TypeError, AttributeError) as why:
+        raise JournalDamaged(f"journal entry {entry.sequence}", f"not a checkpoint: {why!r}") from why
+
+
 def open_view(
-    state_dir: Path, *, key: MachineKey | None = None, storage: Storage | None = None
+    state_dir: Path,
+    *,
+    key: MachineKey | None = None,
+    storage: Storage | None = None,
+    second_dir: Path | None = None,
 ) -> JournalView:
     """Open the journal in ``state_dir`` for reading only, beside a running machine or a stopped one.
 
@@ -164,7 +329,7 @@ def open_view(
     """
     medium = storage or DiskStorage()
     # First: a machine at work may go on after it was read.
-    acknowledged = None if key is None else Anchor.read(medium, state_dir, key)
+    acknowledged = None if key is None else Anchor.read(medium, state_dir, key).head
     database = DatabaseReader.open(medium, state_dir)
     try:
         ledger, public_key = load(database, key)
@@ -175,7 +340,8 @@ def open_view(
     except BaseException:
         database.close()
         raise
-    return JournalView(database, ledger, public_key, key)
+    archives = Place(medium, state_dir, second_dir or state_dir / SECOND_FOLDER).archives
+    return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 
 def _check_end(database: DatabaseReader, acknowledged: Head | None, state_dir: Path) -> None:

@@ -4,7 +4,7 @@ Everything here counts in credits (int) and exact fractions. It knows nothing of
 and takes its chance from whoever plays it: any object with ``below(bound, purpose)``.
 """
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law, MerchandiseShare, mystery_rate
+from paytables.analysis import Analysis, BetAnalysis, Depth, Doubled, Law, MerchandiseShare, mystery_rate
 from paytables.contract import (
     Choice,
     Decision,
@@ -13,9 +13,11 @@ from paytables.contract import (
     Outcome,
     Play,
     RecordingDraw,
+    Remark,
     ReplayDraw,
     Wager,
     Win,
+    double_up_stakes,
     drive,
 )
 from paytables.definition import Definition, library
@@ -28,7 +30,19 @@ from paytables.errors import (
     ReplayError,
     WagerError,
 )
-from paytables.game import FAMILIES, Family, Game, Rules, analyse, family, game_from, load_game, play_through
+from paytables.game import (
+    FAMILIES,
+    Family,
+    Game,
+    Rules,
+    analyse,
+    family,
+    game_from,
+    game_from_text,
+    load_game,
+    play_through,
+    remarks,
+)
 
 __all__ = [
     "FAMILIES",
@@ -42,6 +56,7 @@ __all__ = [
     "Definition",
     "DefinitionError",
     "Depth",
+    "Doubled",
     "Draw",
     "Family",
     "Game",
@@ -52,6 +67,7 @@ __all__ = [
     "PaytableError",
     "Play",
     "RecordingDraw",
+    "Remark",
     "ReplayDraw",
     "ReplayError",
     "Rules",
@@ -59,11 +75,14 @@ __all__ = [
     "WagerError",
     "Win",
     "analyse",
+    "double_up_stakes",
     "drive",
     "family",
     "game_from",
+    "game_from_text",
     "library",
     "load_game",
     "mystery_rate",
     "play_through",
+    "remarks",
 ]

@@ -26,12 +26,13 @@ class Depth(StrEnum):
     """How far an analysis goes.
 
     The return alone takes milliseconds; prizes and features with their odds some more; variances a second at
-    most; everything, distributions too, needs laboratory packages.
+    most; highest wins some seconds; everything, distributions too, needs laboratory packages.
     """
 
     RETURN = "return"
     PRIZES = "prizes"
     VOLATILITY = "volatility"
+    HIGHEST = "highest"
     FULL = "full"
 
 
@@ -143,6 +144,18 @@ class FeatureFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubled:
+    """What a double-up can make of a game: the return is the same, and the wins are fewer and larger.
+
+    ``most_credits`` is the most that can come of it, never stated too low. ``variance`` is that of a player
+    who doubles as often as he may, in credits squared; None where it was not asked for or is beyond reach.
+    """
+
+    most_credits: int
+    variance: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BetAnalysis:
     """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
 
@@ -167,6 +180,8 @@ class BetAnalysis:
     law: Law | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
+    doubled: Doubled | None = None
+    """Of whoever doubles what he wins as often as the game lets him; None where there is no double-up."""
     strategy: str | None = None
     worst_rtp: Fraction | None = None
     notes: tuple[str, ...] = ()
@@ -175,6 +190,12 @@ class BetAnalysis:
     def mean_credits(self) -> Fraction:
         """The expected win of one game."""
         return self.rtp * self.cost_credits
+
+    @property
+    def most_credits(self) -> int | None:
+        """The most one game can come to, what a double-up may make of its win included."""
+        highest = self.max_win_credits
+        return highest if highest is None or self.doubled is None else max(highest, self.doubled.most_credits)
 
     @property
     def never_won(self) -> tuple[Prize, ...]:

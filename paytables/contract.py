@@ -22,6 +22,14 @@ class Draw(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What is legal in a definition and may surprise: at which key, and what it does."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wager:
     """A bet the game has accepted: its total in credits, and what the family needs to play it."""
 
@@ -103,6 +111,19 @@ class Outcome:
             "merchandise": list(self.merchandise),
             "display": dict(self.display),
         }
+
+
+def double_up_stakes(outcome: Mapping[str, Json]) -> tuple[int, ...]:
+    """Return what was put at stake in each round of an outcome's double-up, credits; nothing where none was.
+
+    The first is what the game had won before; each later one what the round before it left.
+    """
+    for win in outcome["wins"]:
+        if win["name"] == "double-up" and "rounds" in win:
+            rounds = win["rounds"]
+            first = int(outcome["win_credits"]) - int(win["credits"])
+            return (first, *(int(each["credits"]) for each in rounds[:-1]))
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

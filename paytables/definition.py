@@ -4,15 +4,18 @@ The digest of a definition is the SHA-256 of its data in canonical JSON (sorted 
 comments and layout do not change it and every number does.
 """
 
+import difflib
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -23,13 +26,31 @@ from pydantic import (
 )
 
 from paytables.errors import DefinitionError
+from paytables.source import ID_PATTERN, Source, read
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$")]
-PositiveInt = Annotated[int, Field(strict=True, gt=0)]
-NaturalInt = Annotated[int, Field(strict=True, ge=0)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+#: The most credits a definition may name anywhere: what a meter of ten digits holds.
+CREDITS_MAX: Final = 9_999_999_999
+#: The deepest tables within tables any family needs, with room to spare.
+DEPTH_MAX: Final = 20
+#: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can show
+#: other words than it holds.
+_BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _readable(text: str) -> str:
+    """Refuse what a terminal, a screen or a printer would obey instead of showing."""
+    for at, char in enumerate(text):
+        if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
+            raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
+    return text
+
+
+Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+PositiveInt = Annotated[int, Field(strict=True, gt=0, le=CREDITS_MAX)]
+NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_readable)]
 
 
 def _split(value: Any) -> Any:
@@ -77,22 +98,45 @@ class Definition(Strict):
 D = TypeVar("D", bound=Definition)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a definition file. Raises :class:`DefinitionError` when it is absent or is not TOML."""
+def parse(source: Source) -> dict[str, Any]:
+    """Parse a definition file as it was read. Raises :class:`DefinitionError` when it is not TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(source.data.decode())
     except tomllib.TOMLDecodeError as error:
-        raise DefinitionError(str(path), "TOML", str(error)) from None
+        raise DefinitionError(str(source.path), "TOML", str(error)) from None
     except UnicodeDecodeError as error:
-        raise DefinitionError(str(path), "encoding", f"not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise DefinitionError(str(path), "file", error.strerror or str(error)) from None
+        raise DefinitionError(str(source.path), "encoding", f"not UTF-8 at byte {error.start}") from None
+    except RecursionError:
+        data = None
+    if data is None or _is_deep(data):
+        raise DefinitionError(str(source.path), "TOML", f"tables and lists stand more than {DEPTH_MAX} deep")
+    return data
+
+
+def _is_deep(data: object) -> bool:
+    """Whether tables and lists stand deeper in one another than any definition needs."""
+    layer: list[object] = [data]
+    for _ in range(DEPTH_MAX + 1):
+        layer = [inner for value in layer for inner in _inside(value)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []
+
+
+def canonical_text(data: Mapping[str, Any]) -> str:
+    """Return the definition as canonical JSON: the one text of it that its digest is over."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_iso)
 
 
 def digest_of(data: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the definition's canonical JSON, in hex."""
-    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_iso)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical_text(data).encode()).hexdigest()
 
 
 def _iso(value: object) -> str:
@@ -113,16 +157,50 @@ def header_value(data: Mapping[str, Any], file: str, key: str) -> str:
 
 
 def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
-    """Check ``data`` against the family's model. Raises :class:`DefinitionError` naming the first bad key."""
+    """Check ``data`` against the family's model. Raises :class:`DefinitionError` naming the first bad key.
+
+    Where a value may be of several types, what each of them wants is one sentence.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
-        first = problems[0]
-        key = _key_of(first["loc"], data, missing=first["type"] == "missing") or "definition"
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        reason = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
-        raise DefinitionError(file, key, f"{reason}{more}") from None
+        reasons: dict[str, list[str]] = {}
+        for problem in error.errors(include_url=False):
+            key = _key_of(problem["loc"], data, missing=problem["type"] == "missing") or "definition"
+            reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
+            if problem["type"] == "extra_forbidden":
+                reason = _unknown(model, data, problem["loc"], key)
+            if reason not in reasons.setdefault(key, []):
+                reasons[key].append(reason)
+        (key, first), *others = reasons.items()
+        said = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+        more = f" (wrong as well: {', '.join(other for other, _ in others[:3])})" if others else ""
+        raise DefinitionError(file, key, f"{said}{more}") from None
+
+
+def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
+    """Say which key is not known, and which known one of such a table looks most like it."""
+    table = data
+    for part in key.split(".")[:-1]:
+        table = table[int(part)] if isinstance(table, list | tuple) else _by_text(table, part)
+    name = str(loc[-1])
+    others = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
+    tables = [frozenset(known) for known in _tables_of(model)]
+    fitting = [known for known in tables if others <= known] or tables
+    near = difflib.get_close_matches(name, sorted(frozenset().union(*fitting)), 1)
+    return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
+
+
+def _by_text(table: Any, part: str) -> Any:
+    return next((value for key, value in table.items() if str(key) == part), {})
+
+
+def _tables_of(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
+    """The keys of every table a model knows."""
+    schema = model.model_json_schema()
+    for table in (schema, *schema.get("$defs", {}).values()):
+        if "properties" in table:
+            yield table["properties"]
 
 
 def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
@@ -148,14 +226,6 @@ def library() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in LIBRARY.glob("*.toml")))
 
 
-def find(name: str | Path) -> Path:
-    """Return the file of a library id or of a path. Raises :class:`DefinitionError` when there is neither."""
-    path = Path(name)
-    if path.suffix == ".toml" or path.exists():
-        return path
-    shipped = LIBRARY / f"{name}.toml"
-    if not shipped.exists():
-        raise DefinitionError(
-            str(name), "game", f"no such file, and not in the library: {', '.join(library())}"
-        )
-    return shipped
+def source_of(name: str | Path) -> Source:
+    """Read the definition of a library id or of a path. Raises :class:`DefinitionError`."""
+    return read(name, LIBRARY)

@@ -1,16 +1,18 @@
 """A loaded game: its definition, and the rules its family made of it."""
 
 import importlib
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from paytables import definition
-from paytables.analysis import Analysis, Depth
-from paytables.contract import Choice, Draw, Json, LevelPlay, Outcome, Play, Wager, drive
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Choice, Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, drive
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
+from paytables.source import Source
 
 #: family name of a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
@@ -33,6 +35,9 @@ class Rules(Protocol):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game."""
 
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
+
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the definition's order."""
 
@@ -42,8 +47,17 @@ class Rules(Protocol):
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the game before anything was played, as JSON data."""
 
+    def explain(self) -> tuple[str, ...]:
+        """Return what the game pays, in sentences a designer can hold against his sheet."""
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise."""
+
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures, as far as ``depth`` asks."""
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the return and variance of any wager; the variance is None where it is beyond reach."""
 
 
 class Family(Protocol):
@@ -62,11 +76,18 @@ class Family(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game, ready to be played; the definition file is all it depends on."""
+    """One game, ready to be played; the definition file is all it depends on.
+
+    ``text`` is the definition in canonical JSON, from which :func:`game_from_text` makes the same game again;
+    ``digest`` is the SHA-256 over it.
+    """
 
     header: definition.Header
     digest: str
     rules: Rules
+    text: str
+    source: Source | None = field(default=None, compare=False)
+    """The file it was read from, as it was read; None for a game made of data."""
 
     @property
     def id(self) -> str:
@@ -111,6 +132,10 @@ class Game:
         """Play one game: a generator of decisions that returns the outcome."""
         return self.rules.play(wager, draw)
 
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
+        return self.rules.after_double_up(win_credits)
+
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the progressive levels a wager plays for, in the definition's order."""
         return self.rules.levels(wager)
@@ -133,17 +158,34 @@ def family(name: str, file: str = "") -> Family:
     return found
 
 
-def game_from(data: Mapping[str, Any], file: str) -> Game:
-    """Make a game of parsed TOML; ``file`` names it in refusals."""
+def game_from(data: Mapping[str, Any], file: str, source: Source | None = None) -> Game:
+    """Make a game of parsed TOML; ``file`` names it in refusals, ``source`` is what was parsed."""
     kind = family(definition.header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(data, file), file)
-    return Game(header=checked.game, digest=definition.digest_of(data), rules=kind.build(checked, file))
+    return Game(
+        header=checked.game,
+        digest=definition.digest_of(data),
+        rules=kind.build(checked, file),
+        text=definition.canonical_text(data),
+        source=source,
+    )
+
+
+def game_from_text(text: str, file: str) -> Game:
+    """Make a game of its canonical text; ``file`` names it in refusals. Raises :class:`DefinitionError`."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise DefinitionError(file, "JSON", str(error)) from None
+    if not isinstance(data, dict):
+        raise DefinitionError(file, "definition", "is not a table")
+    return game_from(data, file)
 
 
 def load_game(name: str | Path) -> Game:
-    """Load a game by library id or path. Raises :class:`DefinitionError`."""
-    path = definition.find(name)
-    return game_from(definition.read_toml(path), str(path))
+    """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`."""
+    source = definition.source_of(name)
+    return game_from(definition.parse(source), str(source.path), source)
 
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
@@ -154,3 +196,21 @@ def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice]
 def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
     """Return the exact figures of ``game``; ``Depth.RETURN`` takes milliseconds and no laboratory package."""
     return game.rules.analyse(depth)
+
+
+def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
+    """Return what is legal in a game and may surprise: its family's remarks, and what its figures say.
+
+    ``analysis`` is at any depth, or None where the figures are beyond exact reach.
+    """
+    found = list(game.rules.remarks())
+    for bet in () if analysis is None else analysis.bets:
+        if bet.rtp > 1:
+            words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
+            found.append(Remark(f"bet {bet.bet}", words))
+        most = bet.most_credits
+        if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
+            found.append(
+                Remark(f"bet {bet.bet}", f"may win {most:,} credits: more cents than a ten-digit meter holds")
+            )
+    return tuple(found)

@@ -33,8 +33,8 @@ def _machines_put_away() -> Iterator[None]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a test whose ``requirement`` mark names an id that does not exist."""
-    for mark in item.iter_markers("requirement"):
-        for name in mark.args:
-            if name not in load().rows:
-                pytest.fail(f"no such requirement: {name!r}", pytrace=False)
+    """Fail a test whose ``requirement`` or ``library_only`` mark names an id that does not exist."""
+    for mark in item.iter_markers():
+        unknown = set(mark.args) - load().marks if mark.name in {"requirement", "library_only"} else ()
+        for name in unknown:
+            pytest.fail(f"no such requirement: {name!r}", pytrace=False)

@@ -2,14 +2,41 @@
 
 import importlib
 import sys
+from typing import Any
 
 import click
 
 from tools.commands import COMMANDS
+from tools.terminal import lines
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands are named by a table and imported on first use."""
+    """A group whose commands are named by a table and imported on first use.
+
+    What a command cannot have is said in one line, by every command alike: a package that is not installed
+    with a cabinet, a file or folder the system refuses.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            raise click.ClickException(
+                f"this takes {error.name}, which a cabinet does not have. In a checkout: make setup-dev;"
+                f" elsewhere: pip install 'open-egm[{extra}]'"
+            ) from None
+        except OSError as error:
+            if error.filename is None:
+                raise
+            why = lines(f"{error.filename}: {error.strerror or error}")
+            raise click.ClickException(why) from None
+        except click.ClickException as error:
+            # it may tell what stands in a file
+            error.message = lines(error.message)  # type: ignore[misc]
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return sorted(COMMANDS)
@@ -24,6 +51,21 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+
+
+#: Packages that are not installed with a cabinet: import name -> the extra that has it.
+_EXTRA_OF = {
+    "apsw": "dev",
+    "hypothesis": "dev",
+    "jinja2": "lab",
+    "matplotlib": "lab",
+    "numba": "lab",
+    "numpy": "lab",
+    "psycopg": "controller",
+    "pypdfium2": "dev",
+    "pytest": "dev",
+    "scipy": "lab",
+}
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,7 +1,8 @@
 """The staff of a demonstration cabinet: one person a role, with PINs made at its first start.
 
-Only for a cabinet all of whose devices are simulated. The PINs lie in the state folder in clear, for its user
-only, so that ``egm run`` can tell them again; a real cabinet has no staff until somebody is enrolled.
+Only for a cabinet all of whose ports are simulated, in a state folder that is new. The PINs lie there in
+clear, for its user only, so that ``egm run`` can tell them again; a real cabinet has no staff until somebody
+is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.demonstration`).
 """
 
 import json
@@ -14,8 +15,10 @@ from typing import Final
 from egm.config import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin
+from egm.people.demonstration import BY, FILE_NAME
+from meters.copies import SECOND_FOLDER, Place
+from meters.storage import DiskStorage
 
-FILE_NAME: Final = "demonstration-staff.json"
 _DIGITS: Final = 6
 #: The manager first: whoever enrols must be enrolled.
 _STAFF: Final = (
@@ -41,9 +44,11 @@ class Badge:
 def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
     """The badges of a demonstration cabinet, made at its first start; none for any other cabinet.
 
+    A folder that has a journal or people already is nobody's demonstration: it may be a real machine's.
+
     Raises OperatorError where the file of the PINs is not what was written.
     """
-    if not cabinet.devices or any(device.port != "bench" for device in cabinet.devices.values()):
+    if not cabinet.devices or cabinet.real_ports:
         return ()
     path = folder.root / FILE_NAME
     if path.exists():
@@ -52,14 +57,14 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
         except (ValueError, TypeError) as error:
             raise OperatorError(f"{path}: not the badges of a demonstration: {error}") from error
     roster = Roster.load(folder.staff)
-    if roster.people:
+    if roster.people or Place(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).used:
         return ()
     badges = tuple(
         Badge(str(number), name, role.value, _pin()) for number, (role, name) in enumerate(_STAFF, 1001)
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
-        roster = roster.added(person, badge.pin, by="" if not roster.people else badges[0].number, at=now)
+        roster = roster.added(person, badge.pin, by=BY, at=now)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump([{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges], file)

@@ -15,7 +15,7 @@ _ANSWER_SECONDS: Final = 0.5
 """How long an answer may take to begin; a verifier in the field gives up after about 0.2 s."""
 _BETWEEN_SECONDS: Final = 0.01
 _LEVEL: Final = 0xBA
-_STATES: Final = ("requested", "calculating", "finished", "error")
+_STATES: Final = ("requested", "finished", "calculating", "error")
 _FRAMES_MAX: Final = 65535
 
 

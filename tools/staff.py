@@ -1,29 +1,119 @@
 """Proving who one is at a terminal, against the roster of a machine."""
 
+import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from egm.cabinet.cabinet import Key
+from egm.cabinet.staff.technician import STAFF_ROSTER
+from egm.clock import SystemClock
 from egm.config import StateFolder
 from egm.errors import OperatorError
-from egm.people import Permission, Person, Roster
+from egm.people import Permission, Person, Recorded, Roster, load_recorded, recorded_in
+from egm.people.recorded import STATE_KEY
+from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
+from meters import Journal, Transaction
+from meters.copies import SECOND_FOLDER
 
 
-def roster_of(folder: Path) -> Roster:
-    """The roster of a state folder. Raises ClickException where it cannot be read."""
+def roster_of(folder: Path, second: Path | None = None) -> Roster:
+    """The roster of a state folder, as its journal records it; ``second``: where its second copy lies.
+
+    Raises ClickException where it cannot be read, or is not the one recorded: no PIN is skipped because the
+    file is gone.
+    """
+    path = StateFolder(folder).staff
+    spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        return Roster.load(StateFolder(folder).staff)
+        return load_recorded(path, spare, recorded_in(folder, second))[0]
     except OperatorError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(
+            f"{error}\nPut the roster back that was there. If there is none left: stop the machine, and let "
+            "two persons begin anew with `egm people renew`"
+        ) from error
+
+
+def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
+    """Ask for the PIN of a staff number. Raises ClickException unless it is right.
+
+    A wrong one is noted for the machine, which records it; after as many as
+    :data:`~egm.people.tries.WRONG_MAX` the number is locked at terminals for a while.
+    """
+    pin = click.prompt(f"{prompt} of {number}", hide_input=True)
+    if roster.path is None:
+        raise click.ClickException("there is no roster")
+    try:
+        with wrong_pins(roster.path.parent, wait=True) as noted:
+            if sum(one.locks for one in noted if one.number == counted_as(number)) >= WRONG_MAX:
+                raise click.ClickException(f"{number} is locked after {WRONG_MAX} wrong PINs; try later")
+            person = roster.proves(number, pin)
+            if person is None:
+                noted.append(WrongPin.of(number, SystemClock().now().isoformat(timespec="seconds")))
+                raise click.ClickException("number or PIN is wrong")
+    except OSError as error:
+        raise click.ClickException(f"{roster.path.parent}: {error.strerror}: no PIN is taken") from error
+    return person
 
 
 def prove(roster: Roster, number: str, permission: Permission) -> Person:
     """Ask for the PIN of a staff number. Raises ClickException unless it is right and the role allows it."""
-    person = roster.proves(number, click.prompt(f"PIN of {number}", hide_input=True))
-    if person is None:
-        raise click.ClickException("number or PIN is wrong")
+    person = proved(roster, number)
     if not person.may(permission):
         raise click.ClickException(
             f"{number} is {person.role} and may not {permission.value.replace('_', ' ')}"
         )
     return person
+
+
+def carry_roster(roster: Roster, folder: Path, second: Path | None, machine_id: str) -> None:
+    """After a clear: the new journal goes on with the roster the old one recorded, under the present key."""
+    if not roster.changes:
+        return
+    roster.written_to(StateFolder(folder).staff)
+    last = roster.changes[-1]
+    recorded = Recorded(last.number, roster.digest).to_json()
+    with Journal.open(folder, now=SystemClock().now, second_dir=second, machine_id=machine_id) as journal:
+        journal.append(
+            Transaction(
+                id=f"staff-{last.number}-{roster.digest[:16]}",
+                kind="staff.carried",
+                state={STATE_KEY: recorded},
+                record={
+                    "number": last.number,
+                    "digest": roster.digest,
+                    "people": {number: person.role.value for number, person in roster.people.items()},
+                    "disabled": sorted(number for number, person in roster.people.items() if person.disabled),
+                },
+            )
+        )
+
+
+def renew_roster(folder: Path, second: Path | None, story: Mapping[str, str]) -> None:
+    """Begin without staff on a machine whose roster is lost; ``story`` says who does so, and why.
+
+    Raises JournalError, also while the machine runs. What is there of a roster is moved aside.
+    """
+    path = StateFolder(folder).staff
+    with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:
+        number = journal.sequence + 1
+        journal.append(
+            Transaction(
+                id=f"staff-renewed-{number}",
+                kind="staff.renewed",
+                state={
+                    STATE_KEY: Recorded().to_json(),
+                    f"{Key.FAULT}{STAFF_ROSTER}": {
+                        "since": SystemClock().now().isoformat(),
+                        "locks": True,
+                        "cleared_by": "technician",
+                        "detail": story["reason"],
+                    },
+                },
+                record=dict(story),
+            )
+        )
+    for copy in (path, (second or folder / SECOND_FOLDER) / path.name):
+        with contextlib.suppress(FileNotFoundError):
+            copy.rename(copy.with_name(f"{copy.name}.before-{number}"))

@@ -1,4 +1,7 @@
-"""``python -m egm.cabinet --state DIR``: the machine process."""
+"""``python -I -m egm.cabinet --state DIR``: the machine process, as ``egm run`` starts it.
+
+By hand it is started the same way, isolated: without ``-I`` it refuses.
+"""
 
 import asyncio
 import signal
@@ -10,10 +13,11 @@ from typing import Any
 import click
 
 from egm.cabinet.process import Machine
-from egm.cabinet.stopped import stand_still
+from egm.cabinet.stopped import PATIENCE_S, come_up, stand_still
 from egm.clock import Clock, SystemClock
 from egm.config import CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
+from egm.isolated import require_isolation
 from meters import JournalDamaged, JournalError, SelfAuditFailed
 
 _OPERATOR_ERROR = 2
@@ -36,11 +40,19 @@ def _say(text: str) -> None:
     click.echo(f"egm: {text}", err=True)
 
 
-def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock) -> bool:
+def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float) -> bool:
     """Run the machine until told to stop; whether it is to start again."""
     asked = False
+
+    async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        await Machine(folder, file, clock, say=_say, alone=alone).run()
+
+    async def still(why: str) -> None:
+        _say(f"waiting: {why}")
+        await stand_still(folder, file, clock, why, code="memory_waits", cleared_by="self")
+
     try:
-        asyncio.run(_run(Machine(folder, file, clock, say=_say).run()))
+        asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
     except* RestartAsked:
         asked = True
     return asked
@@ -49,14 +61,21 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock) -> bool:
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), required=True)
 @click.option("--cabinet", type=click.Path(path_type=Path))
-def main(state: Path, cabinet: Path | None) -> None:
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    default=PATIENCE_S,
+    help="Seconds a missing second medium is waited for.",
+)
+def main(state: Path, cabinet: Path | None, patience: float) -> None:
     """Run the machine on the memory in STATE until told to stop."""
     folder, clock = StateFolder(state), SystemClock()
     try:
+        require_isolation("egm.cabinet")
         folder.prepare()
         file = load_cabinet(cabinet)
         try:
-            if _restarts(folder, file, clock):
+            if _restarts(folder, file, clock, patience):
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))

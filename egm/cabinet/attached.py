@@ -7,6 +7,7 @@ from egm.cabinet.attachments import Attachment, Make, Surroundings
 from egm.cabinet.clock_watch import clock_watch
 from egm.cabinet.hard_meters import hard_meters
 from egm.cabinet.host.patience import patience
+from egm.cabinet.memory import memory_watch
 from egm.cabinet.monitoring import monitoring
 from egm.cabinet.reminders import reminders
 from egm.cabinet.service.timeout import service_timeout
@@ -18,6 +19,7 @@ from egm.sas.attachment import sas_lines
 
 MAKERS: Final[Sequence[Make]] = (
     hard_meters,
+    memory_watch,
     monitoring,
     patience,
     reminders,

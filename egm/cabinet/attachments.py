@@ -57,6 +57,8 @@ class Surroundings:
     """The drivers, which the machine runs itself."""
     sources: list[Source] = field(default_factory=list)
     """What monitoring reads, on the loop; an attachment adds its own when it is made."""
+    say: Callable[[str], None] = lambda _: None
+    """Tell whoever started the machine, on the console."""
 
 
 Make = Callable[[Surroundings], Iterable[Attachment]]

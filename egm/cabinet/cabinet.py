@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from egm.cabinet.credits import MONEY, CreditKind, taken
+from egm.cabinet.faults import fault
 from egm.cabinet.host.model import HostMoney, Redeeming
 from egm.cabinet.positions import Position, is_own_fault
 from egm.cabinet.service.desk import ServiceDesk
@@ -29,94 +30,148 @@ from egm.progressive.pools import Pools
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import House
 from egm.tickets.redemption import Redemption
+from egm.timekeeping import Timekeeper
 from meters import Journal, Mark, Phase, Posted, Transaction, Transfer
 from paytables import Game
 from rng import RandomService
 
 
-class Key(StrEnum):
-    """Names under which the journal keeps the machine's state between one instant and the next."""
+class Fate(StrEnum):
+    """What an authorised clear makes of what the memory holds under a key (:mod:`egm.cabinet.claims`)."""
 
-    BOOTS = "boots"
-    SELECTION = "selection"
-    GAME = "game"
-    LAST = "last_game"
-    PAY_OUT = "pay_out"
-    PRINT = "print"
-    HOPPER = "hopper"
-    COINS = "coins"
-    COINS_GONE = "coins_gone"
+    OWED = "owed"
+    """Part of a claim: settled by hand or carried over, by name."""
+    IDENTITY = "identity"
+    """What the machine is known by, set to or held by: it goes on in the next journal."""
+    TRANSIENT = "transient"
+    """Of this journal only, or found out anew: forgotten."""
+
+
+class Key(StrEnum):
+    """Names under which the journal keeps the machine's state between one instant and the next.
+
+    Each says what an authorised clear makes of it.
+    """
+
+    fate: Fate
+
+    def __new__(cls, name: str, fate: Fate) -> Self:
+        """A key is its name; its fate goes with it."""
+        key = str.__new__(cls, name)
+        key._value_, key.fate = name, fate
+        return key
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether an authorised clear forgets it."""
+        return self.fate is Fate.TRANSIENT
+
+    BOOTS = "boots", Fate.IDENTITY
+    CLOCK = "clock", Fate.IDENTITY
+    """Why the clock is not believed, and the last moment known to be right (:mod:`egm.timekeeping`)."""
+    SELECTION = "selection", Fate.IDENTITY
+    GAME = "game", Fate.OWED
+    LAST = "last_game", Fate.TRANSIENT
+    PAY_OUT = "pay_out", Fate.OWED
+    PRINT = "print", Fate.OWED
+    HOPPER = "hopper", Fate.OWED
+    COINS = "coins", Fate.IDENTITY
+    COINS_GONE = "coins_gone", Fate.OWED
     """What left the hopper before its payout was given up, and is not posted yet."""
-    HANDPAY = "handpay"
-    SESSION = "session"
+    DISPUTED = "disputed:", Fate.OWED
+    """Prefix; one key an amount a person must decide: see :mod:`egm.cabinet.staff.disputed`."""
+    RULING = "ruling", Fate.OWED
+    """What a person has decided of a disputed amount, and is not posted yet."""
+    HANDPAY = "handpay", Fate.OWED
+    SESSION = "session", Fate.IDENTITY
     """What player protection counts since the player came."""
-    REMINDER = "reminder"
-    LIMITS = "limits"
+    REMINDER = "reminder", Fate.IDENTITY
+    LIMITS = "limits", Fate.IDENTITY
     """The player's own limits."""
-    SLIP = "slip"
+    SLIP = "slip", Fate.IDENTITY
     """The number of the last hand-pay slip."""
-    UNCLAIMED = "unclaimed"
+    UNCLAIMED = "unclaimed", Fate.OWED
     """A hand-pay given up, and not yet an orphan."""
-    GOES_ON = "cash_out_goes_on"
+    GOES_ON = "cash_out_goes_on", Fate.IDENTITY
     """The hopper has paid what it could, and the rest goes the next way."""
-    PAPER = "paper"
+    PAPER = "paper", Fate.OWED
     """The bill or ticket on its way into the box."""
-    HOST_TICKET = "host_ticket"
+    HOST_TICKET = "host_ticket", Fate.IDENTITY
     """What became of the last ticket a host was asked about."""
-    TICKET_TERMS = "ticket_terms"
+    TICKETS = "tickets", Fate.TRANSIENT
+    """How far the ticket ledger has come, and what it knew when this journal began."""
+    TICKET_TERMS = "ticket_terms", Fate.IDENTITY
     """What the host has laid down about tickets."""
-    TRANSFER = "transfer"
+    TRANSFER = "transfer", Fate.IDENTITY
     """The last electronic transfer a host ordered, and what became of it."""
-    TRANSFERS = "transfers"
+    TRANSFERS = "transfers", Fate.IDENTITY
     """How many there were."""
-    HOST_CASH_OUT = "host_cash_out"
+    HOST_CASH_OUT = "host_cash_out", Fate.IDENTITY
     """Whether cash-outs are offered to the host first."""
-    REGISTRATION = "registration"
+    REGISTRATION = "registration", Fate.OWED
     """With what the machine is registered for transfers."""
-    RESTRICTED = "restricted"
+    TRANSFERS_UNPROVED = "transfers_unproved", Fate.IDENTITY
+    """Since a clear it is not known which transfers have moved value: none does before the host registers."""
+    RESTRICTED = "restricted", Fate.OWED
     """Until when the restricted credit on the meter is good, and the pool it belongs to."""
-    HARD_METERS = "hard_meters"
+    HARD_METERS = "hard_meters", Fate.TRANSIENT
     """The electronic meters, in pulses, less what the hard meters had been given when they were fitted."""
-    SERVICE = "service_call"
-    MENU = "menu"
+    SERVICE = "service_call", Fate.TRANSIENT
+    MENU = "menu", Fate.TRANSIENT
     """The service menu is open: since when, and who is signed in."""
-    OPTIONS = "options"
+    OPTIONS = "options", Fate.IDENTITY
     """What the staff has set; see :mod:`egm.cabinet.staff.options`."""
-    INVENTORY = "inventory"
+    INVENTORY = "inventory", Fate.IDENTITY
     """The machine's inventory entry as last recorded."""
-    INTERVENTION = "intervention"
+    INTERVENTION = "intervention", Fate.IDENTITY
     """Who is at work in the machine, since when, and why."""
-    STAFF = "staff"
-    """The number of the last change to the staff that is recorded."""
-    TRIES = "tries:"
-    """Prefix; one key a staff number whose PIN was wrong: how often, and until when it is locked."""
-    OUT_OF_SERVICE = "out_of_service"
-    GAT = "gat"
+    MONITORED = "intervention_seen", Fate.IDENTITY
+    """The last intervention that the monitoring system has read."""
+    COLLECTED = "collected", Fate.TRANSIENT
+    """The last collection: what was metered into each box, and which of them are counted."""
+    BASE = "base", Fate.IDENTITY
+    """The base withdrawn from under the machine, and who has its lock and key."""
+    STAFF = "staff", Fate.IDENTITY
+    """The last change to the staff that is recorded: its number, and the roster's digest after it."""
+    TRIES = "tries:", Fate.IDENTITY
+    """Prefix; one key a bucket of staff numbers whose PIN was wrong: how often, and how long it is locked."""
+    OUT_OF_SERVICE = "out_of_service", Fate.IDENTITY
+    GAT = "gat", Fate.TRANSIENT
     """The last thing a verifier asked over GAT, and what came of it."""
-    SOFTWARE = "software"
+    SOFTWARE = "software", Fate.TRANSIENT
     """What is installed, by component, as its manufacturer signed it."""
-    DISABLED = "disabled:"
+    DISABLED = "disabled:", Fate.IDENTITY
     """Prefix; one key for each who has taken the machine out of service."""
-    AWAITING = "awaiting_award"
+    AWAITING = "awaiting_award", Fate.OWED
     """The game that waits for a controller to lock its award."""
-    LEVEL = "level:"
+    LEVEL = "level:", Fate.OWED
     """Prefix; one key a progressive level this machine keeps."""
-    LINK = "link:"
+    LINK = "link:", Fate.OWED
     """Prefix; one key a linked level: how far this machine's contributions have come."""
-    SEALED = "sealed:"
+    SEALED = "sealed:", Fate.IDENTITY
     """Prefix; one key a linked mystery level: its prize's number, and the commitment to its secret amount."""
-    UNDECIDED = "undecided"
+    UNDECIDED = "undecided", Fate.OWED
     """The game an attendant let end without knowing whether it has won a mystery level."""
-    CLAIM = "claim:"
+    CLAIM = "claim:", Fate.OWED
     """Prefix; one key a hit of a linked level that is not over."""
-    PROGRESSIVE_WIN = "progressive_win:"
+    HELD = "held:", Fate.OWED
+    """Prefix; one key each thing a controller said that is not proved: see :mod:`egm.cabinet.unproved`."""
+    PROGRESSIVE_WIN = "progressive_win:", Fate.IDENTITY
     """Prefix; one key a hit of a broadcast level that the host has not read yet."""
-    DOOR = "door:"
+    DOOR = "door:", Fate.IDENTITY
     """Prefix; one key an open door."""
-    EXAMINED = "examined:"
+    DEFINITION = "definition:", Fate.IDENTITY
+    """Prefix; one key each definition played here, by its digest: see :mod:`egm.cabinet.definitions`."""
+    EXAMINED = "examined:", Fate.TRANSIENT
     """Prefix; one key each definition whose largest prize is known, by its digest."""
-    FAULT = "fault:"
+    FAULT = "fault:", Fate.IDENTITY
     """Prefix; one key a standing fault."""
+
+
+def key_of(name: str) -> Key | None:
+    """The key a name in the journal's state belongs to, a position's number before it or not."""
+    bare = name.partition("/")[2] if name[:1].isdigit() and "/" in name else name
+    return next((key for key in Key if bare == key or (key.endswith(":") and bare.startswith(key))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +237,7 @@ class Cabinet:
     games: Mapping[str, Game]
     denominations_cents: Mapping[str, tuple[int, ...]]
     clock: Clock
+    times: Timekeeper
     chance: RandomService | None
     restart_chance: Callable[[], RandomService]
     position: Position = field(default_factory=Position)
@@ -237,11 +293,11 @@ class Cabinet:
     ) -> Posted:
         """Append one transaction to the journal; durable when this returns.
 
-        Without an id of its own the transaction takes its place in the journal as its id.
+        Without an id of its own the transaction gets a fresh one.
         """
         posted = self.journal.append(
             Transaction(
-                id=transaction_id or f"{kind}#{self.journal.sequence + 1}",
+                id=transaction_id or self.fresh_id(kind),
                 kind=kind,
                 transfers=transfers,
                 phase=phase,
@@ -257,15 +313,8 @@ class Cabinet:
         return posted
 
     def fresh_id(self, kind: str) -> str:
-        """An id that stands for one thing for ever: ``kind``, its place in the journal, and which journal.
-
-        What is known by it elsewhere (the ticket ledger, a controller, the register of identities) outlives a
-        clear, after which the places begin again: a journal begun by one marks its ids with its beginning.
-        """
-        begun = self.journal.get(f"genesis:{self.journal.fingerprint}")
-        cleared = begun is not None and isinstance(begun.record, Mapping) and "cleared" in begun.record
-        mark = f"-{begun.hash_hex[:8]}" if begun is not None and cleared else ""
-        return f"{kind}-{self.journal.sequence + 1}{mark}"
+        """An id that stands for one thing for ever, whatever journal the machine keeps."""
+        return self.journal.fresh_id(kind)
 
     def log(self, kind: str, story: Mapping[str, Any]) -> None:
         """Record an event that moves nothing."""
@@ -274,6 +323,14 @@ class Cabinet:
     def recall(self, key: Key) -> Any:
         """What the memory holds under a key, or None."""
         return self.journal.state(self.position.key(key))
+
+    @property
+    def witness(self) -> str:
+        """The journal's head as it is printed and shown: entry and twelve digits of the hash.
+
+        Whoever has it, on paper or in a book of his own, holds an export to what the journal was then.
+        """
+        return f"{self.journal.sequence}:{self.journal.head_hash[:12]}"
 
     @property
     def the_desk(self) -> TicketDesk:
@@ -348,8 +405,8 @@ class Cabinet:
 
     @property
     def local_date(self) -> date:
-        """Today, where the house is."""
-        return self.clock.now().astimezone(self.identity.house.zone).date()
+        """Today, where the house is, as far as it is known."""
+        return self.times.now().astimezone(self.identity.house.zone).date()
 
     @property
     def terms(self) -> TicketTerms:
@@ -374,13 +431,22 @@ class Cabinet:
         if kept is not None and kept["denomination_cents"] in self.denominations_cents.get(
             kept["game_id"], ()
         ):
-            return Selection(**kept)
+            chosen = Selection(**kept)
+            if chosen.bet_cents >= self.profile.play.bet_minimum_cents:
+                return chosen
+            least = self.least_bet(chosen.game_id, chosen.denomination_cents)
+            return replace(chosen, bet_credits=max(least, chosen.bet_credits), options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
-        game = self.games[game_id]
         language = kept["language"] if kept is not None else self.profile.languages[0]
-        return Selection(game_id, self.denominations_cents[game_id][0], min(game.bet_options), language)
+        denomination_cents = self.denominations_cents[game_id][0]
+        return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
+
+    def least_bet(self, game_id: str, denomination_cents: int) -> int:
+        """The smallest bet of a game, in credits, that the place takes; its smallest where it takes none."""
+        bets, minimum_cents = self.games[game_id].bet_options, self.profile.play.bet_minimum_cents
+        return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
 
     def select(self, **changes: Any) -> None:
         """Remember a changed game, denomination, bet or language."""
@@ -396,6 +462,8 @@ class Cabinet:
             paying=self.recall(Key.PAY_OUT) is not None,
             awaiting=self.recall(Key.AWAITING) is not None,
             playing=self.recall(Key.GAME) is not None,
-            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None or bool(self.disabled),
+            out_of_service=self.recall(Key.OUT_OF_SERVICE) is not None
+            or bool(self.disabled)
+            or any(fault(code).closes for code in self.faults),
             locked=self.host.lock is not None and self.host.lock.granted,
         )

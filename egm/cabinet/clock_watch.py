@@ -1,8 +1,10 @@
-"""Notices when the clock is set while the machine runs: a jump against the time that has really passed.
+"""Watches the clock: records when it is set, and when it is believed no more, or again.
 
 The operating system owns the clock; the machine records that it was changed, from what to what, for its
 entries are read by their times although their order never depends on them. A clock set while the machine was
-off is found by the journal itself when it opens.
+off is found by the journal itself when it opens. Whether it may be believed is judged in
+:mod:`egm.timekeeping`; while it may not, staff see a fault, and a person who has read the date confirms it
+(:mod:`egm.cabinet.clock_trust`).
 """
 
 import asyncio
@@ -11,6 +13,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.clock_trust import FAULT, note_clock
+from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 
 #: A clock that is slewed or drifts stays within this between two looks; one that is set does not.
@@ -24,6 +29,7 @@ class ClockWatch:
     name = "clock watch"
 
     def __init__(self, surroundings: Surroundings) -> None:
+        self._at = surroundings
         self._clock = surroundings.clock
         self._cabinet = surroundings.engine.cabinet
         self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
@@ -31,17 +37,23 @@ class ClockWatch:
     async def run(self) -> None:
         """Look now and then."""
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
             self.look()
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def look(self) -> None:
-        """Record a jump since the last look, if there was one."""
+        """Record a jump since the last look, if there was one, and what it means for the clock."""
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
         expected: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
         if abs(wall - expected) > JUMP:
             told = {"last_entry": expected.isoformat(), "now": wall.isoformat()}
             self._cabinet.log("clock.changed", told)
+        note_clock(self._cabinet)
+        doubted, shown = self._cabinet.recall(Key.CLOCK), FAULT in self._cabinet.faults
+        if doubted is not None and not shown:
+            self._at.handle(Occurrence(Event.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
+        elif doubted is None and shown:
+            self._at.handle(Occurrence(Event.FAULT_CLEARED, {"code": FAULT}))
 
     def changed(self, now: Snapshot) -> None:
         """What happens to the machine is no news of the clock."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from egm.cabinet import (
+    clock_trust,
     controls,
     hand_pays,
     level_moves,
@@ -16,6 +17,8 @@ from egm.cabinet import (
     progressives,
     protection,
     residuals,
+    slips,
+    unproved,
     value_in,
 )
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
@@ -23,8 +26,18 @@ from egm.cabinet.host import tickets as host_tickets
 from egm.cabinet.host import transfers as host_transfers
 from egm.cabinet.service import device_tests
 from egm.cabinet.service import effects as service
-from egm.cabinet.staff import forms, interventions, numbers, options, registers, rulings, technician
-from egm.cabinet.states import TABLE, WISHES, Event, Next, Row, State, rows
+from egm.cabinet.staff import (
+    disputed,
+    forms,
+    interventions,
+    numbers,
+    options,
+    registers,
+    rulings,
+    stock,
+    technician,
+)
+from egm.cabinet.states import FACTS, SAID_AGAIN, TABLE, WISHES, Event, Next, Row, State, rows
 from egm.errors import invariant
 from egm.link.messages import Notice
 
@@ -32,10 +45,12 @@ Guard = Callable[[Cabinet, Occurrence], bool]
 Effect = Callable[[Cabinet, Occurrence], None]
 
 _MODULES: Final = (
+    clock_trust,
     controls,
     play,
     progressives,
     mysteries,
+    unproved,
     level_moves,
     protection,
     residuals,
@@ -44,6 +59,7 @@ _MODULES: Final = (
     hand_pays,
     merchandise,
     rulings,
+    disputed,
     registers,
     lockups,
     technician,
@@ -51,7 +67,9 @@ _MODULES: Final = (
     host_transfers,
     service,
     device_tests,
+    slips,
     interventions,
+    stock,
     options,
     numbers,
 )
@@ -61,6 +79,9 @@ GUARDS: Final[Mapping[str, Guard]] = {
 EFFECTS: Final[Mapping[str, Effect]] = {
     effect.__name__: effect for module in _MODULES for effect in module.EFFECTS
 }
+
+#: What of an unexpected event may be written down as it stands.
+_NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
 
 
 class Engine:
@@ -73,11 +94,16 @@ class Engine:
     def __init__(self, cabinet: Cabinet, changed: Callable[[], None]) -> None:
         invariant({name for row in TABLE for name in row.guards} <= set(GUARDS), "unknown guard in the table")
         invariant({n for row in TABLE for n in row.effects} <= set(EFFECTS), "unknown effect in the table")
+        facts = {event for event, _, _ in FACTS}
+        invariant(
+            {form.event for form in forms.FORMS} <= WISHES | facts, "a form that could be refused in silence"
+        )
         self.cabinet = cabinet
         self.state = State.BOOT
         self._changed = changed
         self._queue: deque[Occurrence] = deque()
         self._busy = False
+        self._unexpected: set[tuple[Event, State, str]] = set()
 
     @property
     def is_busy(self) -> bool:
@@ -158,8 +184,7 @@ class Engine:
         A game that a door or a tilt interrupts is taken up again from the journal, as after a restart: it is
         shown once more, for what the screen said of it meanwhile was not heard.
         """
-        rulings.finish(self.cabinet)
-        pay_out.finish(self.cabinet)
+        self._finish()
         if self.state is not State.PLAYING:
             self.cabinet.conversation = None
         elif self.cabinet.conversation is None:
@@ -180,8 +205,41 @@ class Engine:
             elif pay_out.is_due(self.cabinet, self.state):
                 self._queue.append(Occurrence(Event.CASH_OUT))
 
+    def _finish(self) -> None:
+        """End what takes more than one entry, and was begun before."""
+        rulings.finish(self.cabinet)
+        if self.state not in {State.BOOT, State.SELF_TEST} and mysteries.finish(self.cabinet):
+            self.state = self.cabinet.standing_state()
+        pay_out.finish(self.cabinet)
+        disputed.finish(self.cabinet)
+
     def _refuse(self, occurrence: Occurrence, reason: str) -> None:
         if occurrence.event in WISHES:
             self.cabinet.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": occurrence.event.value}
             )
+        elif occurrence.event not in SAID_AGAIN:
+            self._note_unexpected(occurrence, reason)
+
+    def _note_unexpected(self, occurrence: Occurrence, reason: str) -> None:
+        """Record what no row takes; the same for the same reason once a start: it must not fill the journal.
+
+        Figures and names are kept, and of anything else only what it was: a ticket's number is a secret.
+        """
+        told = (occurrence.event, self.state, reason)
+        if told in self._unexpected:
+            return
+        self._unexpected.add(told)
+        values = {
+            str(name): value if isinstance(value, int) or name in _NAMES else type(value).__name__
+            for name, value in occurrence.values.items()
+        }
+        self.cabinet.log(
+            "event.unexpected",
+            {
+                "event": occurrence.event.value,
+                "state": self.state.value,
+                "reason": reason,
+                "values": values,
+            },
+        )

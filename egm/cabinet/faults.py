@@ -6,23 +6,28 @@ from typing import Final, Literal
 
 from meters.events import Clear, Effect, significance_of
 
-ClearedBy = Literal["self", "attendant", "technician", "memory_clear"]
+ClearedBy = Literal["self", "attendant", "technician", "ruling", "memory_clear"]
 
 _CLEARED_BY: Final[dict[Clear, ClearedBy]] = {
     Clear.NOTHING: "self",
     Clear.ITSELF: "self",
     Clear.ATTENDANT: "attendant",
     Clear.TECHNICIAN: "technician",
+    Clear.RULING: "ruling",
     Clear.MEMORY_CLEAR: "memory_clear",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``locks``: play stops (a tilt). ``hampers``: its device is not used meanwhile."""
+    """``locks``: play stops (a tilt). ``hampers``: its device is not used meanwhile.
+
+    ``closes``: the machine is out of service, and still pays what is owed.
+    """
 
     locks: bool
     hampers: bool
+    closes: bool
     cleared_by: ClearedBy
 
 
@@ -34,9 +39,10 @@ def fault(code: str) -> Fault:
     """
     event = significance_of(f"fault.raised:{code}")
     if event is None:
-        return Fault(locks=True, hampers=True, cleared_by="attendant")
+        return Fault(locks=True, hampers=True, closes=False, cleared_by="attendant")
     return Fault(
         locks=event.effect in {Effect.STOP, Effect.HARD_STOP},
         hampers=event.effect is not Effect.LOG,
+        closes=event.effect is Effect.OUT_OF_SERVICE,
         cleared_by=_CLEARED_BY[event.clear],
     )

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 
+CARRIED_GAME: Final = "game.carried"
+"""The kind of entry that tells a game again which an authorised clear has carried over."""
 MYSTERY_WON: Final = "progressive.won"
 """The kind of entry that adds to a game what a controller found it has won."""
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.conversation import replay
+from egm.cabinet.definitions import definition_of
 from egm.cabinet.games import last_game, open_game
 from egm.cabinet.merchandise import owed, worth_cents
-from egm.cabinet.play import replay
 from egm.errors import InvariantError, LocalError
 from egm.link.messages import Notice
 from meters import Phase, SelfAuditFailed
@@ -32,6 +33,17 @@ def persons_of(cabinet: Cabinet, occurrence: Occurrence) -> list[str]:
 def says(occurrence: Occurrence, *fields: str) -> bool:
     """Whether the form has a text in each of these fields."""
     return all(str(occurrence.values.get(name) or "").strip() for name in fields)
+
+
+def ruling_story(cabinet: Cabinet, occurrence: Occurrence, **more: Any) -> dict[str, Any]:
+    """What every ruling tells: where, who and why, and its own particulars."""
+    return {
+        "machine": cabinet.identity.serial,
+        "place": str(occurrence.values.get("place") or cabinet.identity.operator_number),
+        "reason": str(occurrence.values.get("reason", "")),
+        "persons": persons_of(cabinet, occurrence),
+        **more,
+    }
 
 
 def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
@@ -138,7 +150,7 @@ def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def _replayed(cabinet: Cabinet, game: dict[str, Any]) -> str:
     try:
-        replay(cabinet.games, game)
+        replay(definition_of(cabinet, game["game"]), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
         return str(error)
     return "right"

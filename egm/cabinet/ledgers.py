@@ -12,9 +12,11 @@ from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.pay_out import open_job
 from egm.cabinet.service.device_tests import is_test
+from egm.cabinet.slips import is_slip
 from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
+    CoinDoubt,
     CoinLedger,
     EscrowLedger,
     EscrowPhase,
@@ -44,15 +46,21 @@ class PaperLedger:
         paper = self._cabinet.recall(Key.PAPER)
         if paper is None:
             return None
-        number = self._cabinet.the_desk.number_of(paper["id"]) if paper["ticket"] else None
+        desk = self._cabinet.desk
+        number = desk.number_of(paper["id"]) if desk is not None and paper["ticket"] else None
         content = Note(paper["amount_cents"]) if number is None else Barcode(number)
-        return EscrowRecord(content=content, phase=EscrowPhase(paper["phase"]), mark=paper["mark"])
+        return EscrowRecord(
+            content=content,
+            phase=EscrowPhase(paper["phase"]),
+            mark=paper["mark"],
+            outward=paper.get("outward", False),
+        )
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Reserve the paper's credit: from here on the machine knows what may come."""
         invariant(self.pending() is None, "a second paper ordered into the box")
         if isinstance(content, Note):
-            paper_id = f"bill-{self._cabinet.journal.sequence + 1}"
+            paper_id = self._cabinet.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
             account = self._cabinet.credit(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
@@ -97,6 +105,22 @@ class PaperLedger:
         self._handle(Event.BILL_NOT_STACKED, why=why)
         invariant(self.pending() is None, "a returned paper is still open")
 
+    def lost_track(self, why: str) -> None:
+        """Nobody knows where the paper went: its amount is disputed."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be disputed")
+        self._handle(Event.BILL_LOST, why=why)
+        invariant(self.pending() is None, "a disputed paper is still open")
+
+    def contradicted(self, why: str, most_cents: int) -> None:
+        """The acceptor has taken what nobody ordered."""
+        self._handle(Event.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
+
+    def moving(self, *, outward: bool) -> None:
+        """Which way the acceptor says the paper moves."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
+        paper = self._cabinet.recall(Key.PAPER)
+        self._cabinet.record("bill.moving", state={Key.PAPER: {**paper, "outward": outward}})
+
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in its protocol with the open paper."""
         paper: dict[str, Any] = self._cabinet.recall(Key.PAPER)
@@ -123,7 +147,11 @@ class PrintingLedger:
         """The printer's driver has it."""
         invariant(self.pending() is None, "a second ticket given to the printer")
         pay_out = self._cabinet.recall(Key.PAY_OUT)
-        language = self._cabinet.selection.language if is_test(job.job_id) else pay_out["language"]
+        language = (
+            self._cabinet.selection.language
+            if is_test(job.job_id) or is_slip(job.job_id)
+            else pay_out["language"]
+        )
         kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
         self._cabinet.record("ticket.pending", state={Key.PRINT: kept})
 
@@ -174,16 +202,34 @@ class HopperLedger:
                     "events_before": record.events_before,
                     "count_before": record.count_before,
                     "serial": record.serial,
+                    "paid_coins": record.paid_coins,
                 }
             },
         )
 
-    def finished(self, payout_id: str, paid_coins: int) -> None:
-        """The hopper has counted out so many."""
+    def progressed(self, payout_id: str, paid_coins: int) -> None:
+        """So many have been seen to leave."""
+        self._is_of(payout_id)
+        kept = self._cabinet.recall(Key.HOPPER)
+        self._cabinet.record(
+            "coins.counted",
+            state={Key.HOPPER: {**kept, "paid_coins": paid_coins}},
+            story={"id": payout_id, "paid_coins": paid_coins},
+        )
+
+    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+        """The hopper has counted out so many; of the rest nobody knows where there is a doubt."""
+        self._is_of(payout_id)
+        self._handle(Event.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
+        invariant(self.pending() is None, "a finished payout was not settled")
+
+    def strayed(self, coins: int, why: str) -> None:
+        """So many have left that nobody ordered."""
+        self._handle(Event.COINS_STRAYED, coins=coins, why=why)
+
+    def _is_of(self, payout_id: str) -> None:
         kept = self.pending()
         invariant(kept is not None and kept.payout_id == payout_id, "the hopper speaks of another payout")
-        self._handle(Event.COINS_PAID, paid_coins=paid_coins)
-        invariant(self.pending() is None, "a finished payout was not settled")
 
 
 class CoinsLedger:
@@ -198,9 +244,11 @@ class CoinsLedger:
         kept = self._cabinet.recall(Key.COINS)
         return None if kept is None else int(kept)
 
-    def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
-        """Credit each coin and move the position, in one transaction."""
-        self._handle(Event.COINS_IN, coins=coins, position=position)
+    def coins_in(
+        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
+    ) -> None:
+        """Credit each coin, move the position and open what is disputed, in one transaction."""
+        self._handle(Event.COINS_IN, coins=coins, position=position, doubt=doubt)
         invariant(self.position() == position, "coins were not recorded")
 
 

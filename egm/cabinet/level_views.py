@@ -39,6 +39,11 @@ def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
     return tuple(_view(cabinet, pool) for pool in played(cabinet))
 
 
+def standings(cabinet: Cabinet) -> dict[str, Shown]:
+    """What every level of this machine shows now, by its id, whatever is being played."""
+    return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.pools.by_id.items())}
+
+
 def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:
     now = shown(cabinet, pool)
     return ProgressiveView(

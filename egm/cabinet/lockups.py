@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from egm.cabinet import ticket_ledger
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.faults import fault
-from egm.cabinet.staff.interventions import UNIDENTIFIED, is_identified
-from egm.cabinet.staff.rulings import ruling_story, void_game
+from egm.cabinet.slips import AUDITED, print_slip
+from egm.cabinet.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.cabinet.states import Event
 from egm.link.messages import Notice
 from meters import Mark
@@ -106,6 +107,8 @@ def record_door_opened(cabinet: Cabinet, occurrence: Occurrence) -> None:
         state={f"{Key.DOOR}{door}": {"since": cabinet.clock.now().isoformat()}},
         story=dict(occurrence.values),
     )
+    if door in AUDITED:
+        print_slip(cabinet, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
 
 
 def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -120,6 +123,8 @@ def record_door_closed(cabinet: Cabinet, occurrence: Occurrence) -> None:
         story=dict(occurrence.values),
     )
     cabinet.notice = Notice(code="door_closed", values={"door": door})
+    if cabinet.desk is not None:
+        note_ticket_ledger(cabinet, ticket_ledger.hold_against(cabinet))
     _reseed(cabinet, "door_closed")
 
 
@@ -141,6 +146,8 @@ def record_fault(cabinet: Cabinet, occurrence: Occurrence) -> None:
     code = str(occurrence.values["code"])
     if code in cabinet.faults:
         return
+    if code in OPENINGS and not is_identified(cabinet, OPENINGS[code]):
+        record_fault(cabinet, Occurrence(occurrence.event, {"code": UNIDENTIFIED, "detail": OPENINGS[code]}))
     properties = fault(code)
     cabinet.record(
         "fault.raised",
@@ -166,15 +173,21 @@ def record_fault_cleared(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, story=dict(occurrence.values))
 
 
+def note_ticket_ledger(cabinet: Cabinet, why: str) -> None:
+    """Stop tickets, or let them go on, by whether their ledger can be trusted."""
+    values = {"code": ticket_ledger.FAULT, "detail": why}
+    if why:
+        record_fault(cabinet, Occurrence(Event.FAULT_RAISED, values))
+    else:
+        record_fault_cleared(cabinet, Occurrence(Event.FAULT_CLEARED, values))
+
+
 def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """The attendant clears what an attendant may clear; a game that cannot be finished is settled with it."""
+    """The attendant clears what an attendant may clear."""
     clearable = [code for code, entry in cabinet.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         cabinet.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
-    if "game_defective" in clearable:
-        refund = cabinet.profile.pay_out.defect == "refund"
-        void_game(cabinet, refund=refund, **ruling_story(cabinet, occurrence, ruling="defect"))
     cabinet.record(
         "tilt.cleared",
         state={f"{Key.FAULT}{code}": None for code in clearable},

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.definitions import definition_of
 from egm.link.messages import Notice, PrizeInKind
 from meters import Phase, Transfer
 from meters.chart import words_of
@@ -28,7 +29,7 @@ def won(cabinet: Cabinet, game: Mapping[str, Any]) -> tuple[dict[str, Any], ...]
     named = () if game["outcome"] is None else game["outcome"].get("merchandise", ())
     if not named:
         return ()
-    rules = cabinet.games[game["game"]["id"]]
+    rules = definition_of(cabinet, game["game"])
     stated = {prize["id"]: prize for prize in rules.presentation()["merchandise"]}
     return tuple(
         {"id": name, "names": dict(stated[name]["name"]), "value_cents": stated[name]["value_cents"]}

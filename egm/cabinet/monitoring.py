@@ -3,25 +3,31 @@
 import asyncio
 import contextlib
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
+from egm.cabinet import level_views
 from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Key
+from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.health import device_metrics
-from egm.cabinet.states import State
-from egm.link.messages import ProgressiveView, Snapshot
+from egm.cabinet.states import Event, State
+from egm.link.messages import Snapshot
 from egm.metrics import Exporter, MachineCollector, meter_families
+from egm.progressive.display import Shown, Status
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
 _FOLLOW_SECONDS: Final = 0.5
 #: What changes without anything happening (latencies, a silent device) is read again this often.
 _IDLE_SECONDS: Final = 5.0
 _LAG_SECONDS: Final = 0.5
+#: A port that another program has is tried again this often.
+_RETRY_SECONDS: Final = 10.0
+PORT_TAKEN: Final = "monitoring.port_taken"
+"""The fault that stands while somebody else's figures are served where this machine's should be."""
 _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
@@ -35,6 +41,7 @@ class Monitoring:
         self._cabinet = surroundings.engine.cabinet
         self._collector = MachineCollector()
         self._now: Snapshot | None = None
+        self._said = False
         self._timer: asyncio.TimerHandle | None = None
         self._lag = Histogram(
             "egm_loop_lag_seconds",
@@ -44,13 +51,8 @@ class Monitoring:
         )
 
     async def run(self) -> None:
-        """Serve until cancelled. A busy port costs the monitoring, not the player."""
-        port = self._at.file.metrics.port
-        try:
-            exporter = Exporter(self._collector, port)
-        except OSError as error:
-            self._cabinet.log("metrics.failed", {"port": port, "detail": str(error)})
-            return
+        """Serve until cancelled. A taken port costs the monitoring, not the player; it is waited for."""
+        exporter = await self._open()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
             (self._at.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
@@ -58,6 +60,27 @@ class Monitoring:
                 wake_at = loop.time() + _LAG_SECONDS
                 await asyncio.sleep(_LAG_SECONDS)
                 self._lag.observe(max(0.0, loop.time() - wake_at))
+
+    async def _open(self) -> Exporter:
+        """The exporter on its port; while somebody else has that, it is said and a fault stands."""
+        port, hosts = self._at.file.metrics.port, self._at.file.metrics.hosts
+        while True:
+            try:
+                exporter = Exporter(self._collector, port, hosts)
+            except OSError as error:
+                if PORT_TAKEN not in self._cabinet.faults:
+                    detail = f"port {port}: {error}"
+                    self._at.handle(Occurrence(Event.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail}))
+                if not self._said:
+                    self._said = True
+                    self._at.say(
+                        f"metrics are not served, and what port {port} says is not this machine: {error}"
+                    )
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
+            if PORT_TAKEN in self._cabinet.faults:
+                self._at.handle(Occurrence(Event.FAULT_CLEARED, {"code": PORT_TAKEN}))
+            return exporter
 
     def changed(self, now: Snapshot) -> None:
         """Take the reading anew, soon."""
@@ -79,8 +102,22 @@ class Monitoring:
             families = [*self._machine(self._now), *device_metrics(self._at.devices), *self._lag.collect()]
             for source in self._at.sources:
                 families += source()
-            self._collector.hand_over(families)
+            self._collector.hand_over(families, self._reader())
         self._read_in(_IDLE_SECONDS)
+
+    def _reader(self) -> Callable[[], None]:
+        """What to do when the reading is read: the machine must know that its technician is known there."""
+        opened = self._cabinet.recall(Key.INTERVENTION)
+        if opened is None or not self._cabinet.profile.staff.monitored_openings:
+            return lambda: None
+        seen = Occurrence(Event.INTERVENTION_SEEN, {"id": opened["id"]})
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
+                loop.call_soon_threadsafe(self._at.handle, seen)
+
+        return read
 
     def _machine(self, now: Snapshot) -> Iterator[Metric]:
         """The machine as of one journal sequence; its meters are those of the same instant."""
@@ -112,18 +149,29 @@ class Monitoring:
         yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
         held = self._cabinet.disabled
         yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
-        yield from _levels(now.progressives)
+        yield _at_work(self._cabinet.recall(Key.INTERVENTION))
+        yield from _levels(level_views.standings(self._cabinet))
 
 
-def _levels(views: Iterable[ProgressiveView]) -> Iterator[Metric]:
-    """The progressive levels the bet in force plays for."""
+def _at_work(opened: Mapping[str, Any] | None) -> Metric:
+    """Who has identified himself to open the machine (Monaco art. 20.3)."""
+    family = GaugeMetricFamily(
+        "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
+    )
+    if opened is not None:
+        family.add_metric([str(opened[name]) for name in ("id", "kind", "person", "since")], 1)
+    return family
+
+
+def _levels(standings: Mapping[str, Shown]) -> Iterator[Metric]:
+    """Every progressive level of the machine, played for or not."""
     shown = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
     up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
-    for view in views:
-        shown.add_metric((view.id,), view.amount_cents)
-        up.add_metric((view.id,), int(view.status == "up"))
+    for level, now in standings.items():
+        shown.add_metric((level,), now.amount_cents)
+        up.add_metric((level,), int(now.status is Status.UP))
     yield from (shown, up)
 
 

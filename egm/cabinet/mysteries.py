@@ -8,50 +8,84 @@ Where the controller is silent the game waits, or an attendant lets it end as th
 of after that is owed to whoever played that game: it locks the machine, and is paid by hand (I-09).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import play, progressives
+from egm.cabinet import play, progressives, unproved
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
-from egm.cabinet.games import MYSTERY_WON, open_game
-from egm.link.messages import Notice
+from egm.cabinet.games import CARRIED_GAME, MYSTERY_WON, open_game
 from egm.progressive.messages import Won
 from meters import Phase, Transfer
 
 
-def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> None:
-    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it."""
+def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
+    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
+
+    Returns what is wrong with it, or nothing: another commitment to the same prize is none.
+    """
     key, sealed = f"{Key.SEALED}{level}", {"prize": prize, "commitment": commitment}
-    if cabinet.journal.state(key) != sealed:
+    if cabinet.journal.state(key) == sealed:
+        return ""
+    heard = unproved.commitment_heard(cabinet, level, prize)
+    if heard is None:
         cabinet.record("progressive.sealed", state={key: sealed}, story={"pool": level, **sealed})
+        return ""
+    return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
 
 
 def is_recorded(cabinet: Cabinet, claim: str) -> bool:
     """Whether the machine knows of a prize, whatever it made of it."""
-    return cabinet.journal.get(_entry(claim)) is not None
+    held = cabinet.journal.state(f"{Key.HELD}{claim}")
+    return held is not None or cabinet.journal.get(_entry(claim)) is not None
 
 
 def record_mystery(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Add a prize to the game that won it; a game already closed has it paid by hand, when that is possible.
 
-    Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid.
+    Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid; one that
+    is not proved is held until persons have ruled on it (:mod:`egm.cabinet.unproved`).
     """
     level, won = str(occurrence.values["level"]), occurrence.values["won"]
-    if is_recorded(cabinet, won.claim):
+    if cabinet.journal.get(_entry(won.claim)) is not None:
         return
-    game = open_game(cabinet)
-    if game is not None and _fed(game, level, won.sequence):
-        _win(cabinet, game, level, won)
-        return
-    earlier = _earlier(cabinet, level, won.sequence)
-    if earlier is None:
+    opened = open_game(cabinet)
+    game = opened if opened is not None and _fed(opened, level, won.sequence) else None
+    game = game or _earlier(cabinet, level, won.sequence)
+    if game is None:
         cabinet.record(
             "progressive.not_ours", transaction_id=_entry(won.claim), story=_story(cabinet, level, won)
         )
-    elif cabinet.journal.get(f"{earlier['play_id']}.void") is not None:
-        _give_back(cabinet, earlier, level, won)
-    elif _is_free(cabinet, game):
-        _pay_by_hand(cabinet, earlier, level, won)
+    elif _is_void(cabinet, game):
+        _return(cabinet, game, level, won, "void")
+    elif why := unproved.doubt_prize(cabinet, level, won):
+        told = {"pool": level, "play_id": game["play_id"], "amount_cents": won.amount_cents}
+        unproved.hold(cabinet, won.claim, why, {**told, "won": won.model_dump(mode="json")})
+    elif opened is not None and game["play_id"] == opened["play_id"]:
+        _win(cabinet, game, level, won)
+    elif _is_free(cabinet, opened):
+        _pay_by_hand(cabinet, game, level, won)
+
+
+def finish(cabinet: Cabinet) -> bool:
+    """Do what persons have ruled of a prize that was held, as soon as that is possible: say whether it was.
+
+    It is paid by hand; or, declined, it goes back to its level.
+    """
+    done = False
+    for key, kept in sorted(cabinet.journal.states(Key.HELD).items()):
+        held: Any = kept
+        if held["ruling"] is None or not _is_free(cabinet, open_game(cabinet)):
+            continue
+        level, won = held["pool"], Won.model_validate(held["won"])
+        game = _earlier(cabinet, level, won.sequence)
+        if game is None:
+            continue
+        done = True
+        if held["ruling"] == unproved.PAY:
+            _pay_by_hand(cabinet, game, level, won, {key: None})
+        else:
+            _return(cabinet, game, level, won, "declined", {key: None})
+    return done
 
 
 def tell_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -76,7 +110,7 @@ def _fed(game: dict[str, Any], level: str, sequence: int) -> bool:
 
 def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | None:
     """The game whose wager made a contribution, from the newest back."""
-    for entry in cabinet.journal.entries("game.start", newest_first=True):
+    for entry in cabinet.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
         game: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # a game.start is an object
         made = [s["sequence"] for s in game.get("fed", ()) if s["pool"] == level and "sequence" in s]
         if sequence in made:
@@ -84,6 +118,11 @@ def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | No
         if made and max(made) < sequence:
             return None
     return None
+
+
+def _is_void(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    void = f"{game['play_id']}.void"
+    return game.get("ended") == "game.void" or cabinet.journal.get(void) is not None
 
 
 def _is_free(cabinet: Cabinet, game: dict[str, Any] | None) -> bool:
@@ -98,8 +137,7 @@ def _entry(claim: str) -> str:
 
 def _story(cabinet: Cabinet, level: str, won: Won) -> dict[str, Any]:
     """The prize with its secret, and the commitment this machine had heard of it, if any."""
-    sealed: Any = cabinet.journal.state(f"{Key.SEALED}{level}")
-    heard = sealed is not None and sealed["prize"] == won.trigger.number
+    heard = unproved.commitment_heard(cabinet, level, won.trigger.number)
     return {
         "pool": level,
         "claim": won.claim,
@@ -107,8 +145,8 @@ def _story(cabinet: Cabinet, level: str, won: Won) -> dict[str, Any]:
         "amount_cents": won.amount_cents,
         "order": won.order,
         "trigger": won.trigger.to_json(),
-        "commitment": sealed["commitment"] if heard else None,
-        "proved": won.trigger.commitment == sealed["commitment"] if heard else None,
+        "commitment": heard,
+        "proved": not unproved.doubt_prize(cabinet, level, won),
     }
 
 
@@ -151,21 +189,33 @@ def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
         story={"play_id": game["play_id"], **story, "hits": [hit]},
     )
     cabinet.told_game = {**game, "hits": [*game.get("hits", ()), hit]}
-    _warn(cabinet, story)
     _tell(cabinet)
 
 
-def _give_back(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
-    """A void game has won nothing: the prize goes back to the level."""
+def _return(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    level: str,
+    won: Won,
+    why: str,
+    state: Mapping[str, Any] | None = None,
+) -> None:
+    """The prize goes back to the level: its game was void, or persons have declined it."""
     cabinet.record(
         MYSTERY_WON,
         transaction_id=_entry(won.claim),
-        state=_claim(cabinet, game, level, won, "void"),
-        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": "void"},
+        state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
+        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": why},
     )
 
 
-def _pay_by_hand(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
+def _pay_by_hand(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    level: str,
+    won: Won,
+    state: Mapping[str, Any] | None = None,
+) -> None:
     """Reserve the prize of a game already closed for an attendant to pay."""
     reservation, story = _entry(won.claim), _story(cabinet, level, won)
     handpay = {
@@ -190,16 +240,9 @@ def _pay_by_hand(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -
         phase=Phase.RESERVE,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
         dims=play.dims(game),
-        state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay},
+        state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
         story={"play_id": game["play_id"], **story, "late": "hand"},
     )
-    _warn(cabinet, story)
-
-
-def _warn(cabinet: Cabinet, story: dict[str, Any]) -> None:
-    """A secret that is not the one that was promised: the player is paid, and staff must look (I-07)."""
-    if story["proved"] is False:
-        cabinet.notice = Notice(code="progressive_unproved", severity="alarm")
 
 
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = ()

@@ -16,7 +16,11 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.faults import fault
 from egm.cabinet.host.model import Validation, into_ring
 from egm.cabinet.service.device_tests import is_test, test_job
+from egm.cabinet.slips import is_slip, slip_job
+from egm.cabinet.staff import disputed
+from egm.cabinet.staff.disputed import DisputedAmount, open_dispute
 from egm.cabinet.states import Event, State
+from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
 from egm.link.messages import Notice
@@ -82,6 +86,8 @@ def _printer_is_open(cabinet: Cabinet, amount_cents: int) -> bool:
         and cabinet.recall(Key.OUT_OF_SERVICE) is None
         and (cabinet.host.validation.by_host or not cabinet.profile.tickets.central)
         and not _ails(cabinet, "ticket_printer")
+        and tickets_may_move(cabinet)
+        and cabinet.times.is_believed  # a ticket with a wrong date may never be money: coins, or a person
         and amount_cents <= cabinet.profile.tickets.limit_cents
     )
 
@@ -154,6 +160,7 @@ def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cent
             TicketKind(kind.value),
             denomination_cents=cabinet.selection.denomination_cents,
             printed=printed_terms(cabinet, kind),
+            witness=cabinet.witness,
         )
     except RngError as error:
         raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
@@ -185,6 +192,8 @@ def print_ticket(cabinet: Cabinet) -> None:
             return
         values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
         raise Instead(Occurrence(Event.NUMBER_REFUSED, values))
+    if ticket_of(cabinet, pay_out["id"]) is None:  # its ledger is lost: no printer can be given it, or asked
+        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
     if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
         raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
     if cabinet.recall(Key.PRINT) is not None:
@@ -203,11 +212,20 @@ def open_job(cabinet: Cabinet) -> TicketJob | None:
         return None
     if is_test(printing["id"]):
         return test_job(cabinet.profile.id, printing["id"])
+    if is_slip(printing["id"]):
+        return slip_job(cabinet, printing["id"])
+    if ticket_of(cabinet, printing["id"]) is None:
+        return None
     return _job(cabinet, printing["id"], printing["language"])
 
 
 def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
     return _template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
+
+
+def ticket_of(cabinet: Cabinet, pay_out_id: str) -> Ticket | None:
+    """The ticket of a cash-out; None where the ledger does not know it, or there is none."""
+    return None if cabinet.desk is None else cabinet.desk.ticket_of(pay_out_id)
 
 
 @cache
@@ -217,7 +235,7 @@ def _template(place: str) -> Template:
 
 
 def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
-    ticket = cabinet.the_desk.ticket_of(pay_out_id)
+    ticket = ticket_of(cabinet, pay_out_id)
     if ticket is None:
         raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
     return ticket
@@ -226,25 +244,32 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
 def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
     pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
+    number = _ticket(cabinet, pay_out["id"]).number
     ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.host.validation.by_host else {}
     cabinet.record(
         "voucher.out",
         transaction_id=f"{pay_out['id']}.printed",
         phase=Phase.SETTLE,
         ref=pay_out["id"],
-        state={Key.PAY_OUT: None, Key.PRINT: {**printing, "state": "barcode_done"}, **ring},
-        story=pay_out,
+        state={
+            Key.PAY_OUT: None,
+            Key.PRINT: {**printing, "state": "barcode_done"},
+            **ring,
+            **anchor(cabinet),
+        },
+        story={**pay_out, **committed(cabinet, number)},
     )
-    cabinet.the_desk.printed(_ticket(cabinet, pay_out["id"]).number)
+    cabinet.the_desk.printed(number)
     cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
 
 
 def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
     pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values.get("why", ""))
-    number = _ticket(cabinet, pay_out["id"]).number
+    ticket = ticket_of(cabinet, pay_out["id"])
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
-    cabinet.the_desk.failed(number, why)
+    if ticket is not None:
+        cabinet.the_desk.failed(ticket.number, why)
     _pay_otherwise(cabinet, pay_out)
 
 
@@ -283,8 +308,13 @@ def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
 
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out = cabinet.recall(Key.PAY_OUT)
-    if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
+    pay_out, ordered = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.HOPPER)
+    if pay_out is None or pay_out["way"] != "coins":
+        return
+    if ordered is not None:
+        if cabinet.hopper is None:  # nor any more: nobody will say what the one that was ordered has paid
+            values = {"paid_coins": ordered.get("paid_coins", 0), "doubt": "the hopper is gone"}
+            raise Instead(Occurrence(Event.COINS_PAID, values))
         return
     if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
         return
@@ -295,9 +325,12 @@ def start_hopper(cabinet: Cabinet) -> None:
 
 
 def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """The hopper has stopped: what it counted has left; what it could not pay is paid by hand."""
+    """The hopper has stopped: what it counted has left; what it could not pay is paid by hand.
+
+    Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
+    """
     pay_out = cabinet.recall(Key.PAY_OUT)
-    paid = int(occurrence.values["paid_coins"])
+    paid, doubt = int(occurrence.values["paid_coins"]), str(occurrence.values.get("doubt", ""))
     if paid == pay_out["coins"]:
         cabinet.record(
             "coins.out",
@@ -308,8 +341,8 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
             story={**pay_out, "paid_coins": paid},
         )
         return
-    gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents}
-    state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid else None}
+    gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
+    state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid or doubt else None}
     _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
     finish(cabinet)
     if cabinet.cash_cents:
@@ -323,14 +356,30 @@ def finish(cabinet: Cabinet) -> None:
         return
     counted_cents = gone["paid_coins"] * gone["coin_cents"]
     paid_cents = min(counted_cents, gone["amount_cents"])
-    story = {key: value for key, value in gone.items() if key != "coin_cents"}
+    if gone.get("doubt") and paid_cents < gone["amount_cents"]:
+        rest_cents = gone["amount_cents"] - paid_cents
+        bounds = {"most_cents": rest_cents, "held_cents": rest_cents}
+        open_dispute(
+            cabinet, DisputedAmount.about(cabinet, "hopper", gone["doubt"], subject=gone["id"], **bounds)
+        )
+        disputed.finish(cabinet)
+    story = {key: value for key, value in gone.items() if key != "coin_cents" and value != ""}
     cabinet.record(
         "coins.out",
         transaction_id=f"{gone['id']}.paid",
-        transfers=_coins_leave(cabinet, paid_cents, counted_cents),
+        transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
         state={Key.COINS_GONE: None},
         story=story,
     )
+
+
+def record_stray_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Coins have left the hopper that nobody ordered: they are out of its stock, and a person looks."""
+    cents = int(occurrence.values["coins"]) * cabinet.profile.coins.hopper_cents
+    left = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
+    stray = DisputedAmount.about(cabinet, "hopper", str(occurrence.values["why"]))
+    open_dispute(cabinet, stray, left)
+    disputed.finish(cabinet)
 
 
 def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
@@ -430,5 +479,6 @@ EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     give_ticket_up,
     reserve_coins,
     settle_coins,
+    record_stray_coins,
     open_cancelled_credit,
 )

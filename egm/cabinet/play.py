@@ -7,62 +7,38 @@ outcome, the same picture. A game that asks the player something is a conversati
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Final
 
 from egm.cabinet import merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
 from egm.cabinet.controls import game_is_allowed
+from egm.cabinet.conversation import (
+    NO_REPLAY,
+    Conversation,
+    Recorded,
+    outcome_json,
+    replay,
+    without_chance,
+)
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.definitions import GameDefectiveError, definition_of, keeping
 from egm.cabinet.games import open_game
 from egm.cabinet.states import Event
-from egm.errors import LocalError
 from egm.link import messages
+from egm.link.messages import Notice
 from egm.progressive.pools import NoPoolError
 from egm.progressive.round import Round
 from meters import Phase, Transfer
-from paytables import Choice, Decision, Draw, Game, Outcome, PaytableError, ReplayDraw, Wager
-from rng import RngError, Step
-
-
-class GameDefectiveError(LocalError):
-    """A game in memory that cannot be finished as it was recorded."""
-
-
-class _Feed:
-    """The ``draw`` a game sees: the numbers of whichever step is being taken."""
-
-    def __init__(self) -> None:
-        self.source: Draw | None = None
-
-    def below(self, bound: int, purpose: str) -> int:
-        if self.source is None:
-            raise GameDefectiveError("a game drew a number outside any step")
-        return self.source.below(bound, purpose)
-
-
-class Conversation:
-    """A game in progress: what it asks next, or its outcome."""
-
-    def __init__(self, game: Game, wager: Wager) -> None:
-        self.game = game
-        self.decision: Decision | None = None
-        self.outcome: Outcome | None = None
-        self._feed = _Feed()
-        self._generator: Generator[Decision, Choice, Outcome] = game.play(wager, self._feed)
-
-    def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take one step: the first without a choice, each further one with the answer to the decision."""
-        self._feed.source = draw
-        try:
-            if choice is None:
-                self.decision = next(self._generator)
-            else:
-                self.decision = self._generator.send(choice)
-        except StopIteration as stop:
-            self.decision, self.outcome = None, stop.value
-        finally:
-            self._feed.source = None
+from paytables import (
+    Choice,
+    Outcome,
+    PaytableError,
+    Wager,
+    double_up_stakes,
+)
+from rng import OutOfService, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -75,13 +51,32 @@ def bet_is_covered(cabinet: Cabinet, _: Occurrence) -> bool:
     )
 
 
-def chance_is_ready(cabinet: Cabinet, _: Occurrence) -> bool:
+def chance_is_ready(cabinet: Cabinet, _: Occurrence | None = None) -> bool:
     """The generator is in service."""
     return cabinet.chance is not None and cabinet.recall(Key.OUT_OF_SERVICE) is None
 
 
+def choice_may_be_taken(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The generator is in service, or the choice needs no number: what is won already can be collected."""
+    value = occurrence.values.get("value")
+    return chance_is_ready(cabinet) or any(value == option for option, _ in _without_chance(cabinet))
+
+
+def has_won_already(cabinet: Cabinet) -> bool:
+    """Some answer to the open question ends the game with a win, and needs no number for it."""
+    outcomes = [outcome for _, outcome in _without_chance(cabinet) if outcome is not None]
+    return any(end.win_credits or end.progressives or end.merchandise for end in outcomes)
+
+
+def _without_chance(cabinet: Cabinet) -> list[tuple[Any, Outcome | None]]:
+    game = open_game(cabinet)
+    with suppress(*NO_REPLAY):
+        return [] if game is None else without_chance(definition_of(cabinet, game["game"]), game)
+    return []
+
+
 def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
-    """The game offers this bet, within the profile's limit."""
+    """The game offers this bet, and it is neither under the least nor over the most of the place."""
     return _wager(cabinet, occurrence.values.get("value"), occurrence.values.get("options") or {}) is not None
 
 
@@ -99,7 +94,7 @@ def denomination_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 def choice_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """The open decision has this option."""
-    conversation: Conversation | None = cabinet.conversation
+    conversation: Conversation | Recorded | None = cabinet.conversation
     decision = conversation.decision if conversation is not None else None
     return decision is not None and occurrence.values.get("value") in decision.options
 
@@ -113,11 +108,13 @@ def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The win is the profile's large win or more, or holds a level or a prize that needs a person's hand."""
+    """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
     game = _the_game(cabinet)
-    won_cents = _win_cents(game) + progressives.award_cents(cabinet, game)
+    won_cents = win_cents(game) + progressives.award_cents(cabinet, game)
+    tax_cents = cabinet.profile.by_hand.tax_cents
     return (
         won_cents >= cabinet.profile.pay_out.large_win_cents
+        or (tax_cents is not None and won_cents >= tax_cents)
         or progressives.need_a_hand(cabinet, game)
         or bool(merchandise.won(cabinet, game))
     )
@@ -129,7 +126,8 @@ def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wa
     game = cabinet.games.get(selection.game_id)
     if game is None or not isinstance(credits_, int) or isinstance(credits_, bool) or credits_ <= 0:
         return None
-    if credits_ * selection.denomination_cents > cabinet.profile.play.bet_limit_cents:
+    rules = cabinet.profile.play
+    if not rules.bet_minimum_cents <= credits_ * selection.denomination_cents <= rules.bet_limit_cents:
         return None
     try:
         wager = game.wager(credits_, **options)
@@ -150,10 +148,11 @@ def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Turn to another game, at its smallest denomination and bet."""
     game_id = str(occurrence.values["value"])
+    denomination_cents = cabinet.denominations_cents[game_id][0]
     cabinet.select(
         game_id=game_id,
-        denomination_cents=cabinet.denominations_cents[game_id][0],
-        bet_credits=min(cabinet.games[game_id].bet_options),
+        denomination_cents=denomination_cents,
+        bet_credits=cabinet.least_bet(game_id, denomination_cents),
         options={},
     )
 
@@ -182,7 +181,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         "language": selection.language,
         "credit_before_cents": cabinet.credit_cents,
         "steps": [{"choice": None, "draws": draws}],
-        "outcome": _outcome_json(conversation),
+        "outcome": outcome_json(conversation),
         **(dealings.story if dealings.pools else {}),
     }
     wagered = cabinet.take(selection.bet_cents, "house:wager")
@@ -194,6 +193,7 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
         counts={"games_played": 1},
         state={
             Key.GAME: {"play_id": play_id},
+            **keeping(cabinet, rules),
             **progressives.state_of(cabinet, game, dealings),
             **protection.counted(cabinet, wagered_cents=selection.bet_cents),
         },
@@ -210,7 +210,7 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
     dealings = progressives.go_on(cabinet, game)
     draws = _advance(cabinet, cabinet.conversation, choice, dealings)
     taken = {"choice": choice, "draws": draws}
-    outcome = _outcome_json(cabinet.conversation)
+    outcome = outcome_json(cabinet.conversation)
     hits = {"hits": dealings.hits} if dealings.hits else {}
     cabinet.record(
         "game.choice",
@@ -229,10 +229,11 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def end_game(cabinet: Cabinet, _: Occurrence) -> None:
     """Journal the win into the player's own credits, whatever was wagered, and close the game."""
     game = _the_game(cabinet)
-    win_cents = _win_cents(game)
+    won_cents = win_cents(game)
     progressives.register(cabinet, game, "credit")
     credit = cabinet.credit(CreditKind.CASHABLE)
-    won = (Transfer("house:win", credit, win_cents),) if win_cents else ()
+    source = "house:double_up_win" if _post_double_up(cabinet, game) else "house:win"
+    won = (Transfer(source, credit, won_cents),) if won_cents else ()
     transfers = (*won, *progressives.payment(cabinet, game, credit))
     cabinet.record(
         "game.end",
@@ -241,7 +242,7 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
         dims=dims(game),
         counts={"games_won" if transfers else "games_lost": 1},
         state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
-        story={"play_id": game["play_id"], "win_cents": win_cents},
+        story={"play_id": game["play_id"], "win_cents": won_cents},
     )
     cabinet.conversation = None
 
@@ -249,11 +250,12 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
 def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = _the_game(cabinet)
-    win_cents = _win_cents(game)
+    won_cents = win_cents(game)
     prizes = merchandise.won(cabinet, game)
     progressives.register(cabinet, game, "hand")
+    _post_double_up(cabinet, game)
     merchandise.register(cabinet, game, prizes)
-    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents),) if win_cents else ()
+    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     levels = progressives.payment(cabinet, game, "out:handpay_progressive")
     reservation = f"{game['play_id']}.end"
     kind = "progressive" if levels else "merchandise" if prizes else "jackpot"
@@ -277,9 +279,36 @@ def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
                 **progressives.slip_of(cabinet, game),
             },
         },
-        story={"play_id": game["play_id"], "win_cents": win_cents, **in_kind},
+        story={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
     )
     cabinet.conversation = None
+
+
+def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Post what a game won and put at stake again, once; say whether it did (D-08).
+
+    What the last round left is the game's win, paid as any other: so this moves no credit for good.
+    """
+    cents = int(game["denomination_cents"])
+    stakes_cents = [stake * cents for stake in double_up_stakes(game["outcome"])]
+    entry_id = f"{game['play_id']}.double_up"
+    if stakes_cents and cabinet.journal.get(entry_id) is None:  # else a cut came before the game's end
+        credit = cabinet.credit(CreditKind.CASHABLE)
+        moves: list[Transfer] = []
+        for number, stake_cents in enumerate(stakes_cents):
+            won = "house:double_up_win" if number else "house:win"
+            moves += [
+                Transfer(won, credit, stake_cents),
+                Transfer(credit, "house:double_up_bet", stake_cents),
+            ]
+        cabinet.record(
+            "game.double_up",
+            transaction_id=entry_id,
+            transfers=tuple(moves),
+            dims=dims(game),
+            story={"play_id": game["play_id"], "stakes_cents": stakes_cents},
+        )
+    return bool(stakes_cents)
 
 
 def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
@@ -294,39 +323,57 @@ def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -
 
 # ---------------------------------------------------------------------------------------------- recovery
 def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
-    """Rebuild the open game from its recorded draws and choices, check it, and show it again.
+    """Take the open game up from its record, and show it again. It is never drawn again.
 
-    A game that does not come out as recorded is defective: the machine tilts, and the profile says what
-    becomes of the stake. It is never drawn again.
+    A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
+    draws do not give the recorded outcome any more, that is recorded beside it, for a person to look into. A
+    game not decided yet goes on by the definition it began with. One that cannot is defective: the machine
+    tilts until it can, or until persons rule on it.
     """
     try:
         game = _the_game(cabinet)
-        if not progressives.are_known(cabinet, game):
-            raise GameDefectiveError(f"{game['play_id']}: it plays for a level this machine no longer has")
-        cabinet.conversation = replay(cabinet.games, game)
-    except (LocalError, PaytableError, ValueError, KeyError) as error:
+        cabinet.conversation = _taken_up(cabinet, game)
+    except NO_REPLAY as error:
         queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
     _show(cabinet, resumed=True)
 
 
-def replay(games: Mapping[str, Game], open_game: dict[str, Any]) -> Conversation:
-    """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
-    named = open_game["game"]
-    game = games.get(named["id"])
-    if game is None or game.digest != named["digest"]:
-        raise GameDefectiveError(
-            f"{open_game['play_id']}: this machine has no game {named['id']} {named['version']} "
-            f"with digest {named['digest'][:12]}"
+def _taken_up(cabinet: Cabinet, game: dict[str, Any]) -> "Conversation | Recorded":
+    try:
+        return replay(definition_of(cabinet, game["game"]), game)
+    except NO_REPLAY as error:
+        if game["outcome"] is None:
+            raise
+        merchandise.won(cabinet, game)  # what a prize in kind is worth, the definition alone says
+        _note_difference(cabinet, game, error)
+        return Recorded()
+
+
+def _note_difference(cabinet: Cabinet, game: dict[str, Any], error: Exception) -> None:
+    """Record once that a decided game does not replay; it is paid as recorded."""
+    entry_id = f"{game['play_id']}.differs"
+    if cabinet.journal.get(entry_id) is None:
+        cabinet.record(
+            "game.differs",
+            transaction_id=entry_id,
+            story={"play_id": game["play_id"], "why": str(error), "win_cents": win_cents(game)},
         )
-    conversation = Conversation(game, Wager.from_json(open_game["wager"]))
-    for step in open_game["steps"]:
-        recorded = ReplayDraw(step["draws"])
-        conversation.advance(recorded, None if step["choice"] is None else Choice(step["choice"]))
-        recorded.finish()
-    if _outcome_json(conversation) != open_game["outcome"]:
-        raise GameDefectiveError(f"{open_game['play_id']}: its recorded draws give another outcome")
-    return conversation
+    cabinet.notice = Notice(code="game_differs", severity="alarm")
+
+
+class _NoNumbers:
+    """The step of a generator that has failed: a choice that needs no number can still be taken."""
+
+    draws: tuple[()] = ()
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
+
+
+def _next_step(cabinet: Cabinet) -> AbstractContextManager[Any]:
+    ready = chance_is_ready(cabinet)
+    return cabinet.chance.step() if ready and cabinet.chance is not None else nullcontext(_NoNumbers())
 
 
 def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings: Round) -> list[Any]:
@@ -335,11 +382,8 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
     The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
     hit is locked in the step that decides it. Returns the game's own draws.
     """
-    if cabinet.chance is None:
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": "no generator"}))
-    step: Step
     try:
-        with cabinet.chance.step() as step:
+        with _next_step(cabinet) as step:
             conversation.advance(step, None if choice is None else Choice(choice))
             draws = [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
             if choice is None:
@@ -355,7 +399,7 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
 def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """What the screen must be told of the open game: its outcome, or the question it waits on."""
     game = open_game(cabinet)
-    conversation: Conversation | None = cabinet.conversation
+    conversation: Conversation | Recorded | None = cabinet.conversation
     if game is None or (conversation is None and cabinet.recall(Key.AWAITING) is None):
         return None
     outcome = game["outcome"]
@@ -365,7 +409,7 @@ def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Deci
             game_id=game["game"]["id"],
             bet_credits=game["bet_credits"],
             win_credits=outcome["win_credits"],
-            win_cents=_win_cents(game) + progressives.award_cents(cabinet, game),
+            win_cents=win_cents(game) + progressives.award_cents(cabinet, game),
             progressives=progressives.wins(cabinet, game),
             prizes=merchandise.views(merchandise.won(cabinet, game)),
             display=outcome["display"],
@@ -395,11 +439,8 @@ def _the_game(cabinet: Cabinet) -> dict[str, Any]:
     return game
 
 
-def _outcome_json(conversation: Conversation) -> Any:
-    return None if conversation.outcome is None else conversation.outcome.to_json()
-
-
-def _win_cents(open_game: dict[str, Any]) -> int:
+def win_cents(open_game: dict[str, Any]) -> int:
+    """What a decided game has won, levels and prizes in kind apart, minor units."""
     return int(open_game["outcome"]["win_credits"]) * int(open_game["denomination_cents"])
 
 
@@ -416,6 +457,7 @@ def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     bet_is_covered,
     chance_is_ready,
+    choice_may_be_taken,
     bet_is_offered,
     game_is_offered,
     denomination_is_offered,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from egm.cabinet.ledgers import Ledgers
 from egm.config import CabinetFile, StateFolder
+from egm.devices.bench_line import open_bench_line
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.cctalk.coin import CctalkCoinDriver
@@ -98,7 +99,7 @@ def build_ports(
     opener: Opener = open_port,
     position: int = 1,
 ) -> Ports:
-    """Make the drivers of a position's devices; ``opener`` opens their ports.
+    """Make the drivers of a position's devices; ``opener`` opens their ports, but the bench's own lines.
 
     Raises OperatorError for an unknown protocol or a second device of a kind.
     """
@@ -118,6 +119,7 @@ def build_ports(
         kinds[name] = entry.kind
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))
-        line = lines.setdefault(path, SerialLine(path, entry.line, opener))  # ccTalk devices may share one
+        own = open_bench_line if device.port == "bench" and opener is open_port else opener
+        line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
         places[place] = DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values))
     return Ports(drivers=tuple(places.values()), kinds=kinds, **places)

@@ -21,6 +21,7 @@ OF_THE_PLAYER: Final = frozenset(
         "hopper",
         "coins",
         "coins_gone",
+        "ruling",
         "paper",
         "handpay",
         "unclaimed",
@@ -33,6 +34,7 @@ OF_THE_PLAYER: Final = frozenset(
         "menu",
     }
 )
+_DISPUTED: Final = "disputed:"
 #: Faults of what a position has for itself; every other fault is the whole machine's (O-06).
 OWN_FAULTS: Final = frozenset(
     {"bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "game_defective"}
@@ -53,7 +55,11 @@ class Position:
 
     def key(self, key: str) -> str:
         """The name under which the journal keeps this position's ``key``."""
-        own = is_own_fault(key.removeprefix("fault:")) if key.startswith("fault:") else key in OF_THE_PLAYER
+        own = (
+            is_own_fault(key.removeprefix("fault:"))
+            if key.startswith("fault:")
+            else key in OF_THE_PLAYER or key.startswith(_DISPUTED)
+        )
         return f"{self.number}/{key}" if self.number > 1 and own else key
 
     def account(self, kind: str) -> str:

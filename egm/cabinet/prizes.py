@@ -1,6 +1,6 @@
 """The largest prize of a game, which some places limit: computed once for each definition, then remembered.
 
-It takes the whole distribution of a game's wins: seconds to minutes, and the laboratory packages. The result
+It takes a search over a game's windows: some seconds, and no laboratory package. The result
 is kept in the journal, chained and signed like everything there, under the digests of the definition and of
 the code that computed it; when either is another, it is computed anew. (Returns are computed at every start:
 see :mod:`egm.cabinet.residents`.)
@@ -13,7 +13,6 @@ from typing import Any
 
 import paytables
 from egm.cabinet.cabinet import Key
-from egm.errors import OperatorError
 from egm.verify.digest import measure
 from meters import Journal, Transaction
 from paytables import Depth, Game, analyse
@@ -23,14 +22,8 @@ Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 
 def largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-    """Compute them. Raises OperatorError where the laboratory packages are missing."""
-    try:
-        bets = analyse(game, Depth.FULL).bets
-    except ImportError as error:
-        raise OperatorError(
-            f"{game.id}: its largest prize must be known here, which takes the laboratory packages: {error}"
-        ) from None
-    return tuple((bet.max_win_credits, bet.cost_credits) for bet in bets)
+    """Compute them, in seconds."""
+    return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
 def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
@@ -46,7 +39,7 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
         known = {"code": code, "prizes": [list(each) for each in found]}
         journal.append(
             Transaction(
-                id=f"game.examined#{journal.sequence + 1}",
+                id=journal.fresh_id("game.examined"),
                 kind="game.examined",
                 state={key: known},
                 record={"game": game.id, "digest": game.digest, **known},

@@ -16,29 +16,34 @@ from egm.cabinet.attached import attach, attach_to_position
 from egm.cabinet.attachments import Attachment, Surroundings
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
 from egm.cabinet.chance import keep_carry_over, start_chance
+from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import build_ports
 from egm.cabinet.positions import Position
 from egm.cabinet.prizes import remembered
 from egm.cabinet.progressives import open_levels
-from egm.cabinet.residents import Refusal, Resident, admit
+from egm.cabinet.residents import Certifying, Refusal, Resident, admit
 from egm.cabinet.software import Verifier
 from egm.cabinet.staff.identities import IdentityRegister
 from egm.cabinet.staff.inventory import note_inventory
 from egm.cabinet.staff.options import apply_options
 from egm.cabinet.states import Event
 from egm.cabinet.station import Station, Unheard
+from egm.cabinet.ticket_ledger import is_accounted, open_store
 from egm.cabinet.tickets import open_desk, recover
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, RestartAsked
 from egm.people import Roster
+from egm.people.demonstration import refuse_demonstration
 from egm.profiles import load_profile
 from egm.progressive.pools import all_pools
+from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
-from meters import Journal, Policy
+from egm.timekeeping import timekeeper_of
+from meters import Journal, JournalDamaged, Policy
 from rng import EntropySource, RandomService, RngError
 
 _VERSION: Final = version("open-egm")
@@ -58,10 +63,12 @@ class Machine:
         opener: Opener = open_port,
         sources: Sequence[EntropySource] | None = None,
         say: Callable[[str], None] = lambda _: None,
+        alone: bool = False,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
-        ``say`` tells whoever started the machine what is wrong with what it was given.
+        ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
+        the second medium, if need be; nothing new is begun then.
         """
         self._folder = folder
         self._file = cabinet_file
@@ -69,6 +76,7 @@ class Machine:
         self._opener = opener
         self._sources = sources
         self._say = say
+        self._alone = alone
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -77,13 +85,24 @@ class Machine:
         self._attachments: tuple[Attachment, ...] = ()
 
     async def run(self) -> None:
-        """Come up, and work until cancelled."""
+        """Come up, and work until cancelled. Raises OperatorError for what was given to it, and cannot be."""
+        refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
             journal = cleanup.enter_context(self._open_journal())
+            self._folder.forget_lines()  # now that no other machine can be alive on this folder
             self._residents, self._refused = admit(
-                self._file.games, self._profile, self._file.progressives, remembered(journal)
+                self._file.games,
+                self._profile,
+                self._file.progressives,
+                remembered(journal),
+                Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
             )
-            self._assemble(journal, cleanup.enter_context(TicketStore.open(self._folder.root)))
+            self._times = timekeeper_of(journal, self._clock)
+            second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
+            store, why = open_store(journal, self._folder.root, second)
+            if store is not None:
+                cleanup.enter_context(store)
+            self._assemble(journal, store, why)
             self._verifier.at_start()
             identities = IdentityRegister.open(self._folder.root)
             cleanup.enter_context(contextlib.closing(identities))
@@ -97,6 +116,11 @@ class Machine:
                 if self._cabinet.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._cabinet.chance)
 
+    @property
+    def _is_real(self) -> bool:
+        """Whether anything of it is real: a machine whose every device is simulated is a demonstration."""
+        return bool(self._file.real_ports)
+
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
         rules = self._profile.journal
@@ -104,28 +128,38 @@ class Machine:
             self._folder.root,
             now=self._clock.now,
             second_dir=self._file.memory.second_copy,
+            may_begin=self._may_begin,
             machine_id=self._file.machine.serial,
             policy=Policy(
-                checkpoint_every=rules.checkpoint_every, increment_max_cents=rules.increment_limits_cents
+                checkpoint_every=rules.checkpoint_every,
+                increment_max_cents=rules.increment_limits_cents,
+                reserve_bytes=self._file.memory.reserve_mib << 20,
             ),
+            alone=self._alone,
         )
 
-    def _assemble(self, journal: Journal, store: TicketStore) -> None:
+    def _may_begin(self) -> None:
+        """Raise :class:`JournalDamaged` where something of an earlier journal's lies here."""
+        left = self._folder.left_by_a_journal()
+        if left:
+            raise JournalDamaged(
+                str(self._folder.root),
+                f"there is no journal, and {', '.join(left)} of one: bring it back,"
+                " or have it cleared (`egm audit inspect`, `egm audit clear`)",
+            )
+
+    def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         machine = self._file.machine
         first = self._cabinet_of(journal, Position(of=machine.positions))
-        first.desk = open_desk(
-            store,
-            first.identity,
-            self._profile,
-            self._clock,
-            lambda: self._cabinet.chance,
-            self._file.host.tickets,
-        )
+        note_clock(first)  # before anything is recorded under a time that nobody believes
+        first.desk = self._desk_of(first, store)
         self._cabinet = first
         apply_options(first)
-        note_inventory(first, self._file.inventory)
-        recover(first)
-        if store.mended:
+        certificates = {name: resident.certificate for name, resident in self._residents.items()}
+        complete = self._is_real and self._profile.inventory.complete
+        note_inventory(first, self._file.inventory, certificates, complete=complete)
+        recover(first, why)
+        if store is not None and store.mended:
             first.log("tickets.mended", {"what": str(store.mended)})
         cabinets = [first]
         for number in range(2, machine.positions + 1):
@@ -136,7 +170,7 @@ class Machine:
         self._stations = tuple(self._station_of(cabinet) for cabinet in cabinets)
         self._engine, ports = self._stations[0].engine, self._stations[0].ports
         surroundings = Surroundings(
-            self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers
+            self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
         self._attachments = attach(surroundings)
         for station in self._stations[1:]:
@@ -151,8 +185,23 @@ class Machine:
         for station in self._stations:
             station.engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
 
+    def _desk_of(self, first: Cabinet, store: TicketStore | None) -> TicketDesk | None:
+        if store is None:
+            return None
+        return open_desk(
+            store,
+            first.identity,
+            self._profile,
+            self._clock,
+            self._times,
+            lambda: self._cabinet.chance,
+            self._file.host.tickets,
+            is_accounted=partial(is_accounted, first),
+        )
+
     def _cabinet_of(self, journal: Journal, position: Position) -> Cabinet:
         machine = self._file.machine
+        second = journal.media[-1]
         return Cabinet(
             identity=Identity(machine.serial, machine.operator_number, machine.house),
             journal=journal,
@@ -163,12 +212,13 @@ class Machine:
             },
             returns={game_id: resident.least_return for game_id, resident in self._residents.items()},
             clock=self._clock,
+            times=self._times,
             chance=None,
             restart_chance=self._renew_chance,
             outbox=Unheard(),
             position=position,
             host=self._host_money(),
-            staff=Roster(self._folder.staff),
+            staff=Roster(self._folder.staff, spare=second / self._folder.staff.name),
             pools=all_pools(resident.pools for resident in self._residents.values()),
         )
 

@@ -5,10 +5,11 @@ keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, thr
 state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from egm.cabinet import unproved
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.games import open_game
 from egm.cabinet.level_views import played, shown
@@ -18,7 +19,7 @@ from egm.progressive import posting
 from egm.progressive.display import Status
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, Pool
-from egm.progressive.round import LinkMark, Memory, Round
+from egm.progressive.round import FormerPool, LinkMark, Memory, Round
 from meters import Transfer
 from paytables import Game, Wager
 
@@ -87,26 +88,46 @@ def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
     for pool in played:
         if pool.own:
             posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
-    return _round(cabinet, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
+    return _round(cabinet, {}, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
 
 
 def go_on(cabinet: Cabinet, game: dict[str, Any]) -> Round:
     """The dealings of the next step of a game already fed."""
-    pools = {level: cabinet.pools.by_id[pool] for level, pool in game.get("pools", {}).items()}
+    pools = {level: _pool(cabinet, game, pool) for level, pool in game.get("pools", {}).items()}
     wager_cents = game["bet_credits"] * game["denomination_cents"]
-    return _round(cabinet, pools, wager_cents, f"{game['play_id']}.{len(game['steps'])}")
+    return _round(cabinet, game, pools, wager_cents, f"{game['play_id']}.{len(game['steps'])}")
 
 
-def are_known(cabinet: Cabinet, game: dict[str, Any]) -> bool:
-    """Whether this machine still has every level an open game plays for."""
-    return all(pool in cabinet.pools.by_id for pool in game.get("pools", {}).values())
+def _pool(cabinet: Cabinet, game: dict[str, Any], pool: str) -> Pool | FormerPool:
+    """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
+    known = cabinet.pools.by_id.get(pool)
+    if known is not None:
+        return known
+    share = next((share for share in game["fed"] if share["pool"] == pool), None)
+    if share is None:
+        return FormerPool(id=pool, keeper=Keeper.BROADCAST)
+    return FormerPool(id=pool, keeper=Keeper.CONTROLLER if "sequence" in share else Keeper.MACHINE)
 
 
-def _round(cabinet: Cabinet, pools: dict[str, Pool], wager_cents: int, step: str) -> Round:
+def _shown_cents(cabinet: Cabinet, game: dict[str, Any], pool: str) -> int:
+    """What a level shows to an open game; where it is not heard since, what it showed before."""
+    known = cabinet.pools.by_id.get(pool)
+    now_cents = 0 if known is None else shown(cabinet, known).amount_cents
+    before = game.get("broadcast_cents", {})
+    return now_cents or (before[pool] if pool in before else mark(cabinet, pool).shown_cents)
+
+
+def _round(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    pools: Mapping[str, Pool | FormerPool],
+    wager_cents: int,
+    step: str,
+) -> Round:
     memory = Memory(
         level=lambda pool: _level(cabinet, pool),
         mark=lambda pool: mark(cabinet, pool),
-        shown_cents=lambda pool: shown(cabinet, cabinet.pools.by_id[pool]).amount_cents,
+        shown_cents=lambda pool: _shown_cents(cabinet, game, pool),
     )
     return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(cabinet)}.{step}")
 
@@ -353,6 +374,11 @@ def record_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
     key = f"{Key.CLAIM}{claim}"
     kept: Any = cabinet.journal.state(key)
     if kept is not None and kept["amount_cents"] is None:
+        why = unproved.doubt_award(cabinet, kept, amount_cents)
+        if why:
+            told = {"pool": kept["pool"], "play_id": kept["play_id"], "amount_cents": amount_cents}
+            unproved.hold(cabinet, claim, why, told)
+            return
         cabinet.record(
             "progressive.award",
             transaction_id=f"{claim}.award",

@@ -2,8 +2,10 @@
 
 A *session* runs from the first wager until credits have been zero for the profile's time. What it cost is
 counted in the very transactions of its games, so it is exact after a restart; its time is the time of day,
-which goes on while the power is off. Reminders come between games only, and nothing here touches a draw
-(N-09). Where a profile keeps no count of sessions, none is kept.
+which goes on while the power is off, and where the clock is not believed the time that has run
+(:mod:`egm.timekeeping`): a clock that is set neither ends a pause nor reaches a limit.
+Reminders come between games only, and nothing here touches a draw (N-09). Where a profile keeps no count of
+sessions, none is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,13 +38,13 @@ def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> 
 
 
 def _fresh(cabinet: Cabinet) -> dict[str, Any]:
-    since = cabinet.clock.now().isoformat(timespec="seconds")
+    since = cabinet.times.now().isoformat(timespec="seconds")
     return {"since": since, "wagered_cents": 0, "won_cents": 0, "time_reminders": 0, "spend_reminders": 0}
 
 
 def _minutes(cabinet: Cabinet, session: dict[str, Any]) -> int:
     """Whole minutes since the session began; a clock set back counts as none."""
-    played = cabinet.clock.now() - datetime.fromisoformat(session["since"])
+    played = cabinet.times.now() - datetime.fromisoformat(session["since"])
     return max(0, int(played / timedelta(minutes=1)))
 
 
@@ -137,7 +139,7 @@ def pause_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
     return (
         reminder is not None
         and bool(reminder["until"])
-        and cabinet.clock.now() >= datetime.fromisoformat(reminder["until"])
+        and cabinet.times.now() >= datetime.fromisoformat(reminder["until"])
     )
 
 
@@ -170,7 +172,7 @@ def remind(cabinet: Cabinet, _: Occurrence) -> None:
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
     rules, until = cabinet.profile.protection, ""
     if kind in _LIMITS and rules.pause_minutes:
-        over = cabinet.clock.now() + timedelta(minutes=rules.pause_minutes)
+        over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own = cabinet.recall(Key.LIMITS) or {}

@@ -1,7 +1,8 @@
 """The games that live on this cabinet: loaded, analysed, and admitted only above the jurisdiction's floor.
 
 The return is computed here from the very definition that is about to be played, every time the machine
-starts: no certificate can go stale, because none is trusted.
+starts. Where the place wants a certificate, one is wanted besides: of this digest, for this place, with this
+return; no certificate can go stale, for none stands in for the computation.
 """
 
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from egm.link.messages import LongOdds
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
+from egm.verify.certificate import Certificate
 from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
 
@@ -32,6 +34,7 @@ class Resident:
     least_return: Fraction
     pools: Pools
     long_odds: tuple[LongOdds, ...] = ()
+    certificate: Certificate | None = None
 
     @property
     def return_percent(self) -> str:
@@ -39,6 +42,30 @@ class Resident:
         hundredths = self.least_return * 10_000
         whole = hundredths.numerator // hundredths.denominator
         return f"{whole // 100}.{whole % 100:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Certifying:
+    """Whose certificates count (a public key in hex, or empty), and whether every game must have one."""
+
+    key: str = ""
+    required: bool = False
+
+    def certificate(
+        self, slot: GameSlot, game: Game, profile: Profile, least: Fraction
+    ) -> Certificate | None:
+        """The game's certificate, held against it. Raises OperatorError where it is missing or of another."""
+        if slot.certificate is None:
+            if self.required:
+                raise OperatorError(
+                    f"{game.id}: has no certificate, and the profile {profile.id} wants one of every game"
+                )
+            return None
+        if not self.key:
+            raise OperatorError(f"{game.id}: has a certificate, and machine.certifier names no key")
+        found = Certificate.read(slot.certificate, self.key)
+        found.hold(game.id, game.digest, profile.id, least)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +81,18 @@ def admit(
     profile: Profile,
     levels: tuple[LevelSlot, ...] = (),
     prizes: Prizes = largest_prizes,
+    certifying: Certifying = Certifying(),
 ) -> tuple[Mapping[str, Resident], tuple[Refusal, ...]]:
     """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
 
     ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
-    prize of a game, where the profile limits prizes.
+    prize of a game, where the profile limits prizes. ``certifying``: whose certificates count.
     """
     admitted: dict[str, Resident] = {}
     refused: list[Refusal] = []
     for slot in slots:
         try:
-            resident = _examine(slot, profile, levels, prizes)
+            resident = _examine(slot, profile, levels, prizes, certifying)
         except (PaytableError, OperatorError) as error:
             refused.append(Refusal(slot.game, str(error)))
             continue
@@ -75,7 +103,13 @@ def admit(
     return admitted, tuple(refused)
 
 
-def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], prizes: Prizes) -> Resident:
+def _examine(
+    slot: GameSlot,
+    profile: Profile,
+    levels: tuple[LevelSlot, ...],
+    prizes: Prizes,
+    certifying: Certifying,
+) -> Resident:
     game = load_game(slot.game)
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
@@ -94,6 +128,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
             f"{game.id}: returns {float(least):.4%} at bet {name}; "
             f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
         )
+    certificate = certifying.certificate(slot, game, profile, least)
     _chance_decides(game, analysis, profile)
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
@@ -101,7 +136,7 @@ def _examine(slot: GameSlot, profile: Profile, levels: tuple[LevelSlot, ...], pr
     kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not kept:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
-    return Resident(game, kept, least, pools, long_odds(bets, profile.awards))
+    return Resident(game, kept, least, pools, long_odds(bets, profile.awards), certificate)
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
@@ -173,7 +208,10 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
 def _largest_win(
     game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
 ) -> int:
-    """The most one game can win at this denomination, within the bet limit, in minor units."""
+    """The most one game can win at this denomination, within the bet limit, in minor units.
+
+    What a double-up may make of it is part of it: a game that could come to more is not offered.
+    """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     largest = 0
     for win_credits, cost_credits in prizes:
@@ -181,5 +219,5 @@ def _largest_win(
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
             )
-        largest = max(largest, win_credits * max(affordable // cost_credits, 1) * denomination_cents)
-    return largest
+        largest = max(largest, win_credits * max(affordable // cost_credits, 1))
+    return game.after_double_up(largest) * denomination_cents

@@ -44,7 +44,10 @@ class Verifier:
             if kept is not None:
                 self._installed(kept, None)
             return
-        findings = examine(pinned.manifest, pinned.key, own_files(self._file))
+        cabinet = self._cabinet
+        read = (cabinet.profile.file, *(game.source for game in cabinet.games.values()))
+        opened = [source for source in read if source is not None]
+        findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
         if findings.right:
             self._installed(kept, findings)
         self._conclude(findings, "start")

@@ -15,7 +15,19 @@ from typing import Final
 
 from egm.cabinet.events import Event, Next, State
 
-__all__ = ["OWN", "TABLE", "WISHES", "Event", "Next", "Row", "State", "rows", "standing"]
+__all__ = [
+    "FACTS",
+    "OWN",
+    "SAID_AGAIN",
+    "TABLE",
+    "WISHES",
+    "Event",
+    "Next",
+    "Row",
+    "State",
+    "rows",
+    "standing",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +45,12 @@ class Row:
 _AWAKE: Final = tuple(state for state in State if state is not State.BOOT)
 
 FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
-    (Event.BILL_STACKED, ("credit_bill",), Next.SAME),
+    (Event.BILL_STACKED, ("credit_bill",), Next.STANDING),
     (Event.BILL_NOT_STACKED, ("void_bill",), Next.SAME),
-    (Event.COINS_IN, ("credit_coins",), Next.SAME),
+    (Event.BILL_LOST, ("dispute_bill",), Next.STANDING),
+    (Event.AMOUNT_DISPUTED, ("dispute_amount",), Next.STANDING),
+    (Event.COINS_IN, ("credit_coins",), Next.STANDING),
+    (Event.COINS_STRAYED, ("record_stray_coins",), Next.STANDING),
     (Event.TICKET_PRINTED, ("settle_ticket",), Next.STANDING),
     (Event.TICKET_FAILED, ("give_ticket_up",), Next.STANDING),
     (Event.COINS_PAID, ("settle_coins",), Next.STANDING),
@@ -46,7 +61,7 @@ FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.FAULT_RAISED, ("record_fault",), Next.STANDING),
     (Event.FAULT_CLEARED, ("record_fault_cleared",), Next.STANDING),
     (Event.CHANCE_FAILED, ("take_out_of_service",), Next.STANDING),
-    (Event.AWARD_LOCKED, ("record_award", "tell_award"), Next.SAME),
+    (Event.AWARD_LOCKED, ("record_award", "tell_award"), Next.STANDING),
     (Event.CLAIM_CLOSED, ("close_claim",), Next.SAME),
     (Event.MYSTERY_WON, ("record_mystery",), Next.STANDING),
     (Event.LEVELS_MOVED, ("show_levels",), Next.SAME),
@@ -54,6 +69,7 @@ FACTS: Final[tuple[tuple[Event, tuple[str, ...], Next], ...]] = (
     (Event.ENABLED, ("record_enabled",), Next.STANDING),
     (Event.CONTROL, ("record_control",), Next.SAME),
     (Event.KEY_MOVED, ("record_key",), Next.SAME),
+    (Event.INTERVENTION_SEEN, ("record_intervention_seen",), Next.SAME),
     (Event.MENU_CLOSED, ("close_menu",), Next.STANDING),
 )
 
@@ -83,6 +99,9 @@ _SERVICEABLE: Final = (
 #: Where a form may arrive: the menu is a state of its own, unless something more pressing holds.
 _FILLING_IN: Final = (State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT)
 
+#: Where persons rule on what a controller said: also while the game waits for it.
+_RULING: Final = (*_FILLING_IN, State.AWAITING_AWARD)
+
 #: What a device reports of a test: known by the test's own ids, and kept from every meter.
 _TESTED: Final = (
     (Event.BILL_ESCROWED, "acceptor_is_tested", "return_test_paper"),
@@ -92,6 +111,8 @@ _TESTED: Final = (
     (Event.TICKET_PRINTED, "ticket_is_a_test", "record_test_ticket"),
     (Event.TICKET_FAILED, "ticket_is_a_test", "record_test_ticket_failed"),
     (Event.COINS_PAID, "payout_is_a_test", "record_test_coins"),
+    (Event.TICKET_PRINTED, "ticket_is_a_slip", "record_slip"),
+    (Event.TICKET_FAILED, "ticket_is_a_slip", "record_slip_failed"),
 )
 _OPENED, _CLOSED = Event.INTERVENTION_OPENED, Event.INTERVENTION_CLOSED
 #: What the staff does at the machine itself.
@@ -109,6 +130,11 @@ _WORK: Final = (
     ),
     (Event.RESTART, ("authorised",), "start_again"),
     (Event.FAULTS_SETTLED, ("authorised", "technician_is_needed"), "settle_faults"),
+    (
+        Event.CLOCK_CONFIRMED,
+        ("authorised", "clock_is_doubted", "date_is_the_clocks"),
+        "confirm_clock",
+    ),
     (Event.VERIFY, ("authorised", "software_is_signed"), "verify_software"),
     (
         Event.COUNTERS_EXCHANGED,
@@ -118,6 +144,10 @@ _WORK: Final = (
     (Event.NUMBER_UNLOCKED, ("authorised", "number_is_locked"), "unlock_number"),
     (_OPENED, ("authorised", "no_intervention_is_open"), "open_intervention"),
     (_CLOSED, ("authorised", "intervention_is_open", "every_door_is_closed"), "close_intervention"),
+    (Event.HOPPER_FILLED, ("authorised", "fill_is_whole"), "fill_hopper"),
+    (Event.BOX_COUNTED, ("authorised", "box_is_to_be_counted"), "count_box"),
+    (Event.BASE_WITHDRAWN, ("authorised", "somebody_is_at_work", "base_is_in_place"), "withdraw_base"),
+    (Event.BASE_RETURNED, ("authorised", "somebody_is_at_work", "base_is_withdrawn"), "return_base"),
 )
 
 OWN: Final[tuple[Row, ...]] = (
@@ -177,7 +207,13 @@ OWN: Final[tuple[Row, ...]] = (
     ),
     Row(State.IDLE, Event.PROMOTION_EXPIRED, ("restricted_has_expired",), ("expire_restricted",), Next.SAME),
     # ------------------------------------------------------------------ a game, already decided, being shown
-    Row(State.PLAYING, Event.CHOOSE, ("choice_is_offered", "chance_is_ready"), ("continue_game",), Next.SAME),
+    Row(
+        State.PLAYING,
+        Event.CHOOSE,
+        ("choice_is_offered", "choice_may_be_taken"),
+        ("continue_game",),
+        Next.SAME,
+    ),
     *(
         row
         for state in (State.PLAYING, State.AWAITING_AWARD)
@@ -271,20 +307,37 @@ OWN: Final[tuple[Row, ...]] = (
     *(
         Row(state, event, ("authorised", guard), (effect,), Next.STANDING)
         for states, event, guard, effect in (
-            ((State.HANDPAY,), Event.ORPHAN_HANDPAY, "handpay_waits", "take_orphan_handpay"),
             ((State.HANDPAY,), Event.FORFEIT_PRIZE, "prize_is_forfeit", "forfeit_prize"),
             ((State.HANDPAY,), Event.EXCHANGE_PRIZE, "prize_may_be_cash", "exchange_prizes"),
-            ((State.SERVICE_MENU,), Event.ORPHAN_CREDITS, "credits_are_unclaimed", "take_orphan_credits"),
             ((State.SERVICE_MENU,), Event.FORFEIT_CREDITS, "credits_are_forfeit", "forfeit_credits"),
-            ((State.SERVICE_MENU,), Event.REFUND_GAME, "game_cannot_end", "refund_game"),
+            (_FILLING_IN, Event.REFUND_GAME, "game_cannot_end", "refund_game"),
             (_FILLING_IN, Event.FORFEIT_GAME, "game_is_forfeit", "forfeit_game"),
             (_FILLING_IN, Event.COMPLEMENT, "complement_is_sound", "pay_complement"),
-            (_FILLING_IN, Event.ORPHAN_TICKET, "found_ticket_is_named", "take_orphan_ticket"),
+            (_FILLING_IN, Event.DISPUTED_AMOUNT, "ruling_is_sound", "rule_disputed_amount"),
             (_FILLING_IN, Event.DISPUTE_DECIDED, "note_is_whole", "record_note"),
             (_FILLING_IN, Event.EXCLUSION_NOTED, "note_is_whole", "record_note"),
             (_FILLING_IN, Event.INCIDENT_JUDGED, "note_is_whole", "record_note"),
         )
         for state in states
+    ),
+    *(
+        Row(state, event, ("authorised", guard, "place_is_said"), (effect,), Next.STANDING)
+        for states, event, guard, effect in (
+            ((State.HANDPAY,), Event.ORPHAN_HANDPAY, "handpay_waits", "take_orphan_handpay"),
+            ((State.SERVICE_MENU,), Event.ORPHAN_CREDITS, "credits_are_unclaimed", "take_orphan_credits"),
+            (_FILLING_IN, Event.ORPHAN_TICKET, "found_ticket_is_named", "take_orphan_ticket"),
+        )
+        for state in states
+    ),
+    *(
+        Row(
+            state,
+            Event.PRIZE_RULED,
+            ("authorised", "prize_is_held", "ruling_is_whole"),
+            ("rule_on_prize",),
+            Next.STANDING,
+        )
+        for state in _RULING
     ),
     *(
         Row(state, Event.MACHINE_CHECKED, ("authorised",), ("record_machine_check",), Next.SAME)
@@ -301,15 +354,21 @@ OWN: Final[tuple[Row, ...]] = (
         )
     ),
     # ------------------------------------------------------------------ a game waits for a failed generator
-    Row(State.PLAYING, Event.MENU, ("game_cannot_end", "menu_may_open"), ("open_menu",), Next.STANDING),
+    Row(State.PLAYING, Event.MENU, ("game_waits_for_chance", "menu_may_open"), ("open_menu",), Next.STANDING),
     Row(
         State.PLAYING,
         Event.KEY_TURNED,
-        ("game_cannot_end", "key_is_enough"),
+        ("game_waits_for_chance", "key_is_enough"),
         ("restart_generator",),
         Next.STANDING,
     ),
-    Row(State.PLAYING, Event.KEY_TURNED, ("game_cannot_end", "nobody_is_asked"), ("ask_who",), Next.STANDING),
+    Row(
+        State.PLAYING,
+        Event.KEY_TURNED,
+        ("game_waits_for_chance", "nobody_is_asked"),
+        ("ask_who",),
+        Next.STANDING,
+    ),
     # ------------------------------------------------------------------ a bill that comes at a wrong moment
     *(
         Row(state, Event.BILL_ESCROWED, (), ("return_bill",), Next.SAME)
@@ -350,8 +409,8 @@ TABLE: Final[tuple[Row, ...]] = OWN + tuple(
     for state in _AWAKE
 )
 
-#: Wishes of a person: refused out loud. Everything else that has no row is recorded as unexpected.
-WISHES: Final = frozenset(
+#: What a person wishes at the screen, the buttons or the keys.
+_AT_THE_MACHINE: Final = frozenset(
     {
         Event.PLAY,
         Event.CHOOSE,
@@ -363,32 +422,26 @@ WISHES: Final = frozenset(
         Event.SERVICE,
         Event.ACKNOWLEDGE,
         Event.LIMIT,
+        Event.RESIDUAL,
         Event.KEY_TURNED,
         Event.MENU,
         Event.TEST,
-        Event.OPTIONS,
-        Event.MOVE_LEVEL,
-        Event.RESTART,
-        Event.FAULTS_SETTLED,
-        Event.VERIFY,
-        Event.COUNTERS_EXCHANGED,
-        Event.NUMBER_UNLOCKED,
-        Event.INTERVENTION_OPENED,
-        Event.INTERVENTION_CLOSED,
-        Event.HANDPAY_FORM,
-        Event.MACHINE_CHECKED,
-        Event.COMPLEMENT,
-        Event.ORPHAN_CREDITS,
-        Event.ORPHAN_HANDPAY,
-        Event.ORPHAN_TICKET,
-        Event.FORFEIT_GAME,
-        Event.FORFEIT_PRIZE,
-        Event.FORFEIT_CREDITS,
-        Event.REFUND_GAME,
-        Event.RESIDUAL,
-        Event.DISPUTE_DECIDED,
-        Event.EXCLUSION_NOTED,
-        Event.INCIDENT_JUDGED,
+    }
+)
+#: Wishes of a person: refused out loud. So is every form, which is what ``authorised`` guards. Anything else
+#: that no row takes is recorded as unexpected, but for what is due or said again and again.
+WISHES: Final = _AT_THE_MACHINE | {row.event for row in TABLE if "authorised" in row.guards}
+
+
+#: What a clock or a screen says as often as it likes, and what means nothing once its moment is over.
+SAID_AGAIN: Final = frozenset(
+    {
+        Event.SHOWN,
+        Event.ANSWER,
+        Event.REMINDER_DUE,
+        Event.PAUSE_OVER,
+        Event.SESSION_OVER,
+        Event.PROMOTION_EXPIRED,
     }
 )
 

@@ -11,17 +11,19 @@ from typing import Any, Final
 
 from egm.cabinet import play
 from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.definitions import GameDefectiveError, definition_of
 from egm.cabinet.engine import Engine
+from egm.cabinet.games import open_game
 from egm.cabinet.ports import Ports
 from egm.cabinet.positions import is_own_fault
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
-from egm.cabinet.value_in import bills_wanted, coins_wanted, tickets_wanted
-from egm.cabinet.view import game_view, snapshot
+from egm.cabinet.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
+from egm.cabinet.view import game_view, guest_view, snapshot
 from egm.cabinet.wiring import bell, lamps, occurrences, tested, tower, wish
 from egm.config import StateFolder
 from egm.devices.interface import DeviceEvent, FaultCode
-from egm.link.messages import Decision, Hello, Intent, Message, Play, Snapshot
+from egm.link.messages import Decision, GameView, Hello, Intent, Message, Play, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
 
@@ -61,6 +63,7 @@ class Station:
         self._told = told
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
+        self._guest: GameView | None = None
         self._show_began_ns = 0
         number = cabinet.position.number
         self.server = ScreenServer(
@@ -141,8 +144,28 @@ class Station:
             game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
             for game_id in self.cabinet.games
         )
-        open_game = play.message(self.cabinet, resumed=True)
-        return (Hello(games=games), self.snapshot(), *([] if open_game is None else [open_game]))
+        self._guest = self._open_guest()
+        told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
+        message = play.message(self.cabinet, resumed=True)
+        return (
+            Hello(games=tuple(told.values())),
+            self.snapshot(),
+            *([] if message is None else [message]),
+        )
+
+    def _open_guest(self) -> GameView | None:
+        """The open game where it is not one of those offered."""
+        game = open_game(self.cabinet)
+        if game is None:
+            return None
+        try:
+            rules = definition_of(self.cabinet, game["game"])
+        except GameDefectiveError:
+            return None
+        offered = self.cabinet.games.get(rules.id)
+        if offered is not None and offered.digest == rules.digest:
+            return None
+        return guest_view(rules, game["denomination_cents"])
 
     def snapshot(self) -> Snapshot:
         """What a person may see here."""
@@ -150,6 +173,9 @@ class Station:
 
     def changed(self) -> None:
         """Something has happened: make screen, deck and acceptors true again, and let the machine know."""
+        if self._guest is not None and open_game(self.cabinet) is None:  # it is over: what is offered again
+            for message in self._greeting():
+                self.server.send(message)
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
@@ -166,6 +192,7 @@ class Station:
             else:
                 ports.acceptor.disable()
         if ports.coin_acceptor is not None:
+            ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(cabinet))
             ports.coin_acceptor.enable(coins_wanted(cabinet, state))
         if ports.io_board is not None:
             lit = cabinet.service.bench.outputs  # a test's, while there is one

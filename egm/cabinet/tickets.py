@@ -5,19 +5,30 @@ a ticket nobody can redeem, and never one that two can.
 """
 
 from collections.abc import Callable
+from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
+from egm.cabinet.evidence import has_ended
 from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.cabinet.host.tickets import note_number
+from egm.cabinet.lockups import note_ticket_ledger, record_fault
+from egm.cabinet.states import Event
+from egm.cabinet.ticket_ledger import hold_against
 from egm.clock import Clock
+from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.profiles import Profile
 from egm.tickets.desk import Machine, TicketDesk, TicketRules, secure_enhanced_numbers, stand_alone_numbers
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_hosts, is_stand_alone
-from egm.tickets.record import Record
+from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
+from egm.timekeeping import Timekeeper
 from rng import RandomService
+
+#: The entries that credit a ticket, and how many may be cut off from their redemption: one a position.
+_TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+_POSITIONS_MOST: Final = 16
 
 
 def open_desk(
@@ -25,8 +36,11 @@ def open_desk(
     identity: Identity,
     profile: Profile,
     clock: Clock,
+    times: Timekeeper,
     chance: Callable[[], RandomService | None],
     validation: Validation = Validation.STAND_ALONE,
+    *,
+    is_accounted: Callable[[Record], bool],
 ) -> TicketDesk:
     """The desk of a machine: its own unpredictable numbers where it stands alone, else as its host wants.
 
@@ -61,28 +75,81 @@ def open_desk(
         clock,
         numbering=stand_alone_numbers(below) if alone else secure_enhanced_numbers,
         reads=is_stand_alone if alone else is_hosts,
+        date_is_known=lambda: times.is_believed,
+        is_accounted=is_accounted,
     )
 
 
 def _open_anywhere(cabinet: Cabinet) -> frozenset[str]:
-    """The payouts and papers under way at any position: the desk is shared by all."""
+    """The payouts, papers and disputes under way at any position: the desk is shared by all."""
     return frozenset(
         kept["id"]
         for key, kept in cabinet.journal.states().items()
-        if key.rpartition("/")[2] in {Key.PAY_OUT, Key.PAPER} and isinstance(kept, dict)
+        if key.rpartition("/")[2].startswith((Key.PAY_OUT, Key.PAPER, Key.DISPUTED))
+        and isinstance(kept, dict)
     )
 
 
-def recover(cabinet: Cabinet) -> None:
-    """End each ticket the journal says has ended; leave alone what a device still works on."""
-    desk = cabinet.desk
-    if desk is None:
-        return
+def recover(cabinet: Cabinet, why: str = "") -> None:
+    """End each ticket the journal says has ended; leave alone what a device still works on.
+
+    Then the ledger is held against the journal; ``why`` there is none, or why it differs, stops tickets.
+    """
+    if cabinet.desk is None:
+        _let_go_of_prints(cabinet)
+    else:
+        _recover(cabinet, cabinet.desk)
+        _look_for_contradictions(cabinet, cabinet.desk)
+        why = hold_against(cabinet)
+    note_ticket_ledger(cabinet, why)
+
+
+def _let_go_of_prints(cabinet: Cabinet) -> None:
+    """Without a ledger no printer can be asked about a ticket: one that was printed is out."""
+    for key, kept in cabinet.journal.states().items():
+        printed: Any = kept
+        if key.rpartition("/")[2] == Key.PRINT and printed["state"] == PrintState.BARCODE_DONE:
+            cabinet.record("ticket.taken", state={key: None}, story={"id": printed["id"]})
+
+
+def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
+    """A ticket credited by the journal whose redemption ended otherwise: a technician's tilt, told once.
+
+    It takes a cut between credit and redemption and a cage that released the ticket meanwhile. The credit
+    stands; who else was paid is for persons to find.
+    """
+    latest = cabinet.journal.entries(_TAKEN, limit=_POSITIONS_MOST, newest_first=True)
+    for entry in list(latest):
+        redemption_id = entry.transaction.id.removesuffix(".in")
+        record = desk.store.by_redemption(redemption_id)
+        told = cabinet.journal.get(f"{redemption_id}.contradicted")
+        if record is None or told is not None or _was_redeemed(record, redemption_id):
+            continue
+        ticket, kept = record.ticket, cabinet.recall(Key.TICKETS)
+        account = f"world:voucher_in:{ticket.kind}"
+        base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
+        what = f"{ticket.masked}, {ticket.amount_cents} cents"
+        record_fault(
+            cabinet, Occurrence(Event.FAULT_RAISED, {"code": "ticket_contradiction", "detail": what})
+        )
+        cabinet.record(
+            "tickets.contradicted",
+            transaction_id=f"{redemption_id}.contradicted",
+            state={Key.TICKETS: {**kept, "base": base}},
+            story={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
+        )
+
+
+def _was_redeemed(record: Record, redemption_id: str) -> bool:
+    return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
+
+
+def _recover(cabinet: Cabinet, desk: TicketDesk) -> None:
     unfinished = desk.unfinished()
     pay_out = cabinet.recall(Key.PAY_OUT)
     open_ids = _open_anywhere(cabinet)
     for record in unfinished.tickets:
-        if cabinet.journal.get(f"{record.issue_id}.printed") is not None:
+        if has_ended(cabinet.journal, f"{record.issue_id}.printed"):
             desk.printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
@@ -90,7 +157,7 @@ def recover(cabinet: Cabinet) -> None:
             # the host's number was taken; the journal had not heard of it yet
             note_number(cabinet, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
-        if cabinet.journal.get(f"{redemption.redemption_id}.in") is not None:
+        if has_ended(cabinet.journal, f"{redemption.redemption_id}.in"):
             desk.redeem_commit(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")

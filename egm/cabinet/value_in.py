@@ -15,8 +15,10 @@ from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.host.model import Redeeming
+from egm.cabinet.staff.disputed import DisputedAmount, finish, open_dispute
 from egm.cabinet.states import State
-from egm.devices.ledgers import EscrowPhase
+from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
+from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.link.messages import Notice
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import Reason, Redemption, Refusal
@@ -36,7 +38,7 @@ def _is_ready(cabinet: Cabinet, state: State) -> bool:
 def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
     """Whether the acceptor should take tickets now."""
     kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
-    taken = kept and cabinet.desk is not None and cabinet.terms.redemption
+    taken = kept and tickets_may_move(cabinet) and cabinet.terms.redemption
     return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
 
 
@@ -65,6 +67,16 @@ def ticket_is_welcome(cabinet: Cabinet, _: Occurrence) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
+def hopper_takes_coins(cabinet: Cabinet) -> bool:
+    """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
+    coins = cabinet.profile.coins
+    if not coins.hopper_cents:
+        return False
+    return (
+        not coins.hopper_full_cents or cabinet.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
+    )
+
+
 def stack_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
     cabinet.notice = None
@@ -72,18 +84,23 @@ def stack_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 def return_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """Order the bill back to the player, and say so."""
+    """Order the bill or ticket back to the player, and say so."""
     cabinet.the_acceptor.return_bill(int(occurrence.values["escrow"]))
-    cabinet.notice = Notice(
-        code="bill_returned",
-        severity="warning",
-        values={"amount_cents": int(occurrence.values.get("amount_cents") or 0)},
-    )
+    amount_cents = occurrence.values.get("amount_cents")
+    values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
+    code = "ticket_returned" if "digits" in occurrence.values else "bill_returned"
+    cabinet.notice = Notice(code=code, severity="warning", values=values)
 
 
 def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
-    """The bill is in the box: post its reservation into the player's credits."""
+    """The bill is in the box: post its reservation into the player's credits.
+
+    A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
+    """
     paper = cabinet.recall(Key.PAPER)
+    if paper["ticket"] and not (cabinet.desk is not None and cabinet.desk.holds(paper["id"])):
+        _dispute(cabinet, paper)
+        return
     kind = "voucher" if paper["ticket"] else "bill"
     cabinet.record(
         f"{kind}.in",
@@ -95,8 +112,9 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
             Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **_restricted(cabinet, paper),
             **_host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
+            **(anchor(cabinet) if paper["ticket"] else {}),
         },
-        story=_story(paper),
+        story={**_story(paper), **_commitment(cabinet, paper)},
     )
     if paper["ticket"]:
         cabinet.the_desk.redeem_commit(paper["id"])
@@ -104,22 +122,91 @@ def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code=code, values={"amount_cents": paper["amount_cents"]})
 
 
+def _commitment(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, str]:
+    number = cabinet.the_desk.number_of(paper["id"]) if paper["ticket"] else None
+    return {} if number is None else committed(cabinet, number)
+
+
+def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
+    """The cage has had the ticket, or there is no ledger to ask: it is in the box, and no credit."""
+    disputed = DisputedAmount.about(
+        cabinet,
+        "bill_acceptor",
+        f"ticket {paper['ticket']} is in the box, and not this machine's to redeem any more",
+        subject=paper["id"],
+        most_cents=0 if _kind_of(cabinet, paper) == CreditKind.RESTRICTED else paper["amount_cents"],
+    )
+    cabinet.record(
+        "voucher.disputed",
+        transaction_id=f"{paper['id']}.void",
+        phase=Phase.VOID,
+        ref=paper["id"],
+        counts={"vouchers_disputed": 1},
+        state={
+            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            **disputed.state,
+            **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED),
+        },
+        story={**_story(paper), "disputed": disputed.story},
+    )
+    finish(cabinet)
+
+
+def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
+    """The kind of credit a ticket on its way into the box would be."""
+    held = next(one for one in cabinet.journal.pending() if one.id == paper["id"])
+    return held.transfers[0].source.rpartition(":")[2]
+
+
 def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
-    paper = cabinet.recall(Key.PAPER)
+    paper, why = cabinet.recall(Key.PAPER), str(occurrence.values["why"])
+    _void(cabinet, paper, why)
+    if paper["ticket"] and cabinet.desk is not None and cabinet.desk.holds(paper["id"]):
+        cabinet.desk.redeem_abort(paper["id"], why)
+
+
+def dispute_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """Nobody knows where an ordered bill or ticket went: nothing is credited, and a person decides.
+
+    A ticket stays locked meanwhile, so that nobody can have it paid twice.
+    """
+    paper, why = cabinet.recall(Key.PAPER), str(occurrence.values["why"])
+    kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
+    disputed = DisputedAmount.about(
+        cabinet,
+        "bill_acceptor",
+        why,
+        subject=paper["id"],
+        most_cents=0 if kind == CreditKind.RESTRICTED else paper["amount_cents"],
+        ticket=paper["ticket"],
+        kind=kind,
+    )
+    _void(cabinet, paper, why, disputed)
+    finish(cabinet)
+
+
+def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedAmount | None = None) -> None:
     kind = "voucher" if paper["ticket"] else "bill"
-    why = str(occurrence.values["why"])
+    opened = {} if disputed is None else disputed.state
+    told = {} if disputed is None else {"disputed": disputed.story}
     cabinet.record(
         f"{kind}.not_stacked",
         transaction_id=f"{paper['id']}.void",
         phase=Phase.VOID,
         ref=paper["id"],
         counts={f"{kind}s_not_stacked": 1},
-        state={Key.PAPER: None, **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)},
-        story={"why": why, **_story(paper)},
+        state={Key.PAPER: None, **opened, **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)},
+        story={"why": why, **_story(paper), **told},
     )
-    if paper["ticket"]:
-        cabinet.the_desk.redeem_abort(paper["id"], why)
+
+
+def dispute_amount(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A device has taken what nobody ordered: a person decides what it was worth."""
+    values = occurrence.values
+    device, why = str(values["device"]), str(values["why"])
+    open_dispute(cabinet, DisputedAmount.about(cabinet, device, why, most_cents=int(values["most_cents"])))
+    finish(cabinet)
 
 
 def _host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
@@ -148,10 +235,18 @@ def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
     told: dict[str, Any] = {}
     if cabinet.redemption is not None:
-        cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
+        if cabinet.the_desk.holds(cabinet.redemption.redemption_id):
+            cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
         told = _host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
     cabinet.redemption = cabinet.host.inquiry = None
-    cabinet.record("bill.returned", counts={"bills_returned": 1}, state=told, story=dict(occurrence.values))
+    ticket = bool(occurrence.values.get("ticket"))
+    kind = "voucher" if ticket else "bill"
+    story = {"reason": str(occurrence.values["reason"])}
+    cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, story=story)
+    said = cabinet.notice
+    if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
+        code = "ticket_returned" if ticket else "bill_returned"
+        cabinet.notice = Notice(code=code, severity="warning")
 
 
 def record_bill_rejected(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -183,6 +278,11 @@ def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
 def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
     coins: tuple[tuple[int, bool], ...] = occurrence.values["coins"]
+    doubt: CoinDoubt | None = occurrence.values.get("doubt")
+    disputed = None
+    if doubt is not None:
+        bounds: dict[str, Any] = {"least_cents": doubt.least_cents, "most_cents": doubt.most_cents}
+        disputed = DisputedAmount.about(cabinet, "coin_acceptor", doubt.why, **bounds)
     account = cabinet.credit(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
     fell = tuple(
@@ -193,8 +293,13 @@ def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
         "coin.in",
         transfers=credit + fell,
         counts={"coins_accepted": len(coins)} if coins else {},
-        state={Key.COINS: int(occurrence.values["position"])},
+        state={
+            Key.COINS: int(occurrence.values["position"]),
+            **({} if disputed is None else disputed.state),
+        },
+        story=None if disputed is None else {"disputed": disputed.story},
     )
+    finish(cabinet)
     if coins:
         total_cents = sum(cents for cents, _ in coins)
         cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
@@ -206,6 +311,8 @@ EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
     return_bill,
     credit_bill,
     void_bill,
+    dispute_bill,
+    dispute_amount,
     record_bill_returned,
     record_bill_rejected,
     redeem_ticket,

@@ -8,10 +8,13 @@ from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
+from egm.cabinet.faults import fault
 from egm.cabinet.games import last_game, open_game
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
 from egm.link.messages import GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
+from egm.progressive.pools import Pools
+from paytables import Depth, Game, analyse
 
 #: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
 _LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE, Event.RESIDUAL)
@@ -21,7 +24,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
     """The whole of it, as of the journal's last transaction."""
     cabinet = engine.cabinet
     selection = cabinet.selection
-    last = last_game(cabinet)
+    last, opened = last_game(cabinet), open_game(cabinet)
     handpay, paying = cabinet.recall(Key.HANDPAY), cabinet.recall(Key.PAY_OUT)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
@@ -33,7 +36,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         currency=cabinet.profile.currency,
         language=selection.language,
         languages=cabinet.profile.languages,
-        game_id=selection.game_id or None,
+        game_id=(selection.game_id if opened is None else opened["game"]["id"]) or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
@@ -82,7 +85,7 @@ def _lock(cabinet: Cabinet) -> HostLock | None:
     if lock is None or not lock.granted:
         return None
     rest = timedelta(microseconds=max(0, lock.until_ns - cabinet.clock.monotonic_ns()) // 1000)
-    until = (cabinet.clock.now() + rest).isoformat(timespec="seconds")
+    until = (cabinet.times.now() + rest).isoformat(timespec="seconds")
     return HostLock(host=cabinet.host.line, cash_out=lock.cash_out, until_utc=until)
 
 
@@ -101,6 +104,14 @@ def game_view(resident: Resident) -> GameView:
         return_percent=resident.return_percent,
         presentation=game.presentation(),
         long_odds=resident.long_odds,
+    )
+
+
+def guest_view(game: Game, denomination_cents: int) -> GameView:
+    """The same of a game that is not offered and is still open: it is shown to its end."""
+    least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    return game_view(Resident(game, (denomination_cents,), least, Pools())).model_copy(
+        update={"offered": False}
     )
 
 
@@ -136,6 +147,11 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)
     if stopped is not None:
         notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
+    notices += [
+        Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
+        for code, entry in cabinet.faults.items()
+        if fault(code).closes
+    ]
     notices += [
         Notice(code=f"disabled.{source.partition(':')[0]}", severity="warning", values={"source": source})
         for source in cabinet.disabled

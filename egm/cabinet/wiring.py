@@ -29,12 +29,11 @@ def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
             yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
         case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
             yield Occurrence(Event.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
-        case device.Returned(reason=reason):
-            yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value})
+        case device.Returned(content=content, reason=reason):
+            what = {"ticket": True} if isinstance(content, device.Barcode) else {}
+            yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value, **what})
         case device.Rejected(reason=text) if kind == "bill_acceptor":  # a coin refused is in the tray
             yield Occurrence(Event.BILL_REJECTED, {"reason": text})
-        case device.Disputed(text=text):
-            yield Occurrence(Event.FAULT_RAISED, {"code": f"{kind}.disputed", "detail": text})
         case device.Fault(code=code, active=active, detail=detail):
             change = Event.FAULT_RAISED if active else Event.FAULT_CLEARED
             yield Occurrence(change, {"code": f"{kind}.{code.value}", "detail": detail})
@@ -86,7 +85,7 @@ def tower(snapshot: Snapshot) -> frozenset[str]:
         "service": any(notice.code == "service_called" for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
         "jackpot": snapshot.handpay is not None,
-        "tilt": snapshot.state in {State.TILT, State.OUT_OF_SERVICE},
+        "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
     }
     return frozenset(name for name, lit in shown.items() if lit)
 

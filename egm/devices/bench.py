@@ -23,7 +23,6 @@ demonstration cabinet.
 
 import argparse
 import asyncio
-import hmac
 import json
 import os
 import signal
@@ -38,7 +37,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
-from egm.link.private import listen, make_token
+from egm.link.private import is_token, listen, make_token
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 
@@ -90,6 +89,8 @@ class Bench:
         self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._refuse_second()
         self._mine = True
+        for left in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
+            left.unlink(missing_ok=True)  # of a bench that was killed: what it names may be anybody's now
         for name, twin in self.twins.items():
             self._recall(name, twin)
             twin.port.plug()
@@ -143,9 +144,7 @@ class Bench:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             greeting = await self._read(reader)
-            if not isinstance(greeting, Hello) or not hmac.compare_digest(
-                greeting.token.encode(), self._token.encode()
-            ):
+            if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
                 writer.write(
                     encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
                 )

@@ -213,7 +213,9 @@ class BillDriver(LineDriver[M]):
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # said once, though the device repeats itself
-            self._emit(Disputed(device=self.name, text="a note is said to be stacked that was never ordered"))
+            text = "a note is said to be stacked that was never ordered"
+            self._escrow.contradicted(text, max(self._notes.values(), default=0))
+            self._emit(Disputed(device=self.name, text=text))
 
     def _clear(self, why: str, *, quiet: bool = False) -> None:
         """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement.
@@ -222,10 +224,10 @@ class BillDriver(LineDriver[M]):
         """
         self._contradicted = self._doubted = False
         content = self._escrow.content
-        verdict = self._escrow.path_clear(why)
+        verdict = self._escrow.path_clear(why, in_escrow=quiet)
         offer, self._offer, self._left = self._offer or self._left, None, None
         if verdict is Verdict.LOST_TRACK:
-            self._emit(Disputed(device=self.name, text=f"a note being stacked was not reported: {why}"))
+            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))
         elif verdict is Verdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is Verdict.NOTHING and not quiet:

@@ -22,17 +22,19 @@ none                stacked                                        contradiction
 ORDERED             escrow, in a new session                       the order never arrived: closed without
                                                                    credit, decide anew
 ORDERED             stacked (or: powered up, note past return)     ours and not yet credited: credit
-ORDERED             path clear, or powered up with the note        it never reached the box: closed
-                    before the point of no return                  without credit
+ORDERED             path clear, after it said that it gives the    it never reached the box: closed
+                    note back                                      without credit
+ORDERED             path clear, and never said what became of it   disputed: closed without credit, and the
+                                                                   amount is a person's to decide
 VENDED              stacked (or powered up, note past return)      a repeat: acknowledge, no credit
 VENDED              path clear                                     heard: record closed
 ==================  =============================================  ======================================
 
 It is sound because one line delivers in order, an acceptor handles one note at a time, it holds "stacked"
-until acknowledged, and nobody but this machine orders it to stack. A device that reports the path clear
-after a power loss that swallowed a note without reporting it is the one case the bytes cannot show; a record
-ORDERED that had been seen stacking is then closed with a :class:`~egm.devices.interface.Disputed` event,
-never with a guess.
+until acknowledged, and nobody but this machine orders it to stack. What the acceptor said of giving the note
+back is in the record too, so that a restart forgets none of it. An acceptor that shows its path clear and has
+never said which way the note went is the one case the bytes cannot show: there the amount goes to a person,
+whatever the protocol, and never to a guess.
 """
 
 from enum import StrEnum
@@ -49,7 +51,7 @@ class Verdict(StrEnum):
     CONTRADICTION = "contradiction"  # no order of ours explains it; nothing credited
     CONFIRMED = "confirmed"  # a credited record is closed
     NOT_STACKED = "not_stacked"  # an ordered record is closed without credit
-    LOST_TRACK = "lost_track"  # the same, though the note had begun to be stacked: for an attendant
+    LOST_TRACK = "lost_track"  # the same, and nothing says where the note went: disputed
     NOTHING = "nothing"  # nothing was open
 
 
@@ -58,7 +60,6 @@ class Escrow:
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
-        self._seen_stacking = False
 
     @property
     def content(self) -> Content | None:
@@ -74,7 +75,6 @@ class Escrow:
 
     def order(self, content: Content, mark: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
-        self._seen_stacking = False
         self._ledger.stack_ordered(content, mark)
 
     def is_ordered(self) -> bool:
@@ -83,8 +83,10 @@ class Escrow:
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def moving(self, *, to_box: bool) -> None:
-        """The acceptor says which way the note moves: kept only to tell a plain return from a doubt."""
-        self._seen_stacking = to_box
+        """The acceptor says which way an ordered note moves."""
+        record = self._ledger.pending()
+        if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
+            self._ledger.moving(outward=not to_box)
 
     def stacked(self) -> Verdict:
         """The acceptor says the note is irrevocably in the box; acknowledge after this returns."""
@@ -96,16 +98,26 @@ class Escrow:
         self._ledger.vended()
         return Verdict.CREDITED
 
-    def path_clear(self, why: str) -> Verdict:
-        """The acceptor shows that no note is on its way and no "stacked" is waiting for us."""
+    def contradicted(self, text: str, most_cents: int) -> None:
+        """The acceptor says what no order of ours explains: a person decides about up to ``most_cents``."""
+        self._ledger.contradicted(text, most_cents)
+
+    def path_clear(self, why: str, *, in_escrow: bool = False) -> Verdict:
+        """The acceptor shows that no note is on its way and no "stacked" is waiting for us.
+
+        ``in_escrow``: the ordered content is seen to lie in escrow still.
+        """
         record = self._ledger.pending()
         if record is None:
             return Verdict.NOTHING
         if record.phase is EscrowPhase.VENDED:
             self._ledger.vend_confirmed()
             return Verdict.CONFIRMED
-        self._ledger.not_stacked(why)
-        return Verdict.LOST_TRACK if self._seen_stacking else Verdict.NOT_STACKED
+        if in_escrow or record.outward:
+            self._ledger.not_stacked(why)
+            return Verdict.NOT_STACKED
+        self._ledger.lost_track(why)
+        return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in the line protocol with the record, where one is open and differs."""

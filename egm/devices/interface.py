@@ -29,6 +29,9 @@ class FaultCode(StrEnum):
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"
+    SENSOR_STUCK = "sensor_stuck"
+    WRONG_LANE = "wrong_lane"  # a coin fell where it was not sent
+    UNINVITED = "uninvited"  # a coin came in while coins were refused
     # hopper
     HOPPER_EMPTY = "hopper_empty"
     HOPPER_RUNAWAY = "hopper_runaway"
@@ -151,7 +154,7 @@ class Rejected(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(DeviceEvent):
-    """The device says something the ledger contradicts: nothing was credited; an attendant must look."""
+    """The bytes cannot tell who owes whom: nothing was credited, and the ledger keeps it for a person."""
 
     text: str
 

@@ -3,6 +3,9 @@
 The drivers write nothing to disk. The machine hands each driver a ledger, and every method of a ledger that
 changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its
 ``run`` ends with that error: a machine that cannot remember must not go on.
+
+Where the bytes cannot tell who owes whom, the ledger opens a *disputed amount*: a person decides it, between
+the bounds the driver knows.
 """
 
 from collections.abc import Mapping
@@ -27,11 +30,15 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """The one note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`."""
+    """The one note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+
+    ``outward``: the acceptor has said that it gives the content back.
+    """
 
     content: Content
     phase: EscrowPhase
     mark: int = 0
+    outward: bool = False
 
 
 class EscrowLedger(Protocol):
@@ -52,6 +59,15 @@ class EscrowLedger(Protocol):
     def not_stacked(self, why: str) -> None:
         """Close an ORDERED record without credit: the content never reached the box."""
 
+    def lost_track(self, why: str) -> None:
+        """Close an ORDERED record as a disputed amount: nobody knows where the content went."""
+
+    def contradicted(self, why: str, most_cents: int) -> None:
+        """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
+
+    def moving(self, *, outward: bool) -> None:
+        """Keep with the open ORDERED record whether the acceptor says that it gives the content back."""
+
     def set_mark(self, mark: int) -> None:
         """Keep the driver's place in the line protocol with the open record (its meaning is the driver's)."""
 
@@ -63,8 +79,22 @@ class CoinLedger(Protocol):
     def position(self) -> int | None:
         """How far the acceptor's events are recorded (its meaning is the driver's); None before the first."""
 
-    def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction."""
+    def coins_in(
+        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
+    ) -> None:
+        """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction.
+
+        It opens a disputed amount too, where there is a ``doubt``.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinDoubt:
+    """Coins nobody can credit: why, and between which amounts they are worth."""
+
+    why: str
+    least_cents: int
+    most_cents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +102,7 @@ class PayoutRecord:
     """A hopper payout that is not finished, and the hopper's two counters when it was ordered.
 
     ``serial``: which hopper has it, by its serial number in hexadecimal; empty where that is not known.
+    ``paid_coins``: how many were seen to have left it.
     """
 
     payout_id: str
@@ -79,6 +110,7 @@ class PayoutRecord:
     events_before: int
     count_before: int
     serial: str = ""
+    paid_coins: int = 0
 
 
 class PayoutLedger(Protocol):
@@ -90,8 +122,17 @@ class PayoutLedger(Protocol):
     def ordered(self, record: PayoutRecord) -> None:
         """Open a payout: written before the hopper is told to pay."""
 
-    def finished(self, payout_id: str, paid_coins: int) -> None:
-        """Close it with the coins the hopper counted out; the money leaves the credit meter here."""
+    def progressed(self, payout_id: str, paid_coins: int) -> None:
+        """So many of its coins have been seen to leave."""
+
+    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+        """Close it with the coins the hopper counted out; the money leaves the credit meter here.
+
+        ``doubt``: why nobody knows what became of the rest, which is then a disputed amount.
+        """
+
+    def strayed(self, coins: int, why: str) -> None:
+        """Coins left the hopper that nobody ordered."""
 
 
 # ---------------------------------------------------------------- tickets out

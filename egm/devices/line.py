@@ -69,16 +69,16 @@ def is_pseudo_terminal(path: str) -> bool:
 def open_port(path: str, settings: LineSettings) -> Handle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
 
-    A pseudo-terminal has no parity to set, and the kernel refuses (EINVAL) a request that differs from what
-    is in force by nothing else; it is asked for none.
+    A pseudo-terminal has neither parity nor a character size to set, and the kernel refuses (EINVAL) a
+    request that differs from what is in force by nothing else; it is asked for none.
     """
     try:
-        parity = "N" if is_pseudo_terminal(path) else settings.parity
+        pseudo = is_pseudo_terminal(path)
         return serial.Serial(
             path,
             baudrate=settings.baud,
-            bytesize=settings.bits,
-            parity=parity,
+            bytesize=8 if pseudo else settings.bits,
+            parity="N" if pseudo else settings.parity,
             stopbits=settings.stop_bits,
             timeout=0,
             exclusive=True,

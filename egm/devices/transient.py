@@ -9,6 +9,7 @@ from egm.devices.interface import Content, PrintState, TicketJob
 from egm.devices.ledgers import (
     AFTER,
     CLOSED,
+    CoinDoubt,
     EscrowPhase,
     EscrowRecord,
     LedgerOrderError,
@@ -18,12 +19,17 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """``credited`` lists, in order, what it was told to credit; ``refused`` why others were not."""
+    """``credited`` lists, in order, what it was told to credit; ``refused`` why others were not.
+
+    ``disputed`` lists what nobody knows the way of, ``contradictions`` what was taken without an order.
+    """
 
     def __init__(self) -> None:
         self._record: EscrowRecord | None = None
         self.credited: list[Content] = []
         self.refused: list[str] = []
+        self.disputed: list[Content] = []
+        self.contradictions: list[int] = []
 
     def pending(self) -> EscrowRecord | None:
         """See :class:`EscrowLedger`."""
@@ -57,6 +63,20 @@ class TransientEscrowLedger:
         self._record = None
         self.refused.append(why)
 
+    def lost_track(self, why: str) -> None:
+        """See :class:`EscrowLedger`."""
+        self.disputed.append(self._open(EscrowPhase.ORDERED).content)
+        self._record = None
+        self.refused.append(why)
+
+    def contradicted(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
+        """See :class:`EscrowLedger`."""
+        self.contradictions.append(most_cents)
+
+    def moving(self, *, outward: bool) -> None:
+        """See :class:`EscrowLedger`."""
+        self._record = replace(self._open(EscrowPhase.ORDERED), outward=outward)
+
     def set_mark(self, mark: int) -> None:
         """See :class:`EscrowLedger`."""
         if self._record is not None:
@@ -64,28 +84,34 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """``coins`` lists, in order, what it was told to credit, and where each coin went."""
+    """``coins`` lists, what it was told to credit and where each coin went, ``doubts`` the rest."""
 
     def __init__(self) -> None:
         self._position: int | None = None
         self.coins: list[tuple[int, bool]] = []
+        self.doubts: list[CoinDoubt] = []
 
     def position(self) -> int | None:
         """See :class:`~egm.devices.ledgers.CoinLedger`."""
         return self._position
 
-    def coins_in(self, coins: tuple[tuple[int, bool], ...], position: int) -> None:
+    def coins_in(
+        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
+    ) -> None:
         """See :class:`~egm.devices.ledgers.CoinLedger`."""
         self.coins.extend(coins)
+        self.doubts += [] if doubt is None else [doubt]
         self._position = position
 
 
 class TransientPayoutLedger:
-    """``paid`` maps finished payouts to the coins counted out."""
+    """``paid`` maps finished payouts to the coins counted out, ``disputed`` to those nobody knows of."""
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
         self.paid: dict[str, int] = {}
+        self.disputed: dict[str, int] = {}
+        self.stray_coins = 0
 
     def pending(self) -> PayoutRecord | None:
         """See :class:`~egm.devices.ledgers.PayoutLedger`."""
@@ -97,12 +123,25 @@ class TransientPayoutLedger:
             raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
         self._record = record
 
-    def finished(self, payout_id: str, paid_coins: int) -> None:
-        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+    def _open(self, payout_id: str) -> PayoutRecord:
         if self._record is None or self._record.payout_id != payout_id:
             raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
-        self._record = None
+        return self._record
+
+    def progressed(self, payout_id: str, paid_coins: int) -> None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        self._record = replace(self._open(payout_id), paid_coins=paid_coins)
+
+    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        record, self._record = self._open(payout_id), None
         self.paid[payout_id] = paid_coins
+        if doubt:
+            self.disputed[payout_id] = record.coins - paid_coins
+
+    def strayed(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        self.stray_coins += coins
 
 
 class TransientPrintLedger:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from egm.devices.bench_line import claim, owner_of
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
@@ -63,6 +64,7 @@ class Port:
         self._pace = character_seconds
         self._master = -1
         self._slave = -1
+        self._owner = -1
         self._listeners: list[Callable[[bytes], None]] = []
         self._free_at = 0.0
         self._heard_until = 0.0
@@ -93,7 +95,9 @@ class Port:
         asyncio.get_running_loop().add_reader(self._master, self._readable)
 
     def _make_pair(self) -> tuple[int, int]:
-        return make_pair(self.link)
+        pair = make_pair(self.link)
+        self._owner = claim(self.link, os.ttyname(pair[1]))
+        return pair
 
     def unplug(self) -> None:
         """Pull the cable: the machine's port hangs up and its name is gone."""
@@ -101,9 +105,12 @@ class Port:
             return
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
+        if self._owner >= 0:
+            owner_of(self.link).unlink(missing_ok=True)
+            os.close(self._owner)
         os.close(self._master)
         os.close(self._slave)
-        self._master = self._slave = -1
+        self._master = self._slave = self._owner = -1
 
     def _readable(self) -> None:
         try:
@@ -343,11 +350,16 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
+def _needs(key: str, value: object, kind: str) -> str:
+    """What to say of a value that is missing, or another thing than its key wants."""
+    return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
+
+
 def number(values: Values, key: str, *, default: int | None = None) -> int:
     """An integer of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ActionError(f"{key}: a whole number is needed, not {value!r}")
+        raise ActionError(_needs(key, value, "a whole number"))
     return value
 
 
@@ -355,7 +367,7 @@ def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
     """A yes or no of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
     value = values.get(key, default)
     if not isinstance(value, bool):
-        raise ActionError(f"{key}: true or false is needed, not {value!r}")
+        raise ActionError(_needs(key, value, "true or false"))
     return value
 
 
@@ -363,5 +375,5 @@ def word(values: Values, key: str) -> str:
     """A text of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
     value = values.get(key)
     if not isinstance(value, str):
-        raise ActionError(f"{key}: a text is needed, not {value!r}")
+        raise ActionError(_needs(key, value, "a text"))
     return value

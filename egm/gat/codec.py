@@ -41,11 +41,14 @@ class Format(IntEnum):
 
 
 class Calculation(IntEnum):
-    """How far the last calculation has come (bits 2-3 of the status)."""
+    """How far the last calculation has come (bits 2-3 of the status).
+
+    The values are those of the one public GAT host, which never reads a result under any others.
+    """
 
     REQUESTED = 0
-    CALCULATING = 1
-    FINISHED = 2
+    FINISHED = 1
+    CALCULATING = 2
     ERROR = 3
 
 

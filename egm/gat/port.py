@@ -68,13 +68,15 @@ class GatPort:
         self._line = SerialLine(path, LINE, _open_own if own else open_port)
         self._scope = scope_of(at.file)
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        self._calculation: asyncio.Task[None] | None = None
         about = About(
             name=_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
             serial=cabinet.identity.serial,
         )
-        self._service = Service(cabinet, about, components_of(self._scope), self._orders.put_nowait)
+        components = components_of(self._scope)
+        self._service = Service(cabinet, about, components, self._orders.put_nowait, self._supersede)
 
     def changed(self, now: Snapshot) -> None:
         """Nothing of what happens in play concerns a verifier."""
@@ -86,16 +88,29 @@ class GatPort:
             group.create_task(self._calculate())
             group.create_task(self._listen())
 
+    def _supersede(self) -> None:
+        """End the calculation under way, and forget the one that waits to begin."""
+        while not self._orders.empty():
+            self._orders.get_nowait()
+        if self._calculation is not None:
+            self._calculation.cancel()
+
     async def _calculate(self) -> None:
+        """Carry out one order after the other, each until it is done or superseded."""
         while True:
             order = await self._orders.get()
-            algorithm = order.algorithm or Algorithm.SHA1_HMAC
-            try:
-                values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
-            except LocalError as error:
-                self._service.failed(str(error))
-            else:
-                self._service.done(values)
+            async with asyncio.TaskGroup() as group:
+                self._calculation = group.create_task(self._sign(order))
+            self._calculation = None
+
+    async def _sign(self, order: Order) -> None:
+        algorithm = order.algorithm or Algorithm.SHA1_HMAC
+        try:
+            values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
+        except LocalError as error:
+            self._service.failed(str(error))
+        else:
+            self._service.done(values)
 
     async def _listen(self) -> None:
         try:

@@ -3,6 +3,9 @@
 The last request and its result are kept in the journal under :attr:`~egm.cabinet.cabinet.Key.GAT`, so that
 they outlive a power cut (A-18); each request and result is an entry of its own, who asked what and when (G2S
 asks for such a log of serial requests too). A calculation that a power cut interrupted is begun again.
+
+A new command supersedes whatever went before it, also when it is refused: a verifier that does not read the
+answer to its command finds an error then, never the result of another command.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +25,14 @@ _SIGNER: Final = "signed by"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Last:
-    """The last request as the journal keeps it; ``finished`` is empty until it is, ``trouble`` if it was."""
+    """The last request as the journal keeps it; ``finished`` is empty until it is, ``trouble`` if it was.
+
+    ``kind``: what it gives; None for a request that was refused.
+    """
 
     parameters: tuple[str, ...]
     level: int
-    kind: Kind
+    kind: Kind | None
     algorithm: str
     finished: str
     values: Mapping[str, str]
@@ -40,7 +46,11 @@ class _Last:
 
 
 class Service:
-    """Answers one verifier. ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`."""
+    """Answers one verifier.
+
+    ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` ends the one under
+    way without either.
+    """
 
     def __init__(
         self,
@@ -48,11 +58,13 @@ class Service:
         about: About,
         components: frozenset[str],
         begin: Callable[[Order], None],
+        cancel: Callable[[], None],
     ) -> None:
         self._cabinet = cabinet
         self._about = about
         self._components = components
         self._begin = begin
+        self._cancel = cancel
 
     def resume(self) -> None:
         """Begin again what a power cut interrupted."""
@@ -82,29 +94,14 @@ class Service:
 
     # ------------------------------------------------------------------ a calculation
     def _initiate(self, wish: Initiate) -> bool:
-        """Begin, if it can be understood and nothing else is under way."""
-        last = self._last
-        if last is not None and not last.finished:
-            return False
+        """Begin, if it can be understood, in place of whatever is under way or was found before."""
+        self._cancel()
         try:
             order = understand(wish.parameters, self._components)
-        except FunctionRefusedError:
+        except FunctionRefusedError as error:
+            self._requested(wish, None, trouble=str(error))
             return False
-        self._cabinet.record(
-            "gat.request",
-            state={
-                Key.GAT: {
-                    "parameters": list(wish.parameters),
-                    "level": wish.level,
-                    "kind": order.kind.value,
-                    "algorithm": order.algorithm or "",
-                    "finished": "",
-                    "values": {},
-                    "trouble": "",
-                }
-            },
-            story={"parameters": list(wish.parameters), "level": wish.level},
-        )
+        self._requested(wish, order)
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
@@ -112,6 +109,27 @@ class Service:
             known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
             self.done(known)
         return True
+
+    def _requested(self, wish: Initiate, order: Order | None, trouble: str = "") -> None:
+        self._cabinet.record(
+            "gat.request",
+            state={
+                Key.GAT: {
+                    "parameters": list(wish.parameters),
+                    "level": wish.level,
+                    "kind": "" if order is None else order.kind.value,
+                    "algorithm": "" if order is None else order.algorithm or "",
+                    "finished": self._now() if trouble else "",
+                    "values": {},
+                    "trouble": trouble,
+                }
+            },
+            story={
+                "parameters": list(wish.parameters),
+                "level": wish.level,
+                **({"refused": trouble} if trouble else {}),
+            },
+        )
 
     def done(self, values: Mapping[str, str]) -> None:
         """The calculation has ended: component -> signature."""
@@ -122,13 +140,15 @@ class Service:
         self._finish(trouble=why)
 
     def _finish(self, **facts: Any) -> None:
-        now = self._cabinet.clock.now().isoformat(timespec="seconds")
-        kept = self._cabinet.recall(Key.GAT) | {"finished": now} | facts
+        kept = self._cabinet.recall(Key.GAT) | {"finished": self._now()} | facts
         self._cabinet.record(
             "gat.result",
             state={Key.GAT: kept},
             story={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
         )
+
+    def _now(self) -> str:
+        return self._cabinet.clock.now().isoformat(timespec="seconds")
 
     # ------------------------------------------------------------------ what is remembered
     @property
@@ -136,11 +156,12 @@ class Service:
         kept = self._cabinet.recall(Key.GAT)
         if kept is None:
             return None
-        return _Last(**(kept | {"parameters": tuple(kept["parameters"]), "kind": Kind(kept["kind"])}))
+        kind = Kind(kept["kind"]) if kept["kind"] else None
+        return _Last(**(kept | {"parameters": tuple(kept["parameters"]), "kind": kind}))
 
     def _last_status(self) -> Packet:
         last = self._last
-        if last is None or not last.finished:
+        if last is None or last.kind is None or not last.finished:
             return codec.last_status_answer(0, _NEVER)
         ago = self._cabinet.clock.now() - datetime.fromisoformat(last.finished)
         return codec.last_status_answer(last.level, int(ago.total_seconds()))

@@ -54,6 +54,8 @@ class GameView(_Message):
     return_percent: str
     presentation: dict[str, Any]
     long_odds: tuple[LongOdds, ...] = ()
+    offered: bool = True
+    """False: not offered any more; here because a game of it is open."""
 
 
 class Notice(_Message):
@@ -94,7 +96,7 @@ class Tilt(_Message):
 
     code: str
     since: str
-    cleared_by: Literal["self", "attendant", "technician", "memory_clear"]
+    cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
     """What exactly, for whoever must put it right; the screen shows it where it is free of any language."""
 

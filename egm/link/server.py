@@ -6,12 +6,11 @@ nothing else: a line that is no intent ends the connection.
 """
 
 import asyncio
-import hmac
 from collections.abc import Callable
 from pathlib import Path
 
 from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Message, MessageError, decode, encode
-from egm.link.private import listen
+from egm.link.private import is_token, listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """A screen that does not read is dropped rather than buffered without end; it reconnects and is told all."""
@@ -67,7 +66,7 @@ class ScreenServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             hello = decode(await reader.readline())
-            if not isinstance(hello, Hello) or not hmac.compare_digest(hello.token, self._token):
+            if not isinstance(hello, Hello) or not is_token(hello.token, self._token):
                 raise MessageError("a screen without the token")
             for message in self._greeting():
                 writer.write(encode(message))

@@ -51,6 +51,8 @@ class Permission(StrEnum):
     """Take the machine out of service and give it back."""
     SETTLE = "settle"
     """Decide what is owed beyond the meters: complements, orphans, forfeitures, disputes."""
+    JUDGE = "judge"
+    """Judge an incident without appeal, as the management does (Monaco art. 24)."""
     COLLECT = "collect"
     """Empty and fill what holds money: boxes, hopper."""
     CLEAR_MEMORY = "clear_memory"

@@ -1,11 +1,17 @@
 """The roster: everybody enrolled on one machine, in a file of its state folder, for its user only.
 
-The file also holds every change ever made to it, numbered, with who made it. The machine alone writes the
-journal; it copies the changes it has not yet seen into it when it starts and at every sign-in, so people can
-be enrolled while it runs. A machine without the file has no staff: nobody can sign in.
+The file also holds every change ever made to it, numbered, with who made it and the digest of the whole
+roster after it. The machine alone writes the journal; it copies the changes it has not yet seen into it when
+it starts and at every sign-in, so people can be enrolled while it runs: :mod:`egm.people.recorded` says which
+file it believes. A machine without the file has no staff: nobody can sign in.
+
+What is written beside a machine key is sealed with it, so that changes the journal does not have yet can be
+told from a forgery.
 """
 
 import fcntl
+import hashlib
+import hmac
 import json
 import os
 import re
@@ -14,14 +20,21 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from egm.errors import OperatorError
 from egm.people.person import Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
+from meters.entry import canonical
+from meters.errors import JournalError
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+_UNSEALED_FORMAT: Final = 1
+"""As it was before digests and seals."""
+_SEAL_PURPOSE: Final = b"roster"
 _ID: Final = re.compile(r"[0-9]{1,8}")
 _NAME_MAX: Final = 60
 
@@ -40,6 +53,8 @@ class Change:
     what: str
     person: str
     role: str
+    digest: str = ""
+    """SHA-256 of the whole roster after the change, hexadecimal; empty in files of the first format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +65,23 @@ class Roster:
     people: Mapping[str, Person] = field(default_factory=dict)
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    is_sealed: bool = field(default=False, compare=False)
+    """Whether it was written with the machine key that lies beside it."""
+    spare: Path | None = field(default=None, compare=False)
+    """Where the machine keeps its second copy."""
 
     @classmethod
-    def load(cls, path: Path) -> "Roster":
+    def load(cls, path: Path, spare: Path | None = None) -> "Roster":
         """Read the file; without one, nobody. Raises :class:`RosterError` naming what is wrong with it."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            return cls(path)
+            return cls(path, spare=spare)
         except (OSError, UnicodeDecodeError) as error:
             raise RosterError(f"{path}: cannot be read: {error}") from error
         try:
             kept = json.loads(text)
-            if kept["format"] != FORMAT:
+            if kept["format"] not in {FORMAT, _UNSEALED_FORMAT}:
                 raise RosterError(f"{path}: format {kept['format']!r} is not {FORMAT}")
             people = {
                 key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
@@ -70,9 +89,22 @@ class Roster:
             }
             pins = {key: PinDigest(**entry["pin"]) for key, entry in kept["people"].items()}
             changes = tuple(Change(**change) for change in kept["changes"])
+            seal = str(kept.get("seal", ""))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RosterError(f"{path}: not a roster: {error!r}") from error
-        return cls(path, people, pins, changes)
+        roster = cls(path, people, pins, changes, spare=spare)
+        if changes and kept["format"] == _UNSEALED_FORMAT:
+            roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
+        if roster.digest != _digest(roster):
+            raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
+        expected = _seal(roster)
+        return replace(roster, is_sealed=bool(expected) and hmac.compare_digest(expected, seal))
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def digest(self) -> str:
+        """The digest of the whole roster, as its last change says it."""
+        return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
@@ -139,39 +171,63 @@ class Roster:
             person=person.id,
             role=person.role.value,
         )
-        roster = Roster(
-            self.path,
-            {**self.people, person.id: person},
-            {**self.pins, person.id: pin},
-            (*self.changes, change),
+        roster = replace(
+            self,
+            people={**self.people, person.id: person},
+            pins={**self.pins, person.id: pin},
+            changes=(*self.changes, change),
         )
-        roster._save(self)
-        return roster
-
-    def _save(self, before: "Roster") -> None:
-        """Write the file, unless somebody else has changed it since ``before`` was read."""
+        change = replace(change, digest=_digest(roster))
+        roster = replace(roster, changes=(*self.changes, change))
         if self.path is None:
-            return
-        document = {
-            "format": FORMAT,
-            "people": {
-                key: {
-                    "name": person.name,
-                    "role": person.role.value,
-                    "disabled": person.disabled,
-                    "pin": asdict(self.pins[key]),
-                }
-                for key, person in self.people.items()
-            },
-            "changes": [asdict(change) for change in self.changes],
-        }
+            return roster
         try:
             with _only_one(self.path):
-                if Roster.load(self.path).changes != before.changes:
+                if Roster.load(self.path).changes != self.changes:
                     raise RosterError(f"{self.path}: somebody else has just changed it; try again")
-                _replace(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+                return roster.written_to(self.path)
         except OSError as error:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
+
+    def written_to(self, path: Path) -> "Roster":
+        """Write it to ``path``, sealed by the machine key of its own folder. Raises OSError."""
+        seal = _seal(self)
+        document = _content(self) | {"seal": seal}
+        _replace(path, json.dumps(document, ensure_ascii=False, indent=1))
+        return replace(self, is_sealed=bool(seal))
+
+
+def _content(roster: Roster) -> dict[str, Any]:
+    people = {
+        key: {
+            "name": person.name,
+            "role": person.role.value,
+            "disabled": person.disabled,
+            "pin": asdict(roster.pins[key]),
+        }
+        for key, person in roster.people.items()
+    }
+    return {"format": FORMAT, "people": people, "changes": [asdict(change) for change in roster.changes]}
+
+
+def _digest(roster: Roster) -> str:
+    """The digest over everything but the last change's own."""
+    if not roster.changes:
+        return ""
+    changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
+    return hashlib.sha256(canonical(_content(replace(roster, changes=changes)))).hexdigest()
+
+
+def _seal(roster: Roster) -> str:
+    """The seal by the machine key beside the file; empty where there is none yet, or none whole."""
+    folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
+    try:
+        key = MachineKey.load(DiskStorage(), *folders) if folders else None
+    except JournalError:
+        return ""
+    if key is None:
+        return ""
+    return hmac.new(key.derive(_SEAL_PURPOSE), canonical(_content(roster)), "sha256").hexdigest()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -24,6 +25,9 @@ from pydantic import (
 from egm.errors import OperatorError
 from egm.people import Permission
 from meters.table import BY_NAME, Unit
+from paytables.definition import Identifier
+from paytables.errors import DefinitionError
+from paytables.source import Source, read
 from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
@@ -106,6 +110,8 @@ class Returns(_Table):
     """Keno (Québec s.85)."""
     wheel: Odds
     """Wheels of fortune (Québec s.122)."""
+    ceiling: Odds | None = None
+    """The most a game may return; certification refuses one above. None: what is above 100 % is noted."""
 
     def floor(self, family: str) -> Fraction:
         """The floor for a family of games. Raises OperatorError for a family the profile does not know."""
@@ -131,6 +137,8 @@ class Play(_Table):
 
     bet_limit_cents: Cents
     """The most one game may cost (Québec s.3; Québec VLT: $2.50)."""
+    bet_minimum_cents: Cents = 0
+    """The least one game may cost; the operator may set it higher (Québec s.3)."""
     win_limit_cents: Cents | None = None
     """A win the rules cap (Québec VLT); None where there is no cap."""
     credit_limit_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
@@ -178,7 +186,7 @@ class ByHand(_Table):
     methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
     """How a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
-    """A hand-pay of this much or more is marked as to be reported for tax (NJD 1.40)."""
+    """A win of this much or more is paid by hand, marked as to be reported for tax (NJD 1.40, CFR 547.11)."""
     prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
     """Games that can win merchandise are refused, or an attendant delivers the prize (Québec s.90), or the
     player may take its stated value in money instead."""
@@ -258,6 +266,8 @@ class Coins(_Table):
     """The coins taken (Monaco 19.5)."""
     hopper_cents: Cents = 0
     """The coin the hopper pays; 0: there is none."""
+    hopper_full_cents: Cents = 0
+    """From this level on coins fall to the box in the base (Monaco 19.5); 0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The most coins of one payout; a greater amount goes the next way."""
 
@@ -314,10 +324,23 @@ class Staff(_Table):
     """A menu nobody touches signs out after so long."""
     identify_before_opening: bool = False
     """A door opened without an intervention declared first is an event of its own (Monaco art. 20.3)."""
+    monitored_openings: bool = False
+    """Such a door opens only once the monitoring system has read who is at work (Monaco art. 20.3)."""
+    slips: bool = False
+    """An access ticket at an intervention, an audit ticket at an open main or logic door (SD addenda 1-5)."""
     test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
     """The most coins a test of the hopper pays out; 0: hoppers are not tested here."""
     meter_names: Literal["us", "mc", "fr", "anz"] = "us"
     """Whose words the meters are shown under."""
+
+
+class Inventory(_Table):
+    """What must be on record of a machine; one whose every device is simulated is a demonstration."""
+
+    complete: bool = False
+    """Without its kind, maker, model, base number and photograph a machine does not start (Monaco 19.3)."""
+    certified: bool = False
+    """A game is offered only with a certificate signed by the key the cabinet file names (Monaco 19.3)."""
 
 
 class Journal(_Table):
@@ -332,7 +355,7 @@ class Journal(_Table):
 class Profile(_Table):
     """One jurisdiction. Fields are documented in the tables they stand in."""
 
-    id: str
+    id: Identifier
     """Its name, and that of its tickets' template."""
     title: dict[str, str]
     """What the place is called, by language."""
@@ -355,9 +378,16 @@ class Profile(_Table):
     progressives: Progressives = Progressives()
     hard_meters: HardMeters = HardMeters()
     staff: Staff = Staff()
+    inventory: Inventory = Inventory()
     journal: Journal = Journal()
     chance: Annotated[ReseedPolicy, BeforeValidator(_policy), WithJsonSchema(_policy_schema())]
     """When the generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
+    _file: Source | None = PrivateAttr(default=None)
+
+    @property
+    def file(self) -> Source | None:
+        """The file it was read from, as it was read; None for a profile made of data."""
+        return self._file
 
     @model_validator(mode="after")
     def _complete(self) -> "Profile":
@@ -411,19 +441,22 @@ def available() -> tuple[str, ...]:
 
 
 def load_profile(name: str | Path) -> Profile:
-    """Load a profile by id, or from a file: a path, or a name that ends in ``.toml``.
+    """Load a profile by id, or from a file of one's own (:mod:`paytables.source`).
 
     Raises OperatorError naming the file, the key and the reason when it is missing or wrong.
     """
-    is_file = isinstance(name, Path) or name.endswith(".toml")
-    path = Path(name) if is_file else _FOLDER / f"{name}.toml"
-    if not path.is_file():
-        raise OperatorError(f"no jurisdiction profile {str(name)!r}; there are: {', '.join(available())}")
     try:
-        return Profile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise OperatorError(f"{path.name}: not TOML: {error}") from None
+        source = read(name, _FOLDER)
+    except DefinitionError as error:
+        raise OperatorError(f"jurisdiction profile {error}") from None
+    file = source.path.name
+    try:
+        profile = Profile.model_validate(tomllib.loads(source.data.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OperatorError(f"{file}: not TOML: {error}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "profile"
-        raise OperatorError(f"{path.name}: {where}: {first['msg']}") from None
+        raise OperatorError(f"{file}: {where}: {first['msg']}") from None
+    profile._file = source  # noqa: SLF001 (its own maker)
+    return profile

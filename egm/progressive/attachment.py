@@ -7,6 +7,7 @@ from typing import Any, Final
 from egm.cabinet import mysteries, progressives
 from egm.cabinet.attachments import Surroundings
 from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.games import CARRIED_GAME
 from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 from egm.progressive.carrier import Carrier
@@ -111,8 +112,8 @@ class ProgressiveLink:
         """Enrol anew."""
         self._connections += 1
         self._complaints = 0
-        sequence = self._cabinet.journal.sequence
-        self._link.connected(f"{self._machine}.{sequence}.{self._connections}", self._now_ns())
+        session = self._cabinet.fresh_id(self._machine)
+        self._link.connected(f"{session}.{self._connections}", self._now_ns())
         self._soon()
 
     def disconnected(self, why: str) -> None:
@@ -182,15 +183,15 @@ class ProgressiveLink:
         """The contributions made since ``after``: nearly always the one of the game just begun."""
         told = self._cabinet.told_game
         if told is not None and mark.sequence == after + 1:
-            # The game's entry stands where its play id says, or after it.
-            made = list(self._fed(level, told, int(told["play_id"].split("-")[1])))
+            start = self._cabinet.journal.get(f"{told['play_id']}.start")
+            made = [] if start is None else list(self._fed(level, told, start.sequence))
             if [each.sequence for each in made] == [mark.sequence]:
                 return made
         return list(self._recorded(level, after, mark.since))
 
     def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """The contributions to a level after sequence ``after``, from the entries after ``since``."""
-        for entry in self._cabinet.journal.entries("game.start", since=since):
+        for entry in self._cabinet.journal.entries(("game.start", CARRIED_GAME), since=since):
             for made in self._fed(level, entry.record, entry.sequence):
                 if made.sequence > after:
                     yield made
@@ -244,7 +245,9 @@ class ProgressiveLink:
             case Complaint():
                 self._complain(news.code, news.text)
             case Sealed():
-                mysteries.note_seal(self._cabinet, news.level, news.prize, news.commitment)
+                wrong = mysteries.note_seal(self._cabinet, news.level, news.prize, news.commitment)
+                if wrong:
+                    self._complain("seal", wrong)
             case Found():
                 self._found[news.won.claim] = news
                 self._tell_found()

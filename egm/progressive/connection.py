@@ -18,6 +18,7 @@ import aiomqtt
 
 from egm.errors import OperatorError
 from egm.progressive.slots import LinkSlot
+from egm.secret_files import require_private
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ class _Socket(ssl.SSLSocket):
 
 def tls(slot: LinkSlot) -> ssl.SSLContext:
     """What proves each side to the other: TLS 1.3. Raises OperatorError naming the files."""
+    require_private(slot.key)
     try:
         context = ssl.create_default_context(cafile=str(slot.authority))
         context.minimum_version = ssl.TLSVersion.TLSv1_3

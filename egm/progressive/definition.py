@@ -43,11 +43,12 @@ class Chance:
     """What a machine must ask and offer to feed a level (Québec by-law, s.92).
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of
-    one such wager.
+    one such wager. ``hits_most``: how often one wager can hit it; what goes beyond is held for a person.
     """
 
     stake_cents: int
     odds: Fraction
+    hits_most: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,7 @@ class _Entry(_Table):
     hidden: Rational = Fraction(0)
     ceiling_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     mystery: bool = False
+    hits_most: Annotated[int, Field(gt=0, strict=True)] = 1
 
 
 class _LevelFile(_Table):
@@ -132,7 +134,7 @@ def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]
         odds = _odds(entry, terms, where)
         if odds <= 0:
             raise LevelFileError(f"{where}: odds: nobody could win it")
-        chance = Chance(stake_cents=entry.stake_cents, odds=odds)
+        chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most)
         found[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )

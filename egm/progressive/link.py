@@ -60,6 +60,8 @@ class _Open:
     claim: Claim
     commit: Commit | None = None
     awarded: bool = False
+    held: bool = False
+    """The controller has said that a person must rule on it first."""
     sent_ns: int | None = None
 
     @property
@@ -345,7 +347,7 @@ class Link:
             return
         if entry.commit is not None:
             self._to_send.append(entry.commit)
-        elif not entry.awarded and feeder.counted >= entry.claim.after:
+        elif not entry.awarded and feeder.counted >= entry.claim.after and feeder.values_heard:
             self._to_send.append(entry.claim)
         else:
             return
@@ -400,7 +402,10 @@ class Link:
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._rejoin(feeder, now_ns)
-        elif message.reason is not Reason.CLAIM_EARLY:
+        elif message.reason is Reason.CLAIM_EARLY or (entry.held and message.reason is Reason.CLAIM_HELD):
+            return
+        else:
+            entry.held = message.reason is Reason.CLAIM_HELD
             self._news.append(
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )

@@ -66,6 +66,12 @@ class Reason(StrEnum):
     CLAIM_EARLY = "claim_early"
     """A claim whose own wager's contribution has not been counted yet: send that first."""
     CLAIM_DIFFERS = "claim_differs"
+    CLAIM_HELD = "claim_held"
+    """A claim that is recorded and waits until a person has ruled on it: ask again."""
+    CLAIM_DECLINED = "claim_declined"
+    """A claim on which a person has ruled that nothing is awarded."""
+    NO_WAGER = "no_wager"
+    """A claim for no wager at all."""
     UNKNOWN_CLAIM = "unknown_claim"
     CONTROLLER_FAULT = "controller_fault"
 

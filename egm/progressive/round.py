@@ -1,8 +1,9 @@
 """What one game does to the amounts it plays for, gathered until its journal entry is written.
 
-The wager feeds every pool first; then the outcome is drawn; then what it hit is paid what the pool shows at
-that instant, this wager's share included. All of it is one transaction with the wager and the draws, so
-there is no moment at which a wager has been counted and its share has not, or a prize hit and not locked.
+The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then what was
+hit is paid what the pool shows at that instant, this wager's share included. All of it is one transaction
+with the wager and the draws, so there is no moment at which a wager has been counted and its share has not,
+or a prize hit and not locked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -56,6 +57,19 @@ class Memory:
     shown_cents: Callable[[str], int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormerPool:
+    """A pool an open game plays for and the cabinet file names no more: what is won of it is still owed."""
+
+    id: str
+    keeper: Keeper
+
+    @property
+    def own(self) -> bool:
+        """Whether this machine keeps it itself."""
+        return self.keeper is Keeper.MACHINE
+
+
 @dataclass(slots=True)
 class Round:
     """One game's dealings with its pools.
@@ -65,7 +79,7 @@ class Round:
     the game's entry tells.
     """
 
-    pools: Mapping[str, Pool]
+    pools: Mapping[str, Pool | FormerPool]
     """By the game's name of the level."""
     wager_cents: int
     memory: Memory
@@ -78,12 +92,17 @@ class Round:
     fed: list[dict[str, Any]] = field(default_factory=list)
     draws: list[list[Any]] = field(default_factory=list)
     hits: list[dict[str, Any]] = field(default_factory=list)
+    broadcast_cents: dict[str, int] = field(default_factory=dict)
 
     def feed(self, chance: Chance) -> None:
         """Add the wager's share to every pool, and draw the mystery prizes. Once a game."""
         for name, pool in self.pools.items():
+            if isinstance(pool, FormerPool):
+                raise InvariantError(f"a wager feeds {pool.id}, which this machine no longer has")
             if pool.keeper is Keeper.CONTROLLER:
                 self._contribute(pool)
+            elif pool.keeper is Keeper.BROADCAST:
+                self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
             if not pool.own:  # who broadcasts an amount reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
@@ -104,7 +123,8 @@ class Round:
     def story(self) -> dict[str, Any]:
         """What the entry of this step tells, for recall and audit."""
         pools = {name: pool.id for name, pool in self.pools.items()}
-        return {"pools": pools, "fed": self.fed, "mystery": self.draws, "hits": self.hits}
+        shown = {"broadcast_cents": self.broadcast_cents} if self.broadcast_cents else {}
+        return {"pools": pools, "fed": self.fed, "mystery": self.draws, "hits": self.hits, **shown}
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute(self, pool: Pool) -> None:
@@ -130,7 +150,7 @@ class Round:
         self.draws.append([bound, value, purpose])
         return value < favourable
 
-    def _hit(self, name: str, pool: Pool, *, mystery: bool) -> None:
+    def _hit(self, name: str, pool: Pool | FormerPool, *, mystery: bool) -> None:
         told = {"pool": pool.id, "level": name, "mystery": mystery}
         if pool.own:
             before = self._now(pool)
@@ -154,9 +174,9 @@ class Round:
         }
         self.hits.append({**told, "claim": claim, "shown_cents": shown_cents})
 
-    def _now(self, pool: Pool) -> Level:
+    def _now(self, pool: Pool | FormerPool) -> Level:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
-    def _step(self, pool: Pool, before: Level, after: Level) -> None:
+    def _step(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
         self.transfers += posting.step(pool.id, before, after)
         self.levels[pool.id] = after

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.cabinet import Key
 from egm.errors import LocalError
 from egm.link.messages import Snapshot
 from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
@@ -30,7 +31,6 @@ from egm.sas.settings import SasLine
 from egm.sas.watch import LinkWatch
 from egm.sas.wire import LenientFraming, LongPoll, StrictFraming
 
-_GENESIS_SEQUENCE: Final = 1
 _LOOK_BACK_ENTRIES: Final = 1000
 """How far back to look for what a host has not heard: far more than its queue holds."""
 
@@ -56,7 +56,7 @@ class SasChannel:
             ),
             framing(settings.address, settings.gap_ns),
             opened=lambda: open_port(
-                settings.port, strict=settings.framing == "strict", link=at.folder.run / "sas" / name
+                settings.port, strict=settings.framing == "strict", link=at.folder.sas_port_of(name)
             ),
             run_effect=self._schedule,
             report=self._report,
@@ -67,13 +67,11 @@ class SasChannel:
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
-        self._cursor = _Cursor(at.folder.root / f"sas-{name}.told")
         journal = at.engine.cabinet.journal
+        self._cursor = _Cursor(at.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
-        fresh = journal.sequence <= _GENESIS_SEQUENCE
+        fresh = journal.state(Key.BOOTS) is None  # the journal was begun in this very run
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
-        if heard > journal.sequence:  # of a journal that was cleared: of this one the host has heard nothing
-            heard = 0
         self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
         self._failures: set[int] = set()
@@ -185,20 +183,23 @@ class SasChannel:
 
 
 class _Cursor:
-    """How far a host has heard of the journal. Not money: losing it only tells something twice."""
+    """How far a host has heard of the journal ``mark``. Not money: losing it only tells something twice."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: str) -> None:
         self._path = path
+        self._mark = mark
 
     def read(self, *, default: int) -> int:
+        """Of another journal, one that was cleared, it has heard nothing of this one."""
         try:
-            return int(self._path.read_text(encoding="ascii"))
+            heard, mark = self._path.read_text(encoding="ascii").split()
+            return int(heard) if mark == self._mark else 0
         except (OSError, ValueError):
             return default
 
     def write(self, sequence: int) -> None:
         beside = self._path.with_suffix(".new")
-        beside.write_text(str(sequence), encoding="ascii")
+        beside.write_text(f"{sequence} {self._mark}", encoding="ascii")
         beside.replace(self._path)
 
 

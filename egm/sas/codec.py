@@ -96,4 +96,4 @@ def counted(data: bytes) -> bytes:
 
 def date_and_time(moment: datetime) -> bytes:
     """MMDDYYYY and HHMMSS in packed decimal: seven bytes."""
-    return bytes.fromhex(moment.strftime("%m%d%Y%H%M%S"))
+    return bytes.fromhex(f"{moment:%m%d}{moment.year:04}{moment:%H%M%S}")  # %Y writes year 101 as 101

@@ -7,7 +7,8 @@ something. An effect is called on the machine's loop; it must be quick, and lets
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,8 @@ from egm.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.sas.settings import SasLine
 
 _TIME_KEY: Final = "host_time:"
+#: No host's time is further from the machine's own than this: beyond it there may be no date.
+_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY: Final = "handpay"
 """Under this note: the journal id of the hand-pay the host has read."""
 
@@ -64,12 +67,16 @@ class Host:
     def clock_offset_seconds(self) -> int:
         """By how much this host's time is ahead of the machine's; 0 until it has told it."""
         kept = self.cabinet.journal.state(f"{_TIME_KEY}{self.name}")
-        return kept if isinstance(kept, int) else 0
+        return kept if isinstance(kept, int) and abs(kept) <= _AHEAD_SECONDS_MAX else 0
 
     def set_time(self, told: datetime) -> None:
-        """Keep the time the host has told, as its distance from the machine's own."""
-        ahead = round((told - self.at.clock.now()).total_seconds())
-        if ahead == self.clock_offset_seconds:
+        """Keep the time the host has told, as its distance from the machine's own, in whole seconds.
+
+        Rounded up: read back at once, it is never before what was told. A distance that reads the same or a
+        second later is kept as it is, so that a host that tells the time often is not recorded each time.
+        """
+        ahead = ceil((told - self.at.clock.now()) / timedelta(seconds=1))
+        if self.clock_offset_seconds - ahead in {0, 1}:
             return
         story = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
         self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, story=story)

@@ -71,7 +71,7 @@ class LinkWatch:
         cabinet.record(
             kind,
             counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
-            state={f"{_KEY}{self._host.name}": cabinet.clock.now().isoformat() if silent else None},
+            state={f"{_KEY}{self._host.name}": cabinet.times.now().isoformat() if silent else None},
             story={"host": self._host.name},
         )
 
@@ -85,7 +85,7 @@ class LinkWatch:
         if limit is None or since is None:
             return
         # A clock set back since then counts as no silence yet: never as a longer wait.
-        silent_seconds = max(0.0, (self._host.cabinet.clock.now() - since).total_seconds())
+        silent_seconds = max(0.0, (self._host.cabinet.times.now() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(Event.DISABLED, source=self._source, reason="host_silent")
             return

@@ -1,14 +1,16 @@
 """Who may see the picture in a browser: one who holds the token, from this computer, on this page.
 
-The address printed carries a token that opens the door once and becomes a cookie of that browser. A new token
-is then written, for its owner only, to a file of the state folder. Requests under another host name (DNS
-rebinding) and links from another origin (a page elsewhere that knows the port) are refused.
+The address printed carries a token that opens the door once and becomes a cookie of that browser. A new
+token is then written, for its owner only, to a file of the state folder. A cookie is good for this run of the
+screen, while its browser is heard now and then. Requests under another host name (DNS rebinding) and links
+from another origin (a page elsewhere that knows the port) are refused.
 """
 
-import hmac
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -19,14 +21,22 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from egm.link.private import is_token
 from egm.screen.controls import BY_NAME, TYPED
 from egm.screen.sound import SCORES, wave_file
 
 HOST: Final = "127.0.0.1"
+IDLE_SECONDS: Final = 30 * 60.0
+"""A browser not heard for so long must be let in anew."""
+SESSIONS_MAX: Final = 8
+"""As many browsers are known at once; one more, and the one that came first is forgotten."""
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
 _USED = (
-    "This address has been used, or was never given.\n"
-    "The file run/screen.url of the machine's state folder holds a new one.\n"
+    "This address has been used, or was never given: each opens one browser.\n"
+    "For another, run `egm screen address` (in a checkout: .venv/bin/egm) and open what it prints.\n"
+    "\n"
+    "Cette adresse a servi, ou n'a jamais été donnée : chacune n'ouvre qu'un navigateur.\n"
+    "Pour en avoir une autre, lancez « egm screen address » et ouvrez ce qui s'affiche.\n"
 )
 
 
@@ -38,14 +48,24 @@ def new_token() -> str:
     return os.urandom(24).hex()
 
 
+@dataclass(slots=True)
+class _Session:
+    """A browser that was let in: what it shows, and when it was last heard, monotonic seconds."""
+
+    token: str
+    heard: float
+
+
 class Door:
     """Answers the browser's requests; ``port`` is set once the server listens."""
 
-    def __init__(self, address_file: Path | None = None) -> None:
+    def __init__(self, address_file: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` gives monotonic seconds."""
         self.port = 0
+        self._clock = clock
         self._address_file = address_file
         self._token = new_token()
-        self._sessions: set[str] = set()
+        self._sessions: list[_Session] = []
 
     @property
     def address(self) -> str:
@@ -66,9 +86,13 @@ class Door:
         if url.path != "/":
             return answer(HTTPStatus.NOT_FOUND, "There is nothing but / here.\n")
         token = parse_qs(url.query).get("token", [""])[0]
-        if hmac.compare_digest(token.encode(), self._token.encode()):
+        if is_token(token, self._token):
             return self._enter()
         return page() if self._known(request) else answer(HTTPStatus.FORBIDDEN, _USED)
+
+    def heard(self, request: Request) -> None:
+        """The browser whose link this request began is still there: its cookie lives on."""
+        self._known(request)
 
     @property
     def _cookie(self) -> str:
@@ -79,13 +103,21 @@ class Door:
             cookie = SimpleCookie(request.headers.get("Cookie", "")).get(self._cookie)
         except CookieError:
             return False
-        shown = b"" if cookie is None else cookie.value.encode()
-        return any(hmac.compare_digest(shown, session.encode()) for session in self._sessions)
+        if cookie is None:
+            return False
+        now = self._clock()
+        self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
+        for each in self._sessions:
+            if is_token(cookie.value, each.token):
+                each.heard = now
+                return True
+        return False
 
     def _enter(self) -> Response:
         """The token is spent: this browser gets a cookie, the next one will need a new token."""
         session, self._token = new_token(), new_token()
-        self._sessions.add(session)
+        self._sessions.append(_Session(session, self._clock()))
+        del self._sessions[:-SESSIONS_MAX]
         if self._address_file is not None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             with os.fdopen(os.open(self._address_file, flags, 0o600), "w", encoding="utf-8") as file:

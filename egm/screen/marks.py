@@ -4,7 +4,7 @@ The machine keeps the bet; the marks here are what the player is doing with a fi
 they make something that can be bet on. Nothing of a game's rules is here but its counts, as published.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,34 @@ _EMPTY: Card = (frozenset(),)
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """The cards being marked, and which one the finger is on. Without a mark it is a quick pick."""
+    """The cards being marked, and which one the finger is on. Without a mark it is a quick pick.
+
+    ``stakes`` are those of each card, empty while all have the same; ``draws`` and ``bonuses`` (paid ones, by
+    id) are the ticket's.
+    """
 
     cards: tuple[Card, ...] = (_EMPTY,)
     card: int = 0
+    stakes: tuple[int, ...] = ()
+    draws: int = 1
+    bonuses: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> "Slip":
+        """The ticket alone, whichever card the finger is on."""
+        return replace(self, card=0)
+
+    def stakes_of(self, common: int) -> tuple[int, ...]:
+        """The stake of each card; a card that was added since has the last one's."""
+        known = self.stakes[: len(self.cards)]
+        last = known[-1] if known else common
+        return (*known, *(last,) * (len(self.cards) - len(known)))
+
+    def staked(self, stake: int, common: int) -> "Slip":
+        """The slip with this stake on the current card."""
+        stakes = list(self.stakes_of(common))
+        stakes[self.card] = stake
+        return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
     def marked(self) -> bool:
@@ -111,28 +135,104 @@ def with_card(game: GameView, slip: Slip) -> Slip:
     """A further card, where every card so far can be played and the game allows one more."""
     if not is_slip(game, slip) or len(slip.cards) >= most(game, "selections"):
         return slip
-    return Slip((*slip.cards, _EMPTY), len(slip.cards))
+    return replace(slip, cards=(*slip.cards, _EMPTY), card=len(slip.cards))
+
+
+def draws_on_offer(game: GameView) -> tuple[int, ...]:
+    """How many draws a ticket may take part in, as they are chosen one after another (M-05)."""
+    largest = most(game, "draws")
+    return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
+
+
+def with_draws(game: GameView, slip: Slip) -> Slip:
+    """The slip for the next number of draws on offer; after the most, one."""
+    offer = draws_on_offer(game)
+    more = [n for n in offer if n > slip.draws]
+    return replace(slip, draws=more[0] if more else offer[0])
+
+
+def sold(game: GameView) -> dict[str, Mapping[str, Any]]:
+    """The bonuses that are bought, by id."""
+    return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
+
+
+def with_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
+    """The slip with a paid bonus bought, or not any more; in the game's order."""
+    bought = set(slip.bonuses) ^ {bonus}
+    return replace(slip, bonuses=tuple(b for b in sold(game) if b in bought))
+
+
+def _times(game: GameView, bonuses: Sequence[str], draws: int) -> int:
+    """What a credit staked costs with these bonuses over so many draws."""
+    return (1 + sum(int(sold(game)[bonus]["fee"]) for bonus in bonuses)) * draws
+
+
+# ---------------------------------------------------------------------- named tickets
+def price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
+    """What a ticket the game offers by name costs at a stake, in credits."""
+    return stake * int(form["selections"]) * _times(game, form["bonuses"], int(form["draws"]))
+
+
+def prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
+    """What a named ticket may be bought for: at every stake within the most a draw may cost."""
+    dearest = game.presentation["marks"]["cost"]
+    costs = ((price(game, form, stake), int(form["draws"])) for stake in stakes(game))
+    return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
+
+
+def form_in_force(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
+    """The named ticket that is bought now: the one asked for, or the first of its price."""
+    forms = game.presentation["forms"]
+    named = snapshot.bet_wager.get("form")
+    fits = [form for form in forms if form["id"] == named] or [
+        form for form in forms if snapshot.bet_credits in prices(game, form)
+    ]
+    return next(iter(fits or forms))
+
+
+def next_form(game: GameView, snapshot: Snapshot) -> tuple[Intent, ...]:
+    """The wish for the next named ticket, at the price nearest to what is bet now."""
+    forms = [form for form in game.presentation["forms"] if prices(game, form)]
+    now = form_in_force(game, snapshot)
+    place = next((n for n, form in enumerate(forms) if form["id"] == now["id"]), -1)
+    form = forms[(place + 1) % len(forms)]
+    cost = min(prices(game, form), key=lambda cost: abs(cost - snapshot.bet_credits))
+    return (bought(form, cost),)
+
+
+def bought(form: Mapping[str, Any], cost: int) -> Intent:
+    """The wish for a named ticket."""
+    return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
 def cost(game: GameView, slip: Slip, stake: int) -> int:
-    """What a draw costs, in credits: every way of every card at the stake."""
-    return sum(sum(played(game, card).values()) for card in slip.cards) * stake
+    """What the ticket costs, in credits: every way of every card at its stake, bonuses and draws included."""
+    staked = zip(slip.cards, slip.stakes_of(stake), strict=True)
+    ways_cost = sum(sum(played(game, card).values()) * each for card, each in staked)
+    return ways_cost * _times(game, slip.bonuses, slip.draws)
 
 
 def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
     """The wish for a ticket of these marks: nothing while they make none; without marks, a quick pick."""
     if not slip.marked:
-        return (Intent(name="bet", value=min(game.bet_options)),)
+        form = game.presentation["forms"][0]
+        return (bought(form, min(prices(game, form))),)
     if not is_slip(game, slip):
         return ()
-    selections = [
-        {
-            "groups": [sorted(group) for group in card],
-            "stakes": {str(count): stake for count in sorted(played(game, card))},
-        }
-        for card in slip.cards
-    ]
-    return (Intent(name="bet", value=cost(game, slip, stake), options={"selections": selections}),)
+    options: dict[str, Any] = {
+        "selections": [
+            {
+                "groups": [sorted(group) for group in card],
+                "stakes": {str(count): each for count in sorted(played(game, card))},
+            }
+            for card, each in zip(slip.cards, slip.stakes_of(stake), strict=True)
+        ]
+    }
+    if slip.draws > 1:
+        options["draws"] = slip.draws
+    if slip.bonuses:
+        options["bonuses"] = list(slip.bonuses)
+    return (Intent(name="bet", value=cost(game, slip, stake), options=options),)
 
 
 def stake_of(snapshot: Snapshot, game: GameView) -> int:
@@ -146,13 +246,17 @@ def stake_of(snapshot: Snapshot, game: GameView) -> int:
 
 def slip_of(wager: Mapping[str, Any]) -> Slip:
     """The marks of a bet in force; a quick pick has none to show."""
-    cards = []
+    cards, staked = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())
         if not groups or not all(isinstance(group, list | tuple) for group in groups):
             return Slip()
         cards.append(tuple(frozenset(map(int, group)) for group in groups))
-    return Slip(tuple(cards)) if cards else Slip()
+        staked.append(next(iter(selection["stakes"].values())))
+    if not cards:
+        return Slip()
+    stakes = tuple(staked) if len(set(staked)) > 1 else ()
+    return Slip(tuple(cards), 0, stakes, wager.get("draws", 1), tuple(wager.get("bonuses", ())))
 
 
 # ---------------------------------------------------------------------- the wheel

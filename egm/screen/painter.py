@@ -35,6 +35,18 @@ class Style:
     edge_colour: Colour = (0, 0, 0, 200)
 
 
+def _levelled(font: pygame.font.Font, line: pygame.Surface) -> pygame.Surface:
+    """A line with room above or below it, so that the middle of its capitals is the middle of the whole.
+
+    A font's own box leaves room for accents and descenders, and never as much above as below.
+    """
+    capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
+    lack = line.get_height() - (2 * capital.y + capital.height)
+    levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
+    levelled.blit(line, (0, max(0, lack)))
+    return levelled
+
+
 class Painter:
     """Draws on ``surface`` (of ``scale`` pixels a unit) with ``theme``."""
 
@@ -102,12 +114,12 @@ class Painter:
         return font
 
     def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
-        """The words as a premultiplied surface, at most ``width`` units wide."""
+        """The words as a premultiplied surface, at most ``width`` units wide; its middle is a capital's."""
 
         def make() -> pygame.Surface:
             font = self._fitted(words, style, width)
             paint = self.colour(style.paint)
-            mask = font.render(words or " ", True, (255, 255, 255)).premul_alpha()
+            mask = _levelled(font, font.render(words or " ", True, (255, 255, 255)).premul_alpha())
             colour = painted(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)

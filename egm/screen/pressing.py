@@ -80,7 +80,7 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
     name, value = action.name, action.value
     if name == "bench":
         return view, tuple(value)
-    if name in {"mark", "quick_pick", "new_group", "new_card", "card"}:
+    if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _mark(view, name, value)
     if name == "area":
         return _stake(view, str(value))
@@ -104,16 +104,22 @@ def _unfinished(view: View) -> bool:
     """Whether the machine's bet is not what the player sees marked."""
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.marked:
         return False
-    return view.slip.cards != marks.slip_of(view.snapshot.bet_wager).cards
+    return view.slip.asked != marks.slip_of(view.snapshot.bet_wager).asked
 
 
 # ---------------------------------------------------------------------- bets
 def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """Mark a number, begin a group or a card, turn to a card, or leave the numbers to the machine again."""
+    """Mark a number, begin or turn to a card, choose draws or a bonus; or buy a ticket of quick picks."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
         return view, ()
-    if name == "mark":
+    if name == "form":
+        return replace(view, slip=marks.Slip(), marked_at=view.now), marks.next_form(game, snapshot)
+    if name == "draws":
+        slip = marks.with_draws(game, view.slip)
+    elif name == "bonus":
+        slip = marks.with_bonus(game, view.slip, str(value))
+    elif name == "mark":
         slip = marks.toggled(game, view.slip, int(value))
     elif name == "quick_pick":
         slip = marks.Slip()
@@ -122,7 +128,7 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     else:
         slip = (marks.with_group if name == "new_group" else marks.with_card)(game, view.slip)
     changed = replace(view, slip=slip, marked_at=view.now)
-    if slip.cards == view.slip.cards and name != "quick_pick":
+    if slip.asked == view.slip.asked and name != "quick_pick":
         return changed, ()
     return changed, marks.bet(game, slip, marks.stake_of(snapshot, game))
 
@@ -139,12 +145,16 @@ def _bet(view: View, step: int) -> tuple[Intent, ...]:
     options = bets(view)
     if view.snapshot is None or not options:
         return ()
-    marked = view.game is not None and view.slip.marked and marks.is_keno(view.game)
-    current = marks.stake_of(view.snapshot, view.game) if marked and view.game else view.snapshot.bet_credits
+    game = view.game if marks.is_keno(view.game) else None
+    marked = game is not None and view.slip.marked
+    common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits
+    current = view.slip.stakes_of(common)[view.slip.card] if marked else common
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
-    if marked and view.game is not None:
-        return marks.bet(view.game, view.slip, options[index])
+    if marked and game is not None:
+        return marks.bet(game, view.slip.staked(options[index], common), options[index])
+    if game is not None:
+        return (marks.bought(marks.form_in_force(game, view.snapshot), options[index]),)
     return (Intent(name="bet", value=options[index]),)
 
 

@@ -210,10 +210,13 @@ def standing(view: View) -> Result | None:
 
 
 def bets(view: View) -> tuple[int, ...]:
-    """The bets the game offers, in credits: for a marked Keno card its stakes."""
+    """The bets the game offers, in credits: a marked Keno card's stakes, a named ticket's prices."""
     if view.game is None:
         return ()
-    return marks.stakes(view.game) if view.slip.marked and marks.is_keno(view.game) else view.game.bet_options
+    if marks.is_keno(view.game) and view.snapshot is not None:
+        form = marks.form_in_force(view.game, view.snapshot)
+        return marks.stakes(view.game) if view.slip.marked else marks.prices(view.game, form)
+    return view.game.bet_options
 
 
 def drawer_share(view: View, motion: Motion) -> float:

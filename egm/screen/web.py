@@ -2,16 +2,20 @@
 
 The browser that came last is served; the one before is told that the picture has moved. Only what changed
 since the last frame shown is sent, and nothing before the browser says that it has shown it, so a slow
-browser gets fewer frames, never old ones. Who may come in at all is :mod:`egm.screen.door`'s business.
+browser gets fewer frames, never old ones. The browser says how much room it has, and the picture is drawn for
+it: upright where it is upright, in as many pixels as it can show. Who may come in at all is
+:mod:`egm.screen.door`'s business.
 """
 
 import asyncio
 import contextlib
 import io
 import json
+import math
 import struct
 import threading
 from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,14 +26,18 @@ from websockets.exceptions import ConnectionClosed
 from egm.screen.app import Tap
 from egm.screen.controls import by_name
 from egm.screen.door import HOST, Door
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
 
 BAND: Final = 24
+SCALE_STEP: Final = 1 / 24
+SCALE_LEAST: Final = 1 / 3
+SCALE_MOST: Final = 1.0
 _INPUTS_MAX: Final = 64
 _NOTHING_SHOWN: Final = b""
+_VOUCH_SECONDS: Final = 60.0
 #: A browser tab that sleeps, or whose computer does, answers no goodbye: the machine does not wait for it.
 _GOODBYE_SECONDS: Final = 0.5
 
@@ -60,15 +68,33 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
     return b"".join(parts)
 
 
-def read_input(line: str | bytes) -> tuple[bool, Tap | Action | None]:
-    """What a browser said: whether it has shown the frame, and what was done there; nonsense is nothing."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a browser said: that it has shown the frame, what was done there, how many pixels it has."""
+
+    shown: bool = False
+    did: Tap | Action | None = None
+    room: tuple[int, int] | None = None
+
+
+def read_input(line: str | bytes) -> Heard:
+    """Read what a browser said; nonsense is nothing."""
     try:
         said: Any = json.loads(line)
-        tap = said.get("tap")
+        tap, room = said.get("tap"), said.get("room")
         did = Tap(float(tap[0]), float(tap[1])) if tap is not None else by_name(str(said.get("key", "")))
-        return bool(said.get("shown")), did
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError):
-        return False, None
+        wide_high = None if room is None else (int(room[0]), int(room[1]))
+        return Heard(bool(said.get("shown")), did, wide_high)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, RecursionError):
+        return Heard()
+
+
+def fitting(room: tuple[int, int], *, portrait: bool) -> tuple[Layout, float]:
+    """The layout for so many pixels, and its scale: in steps, so that a dragged border redraws seldom."""
+    wide, high = (min(max(n, 1), 1 << 14) for n in room)
+    layout = PORTRAIT if portrait or high > wide else LANDSCAPE
+    scale = min(wide / layout.size[0], high / layout.size[1])
+    return layout, min(max(math.floor(scale / SCALE_STEP) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
 
 
 class Web:
@@ -86,7 +112,12 @@ class Web:
     ) -> None:
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
-        self.picture = make(theme, scale=scale, layout=PORTRAIT if portrait else LANDSCAPE)
+        self._theme = theme
+        self._make = make
+        self._portrait = portrait
+        self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
+        self._wanted = self._fitted
+        self.picture = make(theme, scale=scale, layout=self._fitted[0])
         self._surface = pygame.Surface(self.picture.pixels).convert()
         self.unlocked = False
         self._lock = threading.Lock()
@@ -94,6 +125,7 @@ class Web:
         self._viewer: ServerConnection | None = None
         self._ready = False
         self._shown = _NOTHING_SHOWN
+        self._vouched = 0.0
         self.bytes_sent = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser screen", daemon=True)
@@ -113,11 +145,22 @@ class Web:
 
     # ------------------------------------------------------------------ the frame loop's side
     def inputs(self) -> list[Tap | Action] | None:
-        """Taps and keys of the browser."""
+        """Taps and keys of the browser, on the picture as it was; then the picture fits the browser."""
         with self._lock:
             did = list(self._inputs)
             self._inputs.clear()
+            wanted = self._wanted
+        if wanted != self._fitted and not did:
+            self._fit(*wanted)
         return did
+
+    def _fit(self, layout: Layout, scale: float) -> None:
+        """Draw for another size from now on; the whole next frame is new."""
+        self._fitted = (layout, scale)
+        self.picture = self._make(self._theme, scale=scale, layout=layout)
+        surface = pygame.Surface(self.picture.pixels).convert()
+        with self._lock:
+            self._surface, self._shown = surface, _NOTHING_SHOWN
 
     def frame(self) -> pygame.Surface | None:
         """The frame to draw on; None until the browser has shown the last one."""
@@ -195,15 +238,25 @@ class Web:
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
                 self._heard(viewer, line)
+                self._vouch(viewer)
         with self._lock:
             if self._viewer is viewer:
                 self._viewer = None
 
+    def _vouch(self, viewer: ServerConnection) -> None:
+        """Whoever is linked is heard: once a minute is enough to say so."""
+        now = self._loop.time()
+        if viewer.request is not None and now - self._vouched >= _VOUCH_SECONDS:
+            self._vouched = now
+            self._door.heard(viewer.request)
+
     def _heard(self, viewer: ServerConnection, line: str | bytes) -> None:
-        shown, did = read_input(line)
+        said = read_input(line)
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._ready = self._ready or shown
-            if did is not None:
-                self._inputs.append(did)
+            self._ready = self._ready or said.shown
+            if said.did is not None:
+                self._inputs.append(said.did)
+            if said.room is not None:
+                self._wanted = fitting(said.room, portrait=self._portrait)

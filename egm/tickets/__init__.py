@@ -10,6 +10,7 @@ from egm.tickets.desk import (
 )
 from egm.tickets.errors import (
     InvalidTicket,
+    TicketLedgerAbsent,
     TicketLedgerDamaged,
     TicketLedgerUnwritable,
     TicketOrderError,
@@ -31,6 +32,7 @@ __all__ = [
     "Ticket",
     "TicketDesk",
     "TicketKind",
+    "TicketLedgerAbsent",
     "TicketLedgerDamaged",
     "TicketLedgerUnwritable",
     "TicketOrderError",

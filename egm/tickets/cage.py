@@ -5,18 +5,18 @@ The ledger is the authority, the paper is not: a torn, stained or unreadable tic
 there is no moment at which a power cut leaves it locked to the cage.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
-from egm.tickets.record import Action, Move, Record
-from egm.tickets.redemption import Reason, Redemption, Refusal, end, expire, lock
+from egm.tickets.record import LIFE, Action, Move, Record
+from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
 from egm.tickets.store import TicketStore
-from egm.tickets.templates import load_template
+from egm.tickets.templates import CageAct, load_template
 
 #: What a person may type or scan: any of the numbers a machine here can print.
 _READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)
@@ -40,52 +40,79 @@ class RegisterLine:
 
 
 class Cage:
-    """The tickets of a ledger in the hands of ``person``."""
+    """The tickets of a ledger in the hands of ``person``, and of ``second`` where a second one is needed.
 
-    def __init__(self, store: TicketStore, clock: Clock, person: str) -> None:
-        """Raise :class:`OperatorError` without a person: nothing here happens anonymously."""
+    Both are enrolled and have proved who they are to whoever makes this. ``date_is_known``: whether the clock
+    may be believed; while it may not, no ticket is past its date here either: the cashier reads the paper.
+    ``is_accounted``: whether the machine's journal knows of a ticket the ledger says was issued.
+    """
+
+    def __init__(
+        self,
+        store: TicketStore,
+        clock: Clock,
+        person: str,
+        *,
+        second: str = "",
+        date_is_known: bool = True,
+        is_accounted: Callable[[Record], bool] = lambda _: True,
+    ) -> None:
+        """Raise :class:`OperatorError` without a person, or where the second is the first."""
         if not person.strip():
             raise OperatorError("the cage: who is it? Nothing is paid or changed without a person's name")
+        if second.strip() == person.strip():
+            raise OperatorError("the cage: the second person must be another than the first")
         self._store = store
         self._clock = clock
         self._by = f"{CAGE}{person.strip()}"
+        self._second = second.strip()
+        self._date_is_known = date_is_known
+        self._is_accounted = is_accounted
 
     def pay(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
         """Redeem a ticket for cash: durable when it returns, and only then is money handed over.
 
-        Raises :class:`OperatorError` when the place wants the payee written down and there is none.
+        Raises :class:`OperatorError` when the place wants a second person or the payee written down and there
+        is none.
         """
         at = self._clock.now().replace(microsecond=0)
         with self._store.together():
             known = self._store.get(number)
             redemption_id = f"{self._by}:{number}:{1 if known is None else len(known.moves)}"
-            answer = lock(self._store, redemption_id, number, reads, by=self._by, at=at, refuse=_not_for_cash)
+            answer = lock(
+                self._store, redemption_id, number, reads, by=self._by, at=at, refuse=self._not_for_cash
+            )
             if isinstance(answer, Refusal):
                 return answer
+            self._want_second(answer.ticket, CageAct.PAY)
             _want_payee(answer.ticket, payee)
-            story = {} if payee is None else {"payee": {"name": payee.name, "address": payee.address}}
+            story: dict[str, Any] = {} if not self._second else {"second": self._second}
+            if payee is not None:
+                story["payee"] = {"name": payee.name, "address": payee.address}
             end(self._store, redemption_id, Action.REDEEM, at=at, by=self._by, story=story)
             return answer
 
     def void(self, number: str, why: str) -> Record:
         """Cancel an issued ticket, for a reason (a test print, a player paid otherwise)."""
-        return self._act(number, Action.VOID, why)
+        return self._act(number, Action.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
         """The ticket as a duplicate, to print: the same number, still redeemed once (H-07)."""
-        return replace(self._act(number, Action.REPRINT, why).ticket, duplicate=True)
+        return replace(self._act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
-    def release(self, number: str, why: str, witness: str) -> Record:
+    def release(self, number: str, why: str) -> Record:
         """Free a ticket whose machine will never end its redemption: gone, or its memory lost.
 
-        Dangerous where the paper lies in that machine's box, so it takes a second person, and both have
-        looked. A machine that comes back and commits is told that it may not, and stops.
+        Dangerous where the paper lies in that machine's box: whoever does it has looked. A machine that
+        stacks the paper after all finds that the lock is not its own any more, and does not credit it.
         """
-        if not witness.strip() or f"{CAGE}{witness.strip()}" == self._by:
-            raise OperatorError("the cage: releasing a locked ticket takes a second person")
-        return self._act(number, Action.RELEASE, why, witness=witness.strip())
+        return self._act(number, Action.RELEASE, CageAct.RELEASE, why)
 
-    def _act(self, number: str, action: Action, why: str, **story: str) -> Record:
+    def revive(self, number: str, why: str) -> Record:
+        """Say that a ticket is owed whatever its date: a clock that was wrong dated or expired it."""
+        return self._act(number, Action.REVIVE, CageAct.REVIVE, why)
+
+    def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
         if not why.strip():
             raise OperatorError(f"the cage: {action} wants a reason")
         at = self._clock.now().replace(microsecond=0)
@@ -93,15 +120,33 @@ class Cage:
             record = self._store.get(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
-            record = expire(self._store, record, at=at, by=self._by)
+            needs, _ = LIFE[action]
+            if record.state not in needs:
+                wants = " or ".join(sorted(needs))
+                raise OperatorError(f"the cage: the ticket is {record.state}; {action} wants it {wants}")
+            self._want_second(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
-            wants = TicketState.PENDING if action is Action.RELEASE else TicketState.ISSUED
-            if record.state is wants:
-                told = {"why": why.strip(), **story}
-                return self._store.move(
-                    number, action, at=at, by=self._by, redemption_id=redemption_id, story=told
-                )
-        raise OperatorError(f"the cage: the ticket is {record.state}; {action} wants it {wants}")
+            story = {"why": why.strip()} | ({"second": self._second} if self._second else {})
+            return self._store.move(
+                number, action, at=at, by=self._by, redemption_id=redemption_id, story=story
+            )
+
+    def _want_second(self, ticket: Ticket, act: CageAct) -> None:
+        if act in load_template(ticket.template).cage.two_persons and not self._second:
+            raise OperatorError(f"the cage: {act} takes a second person here")
+
+    def _not_for_cash(self, record: Record) -> Refusal | None:
+        ticket = record.ticket
+        if ticket.machine_serial == ELSEWHERE:
+            return Refusal(Reason.HOST_OWES)
+        if not self._is_accounted(record):
+            return Refusal(Reason.NOT_OURS, record.issue_id)
+        if ticket.kind is TicketKind.RESTRICTED:
+            return Refusal(Reason.WRONG_KIND, ticket.kind.value)
+        past = self._date_is_known and record.is_past(self._clock.now())
+        if past and load_template(ticket.template).cage.expired == "refused":
+            return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        return None
 
 
 def reads(number: str) -> bool:
@@ -115,27 +160,6 @@ def register(store: TicketStore) -> Iterator[RegisterLine]:
         payee = record.moves[-1].story.get("payee")
         if payee is not None:
             yield RegisterLine(record, record.moves[-1], Payee(**payee))
-
-
-def expire_due(store: TicketStore, clock: Clock, by: str) -> int:
-    """Mark every issued ticket whose time has come, so that reports agree; return how many there were."""
-    at = clock.now().replace(microsecond=0)
-    due = [
-        record
-        for record in store.records(TicketState.ISSUED)
-        if record.ticket.expires_at is not None and record.ticket.expires_at <= at
-    ]
-    with store.together():
-        changed = [expire(store, store.found(record.ticket.number), at=at, by=by) for record in due]
-    return sum(record.state is TicketState.EXPIRED for record in changed)
-
-
-def _not_for_cash(ticket: Ticket) -> Refusal | None:
-    if ticket.machine_serial == ELSEWHERE:
-        return Refusal(Reason.HOST_OWES)
-    if ticket.kind is TicketKind.RESTRICTED:
-        return Refusal(Reason.WRONG_KIND, ticket.kind.value)
-    return None
 
 
 def _want_payee(ticket: Ticket, payee: Payee | None) -> None:

@@ -1,12 +1,17 @@
 """The two copies of the ticket ledger, kept as one: SQLite answers, the log of moves remembers.
 
+The log lies on the second medium, where the cabinet has one: a medium that dies takes one copy with it.
+
 A transaction is written to the log first and committed in SQLite second, each durably, so the log is never
 behind what anybody was told. What follows:
 
 * A log ahead of SQLite by whole lines is a transaction the power cut: whoever comes next carries it out.
 * A damaged, lost or older SQLite file is made again from the log; a damaged one is kept beside it.
 * A damaged or lost log is written again from SQLite.
-* When both are damaged, or tell different stories, nothing is guessed: :class:`TicketLedgerDamaged`.
+* When both are damaged, or tell different stories, nothing is guessed: :class:`TicketLedgerDamaged`. So it
+  is with a line that goes further than SQLite and is not sealed by this machine: it may be a forged ticket,
+  or a real one's last trace.
+* A reader writes nothing, in neither copy.
 * What a host can say again (the enrolment, which tickets it knows) is in SQLite only.
 
 SQLite is in WAL mode with ``synchronous=FULL``; its write lock orders the writers of all processes, for both
@@ -21,7 +26,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from egm.errors import OperatorError
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
@@ -31,11 +35,16 @@ from meters.storage import Database, MediumError, Rows, Storage
 
 FILE_NAME: Final = "tickets.sqlite"
 LOCK_NAME: Final = "tickets.lock"
-_FORMAT: Final = 1
+#: Format 1 had digests without a key.
+FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
 _BUSY_MS: Final = 10_000
 #: What SQLite says when the file, not the medium, is at fault.
 _DAMAGE: Final = ("malformed", "not a database", "no such table", "no such column", "unsupported file format")
+#: The step of a ticket's first move. Step 0 is no ticket's: an act upon the ledger itself.
+FIRST_STEP: Final = 1
+#: How the number of an act upon the ledger itself begins.
+BEGIN_NUMBER: Final = "begin-"
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 _SCHEMA: Final = (
@@ -48,7 +57,7 @@ _SCHEMA: Final = (
        ) STRICT""",
     """CREATE TABLE moves (
          place INTEGER PRIMARY KEY,
-         number TEXT NOT NULL REFERENCES tickets (number),
+         number TEXT NOT NULL,
          step INTEGER NOT NULL,
          action TEXT NOT NULL,
          state TEXT NOT NULL,
@@ -87,47 +96,86 @@ class Copies:
     close: Callable[[], None]
     """Close both copies and give the ledger up."""
 
-    def __init__(self, folder: Path, storage: Storage, *, prove: bool) -> None:
-        """Open, and where one copy is damaged make it again from the other.
+    def __init__(
+        self, folder: Path, second: Path, storage: Storage, key: bytes, *, prove: bool, read_only: bool
+    ) -> None:
+        """Open, and where one copy is damaged make it again from the other, unless ``read_only``.
 
-        ``prove`` looks at every move of both, which a great ledger takes a second for while its writers wait.
+        ``second`` is the folder of the log. ``prove`` looks at every move of both, which a great ledger takes
+        a second for while its writers wait.
 
         Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
         """
         self.path = folder / FILE_NAME
+        self.log_path = second / LOG_NAME
         self.mended = ""
         self._storage = storage
+        self._key = key
         self._prove = prove
+        self._read_only = read_only
         self._changing = False
         self._logged: int | None = None
         with ExitStack() as opened:
             try:
-                storage.make_folder(folder)
-                self._lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                opened.callback(os.close, self._lock)
-                fcntl.flock(self._lock, fcntl.LOCK_SH)
-                self._log = MoveLog(storage.open_file(folder / LOG_NAME, write=True))
-                opened.callback(self._log.close)
+                if not read_only:
+                    storage.make_folder(folder)
+                    storage.make_folder(second)
+                self._hold(folder, opened)
+                if not read_only:
+                    self._log = MoveLog(storage.open_file(self.log_path, write=True), key)
+                    opened.callback(self._log.close)
                 self._database = self._connect()
                 opened.callback(self._close_database)
             except (JournalUnwritable, OSError) as why:
                 raise TicketLedgerUnwritable(f"{folder}: {why}") from None
-            try:
-                self._prepare()
-            except _TwoStories:
-                raise
-            except TicketLedgerDamaged as why:
-                self._make_database_again(str(why))
-            storage.sync_folder(folder)
-            storage.sync_folder(folder.parent)
+            if read_only:
+                self._prepare_reader()
+            else:
+                self._open_or_mend()
+                for place in dict.fromkeys((folder, folder.parent, second, second.parent)):
+                    storage.sync_folder(place)
             self.close = opened.pop_all().close
 
     # ------------------------------------------------------------------ opening and mending
+    def _hold(self, folder: Path, opened: ExitStack) -> None:
+        """Share the ledger: nobody replaces its file meanwhile."""
+        path = folder / LOCK_NAME
+        if self._read_only and not path.exists():
+            return
+        flags = os.O_RDONLY if self._read_only else os.O_RDWR | os.O_CREAT
+        self._lock = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        opened.callback(os.close, self._lock)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+
+    def _open_or_mend(self) -> None:
+        try:
+            self._prepare()
+        except _TwoStories:
+            raise
+        except TicketLedgerDamaged as why:
+            self._make_database_again(str(why))
+
+    def _prepare_reader(self) -> None:
+        self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        self._check_format()
+        if self._prove:
+            self.verify()
+
+    def _check_format(self) -> bool:
+        """Whether the database has been begun. Raises TicketLedgerDamaged for another program's format."""
+        found = self.run("PRAGMA user_version").fetchone()[0]
+        if found not in {0, FORMAT}:
+            raise _TwoStories(
+                f"{self.path}: format {found}; this program knows {FORMAT}. Format 1 is taken over by two"
+                " persons: egm ticket restore"
+            )
+        return bool(found)
+
     def _connect(self) -> Database:
         """SQLite's copy, made for its owner only: a number in the wrong hands is money."""
-        if not self._storage.exists(self.path):
+        if not self._read_only and not self._storage.exists(self.path):
             self._storage.open_file(self.path, write=True).close()
-        return self._storage.connect(self.path, read_only=False)
+        return self._storage.connect(self.path, read_only=self._read_only)
 
     def _close_database(self) -> None:
         self._database.close()
@@ -139,13 +187,10 @@ class Copies:
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
         with self._transaction():
-            found = self.run("PRAGMA user_version").fetchone()[0]
-            if found not in {0, _FORMAT}:
-                raise OperatorError(f"{self.path}: format {found}; this program knows {_FORMAT}")
-            if not found:
+            if not self._check_format():
                 for statement in _SCHEMA:
                     self.run(statement)
-                self.run(f"PRAGMA user_version={_FORMAT}")
+                self.run(f"PRAGMA user_version={FORMAT}")
             if self._prove:
                 self._check_database()
             self._agree(thorough=self._prove)
@@ -195,9 +240,13 @@ class Copies:
             raise _TwoStories(f"{self.path}: {LOG_NAME} tells another story from move {place} on")
         for row in logged[ours[0] :]:
             self.insert(row)
+        if logged and not ours[0]:
+            self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {len(logged)} moves: it was lost"
         missing = self._rows("WHERE place > ? ORDER BY place", len(logged))
         if missing:
             self._log.append(missing)
+        if missing and not logged:
+            self.mended = f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
 
     # ------------------------------------------------------------------ writing
     @contextmanager
@@ -237,7 +286,7 @@ class Copies:
 
     def insert(self, row: Row) -> None:
         """Insert one move; a ticket's first brings the ticket."""
-        if row[2] == 1:
+        if row[2] == FIRST_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
@@ -250,9 +299,10 @@ class Copies:
     def rows_of(self, number: str) -> list[Row]:
         """The moves of one ticket, each proved. Raises :class:`TicketLedgerDamaged`."""
         rows = self._rows("WHERE number = ? ORDER BY step", number)
-        for place, row in enumerate(rows, 1):
+        for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
             before = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
-            if row[2] != place or not follows((row[0] - 1, "" if before is None else before[1]), row):
+            end = (row[0] - 1, "" if before is None else before[1])
+            if row[2] != step or not follows(self._key, end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {row[0]} is not what was written")
         if not rows:
             raise TicketLedgerDamaged(f"{self.path}: ticket {mask(number)} lacks its moves")
@@ -260,10 +310,44 @@ class Copies:
 
     def verify(self) -> int:
         """Prove every row of both copies, and that they agree; return how many moves there are."""
+        if self._read_only:
+            return self._verify_reading()
         with self._transaction():
             count = self._check_database()
             self._agree(thorough=True)
             return count
+
+    def _verify_reading(self) -> int:
+        """The same, mending nothing: a log that is a transaction ahead is its writer's."""
+        self.run("BEGIN")
+        try:
+            count = self._check_database()
+            ours = self._rows("ORDER BY place")
+        finally:
+            self.run("COMMIT")
+        logged = self._logged_rows()
+        common = min(len(ours), len(logged))
+        if len(logged) < count or list(map(tuple, ours[:common])) != logged[:common]:
+            raise TicketLedgerDamaged(
+                f"{self.log_path}: it does not hold what {FILE_NAME} does; the machine mends it at its start"
+            )
+        return count
+
+    def _logged_rows(self) -> list[Row]:
+        """Every move in the log, for a reader that has it not open."""
+        try:
+            log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
+        except JournalUnwritable as why:
+            raise TicketLedgerDamaged(f"{why}; the machine mends it when it starts") from None
+        try:
+            return list(log.rows())
+        finally:
+            log.close()
+
+    def digest_at(self, place: int) -> str | None:
+        """The digest of the move at a place; None where the ledger ends before it. "" at place 0."""
+        found = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
+        return str(found[0]) if found is not None else None if place else ""
 
     def _check_database(self) -> int:
         for pragma in ("integrity_check", "foreign_key_check"):
@@ -272,7 +356,7 @@ class Copies:
                 raise TicketLedgerDamaged(f"{self.path}: {said}")
         last = START
         for row in self._rows("ORDER BY place"):
-            if not follows(last, row):
+            if not follows(self._key, last, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {last[0] + 1} is not what was written")
             last = end_of(row)
         first, tickets = self.run(

@@ -31,7 +31,7 @@ from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
 from egm.tickets.record import Action, Enrolment, Record
-from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
+from egm.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
@@ -106,6 +106,9 @@ class TicketDesk:
     """One machine's tickets.
 
     ``numbering`` makes numbers, ``reads`` says whether digits can be one here (:mod:`egm.tickets.numbers`).
+    ``date_is_known``: whether the clock may be believed; while it may not, nothing is issued and no ticket is
+    past its date. ``is_accounted``: whether the journal knows of a ticket that the ledger says this machine
+    has issued.
     Raises :class:`InvalidTicket` when the rules' template is not there or the house lacks what it must print.
     """
 
@@ -118,6 +121,8 @@ class TicketDesk:
         *,
         numbering: Numbering,
         reads: Callable[[str], bool],
+        date_is_known: Callable[[], bool] = lambda: True,
+        is_accounted: Callable[[Record], bool] = lambda _: True,
     ) -> None:
         load_template(rules.template).check_house(machine.house)
         self._store = store
@@ -126,6 +131,13 @@ class TicketDesk:
         self._clock = clock
         self._numbering = numbering
         self._reads = reads
+        self._date_is_known = date_is_known
+        self._is_accounted = is_accounted
+
+    @property
+    def store(self) -> TicketStore:
+        """The ledger."""
+        return self._store
 
     # ------------------------------------------------------------------ out
     def prepare(
@@ -137,16 +149,27 @@ class TicketDesk:
         denomination_cents: int,
         printed: Printed | None = None,
         number: str | None = None,
+        witness: str = "",
     ) -> Ticket | Refusal:
         """Reserve a number for a ticket: durable when it returns, and not money before :meth:`printed`.
 
         ``printed`` is what it says where that is not the machine's own. ``number`` is the host's, under
-        system validation; otherwise the desk makes one. The same ``issue_id`` gives the same ticket again. A
+        system validation; otherwise the desk makes one. ``witness`` is the journal's head, to be printed. A
         refusal has issued nothing; the credits go to a hand-pay.
+
+        The same ``issue_id`` gives the same ticket again while it is reserved. Raises
+        :class:`TicketOrderError` where something else was asked under that id.
         """
         with self._store.together():
             known = self._store.by_issue(issue_id)
             if known is not None:
+                asked = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
+                same = (known.ticket.amount_cents, known.ticket.kind, known.ticket.denomination_cents)
+                if asked != (known.state, *same, number and known.ticket.number):
+                    raise TicketOrderError(
+                        f"{issue_id}: asked for {amount_cents} cents {kind}; under this id the ledger has"
+                        f" {known.ticket.masked}, {known.ticket.amount_cents} cents, {known.state}"
+                    )
                 return known.ticket
             refusal = self._cannot_issue(amount_cents, kind, from_host=number is not None)
             if refusal is not None:
@@ -169,6 +192,7 @@ class TicketDesk:
                 operator_number=self._machine.operator_number,
                 house=says.house,
                 template=self._rules.template,
+                witness=witness,
             )
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
@@ -192,6 +216,11 @@ class TicketDesk:
         A paper that came out after all is then worth nothing, and the player is paid by hand.
         """
         self._once(number, Action.FAIL, why=why)
+
+    def holds(self, redemption_id: str) -> bool:
+        """Whether the ticket of this redemption is locked to this machine still: only then is it credited."""
+        known = self._store.by_redemption(redemption_id)
+        return known is not None and is_held(known, redemption_id, self._machine.serial)
 
     def knows(self, number: str) -> bool:
         """Whether the ledger has a ticket of this number."""
@@ -242,8 +271,8 @@ class TicketDesk:
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
         """Lock the ticket of these digits to this machine, durably, or say why not.
 
-        The same id and digits give the same answer again while the redemption is open or committed. The lock
-        has no end by itself: this machine may have the paper in its box.
+        The same id and digits give the same answer again while the redemption is open. The lock has no end by
+        itself: this machine may have the paper in its box.
         """
         by, at = self._machine.serial, self._now()
         return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
@@ -308,6 +337,8 @@ class TicketDesk:
         return self._clock.now().replace(microsecond=0)
 
     def _cannot_issue(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
+        if not self._date_is_known():
+            return Refusal(Reason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
         allowance = self._rules.unread if from_host else self._rules.allowance
@@ -330,7 +361,12 @@ class TicketDesk:
             return None
         raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
 
-    def _refuse(self, ticket: Ticket) -> Refusal | None:
+    def _refuse(self, record: Record) -> Refusal | None:
+        ticket = record.ticket
+        if self._date_is_known() and record.is_past(self._now()):
+            return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
+            return Refusal(Reason.NOT_OURS, record.issue_id)
         if ticket.kind.is_receipt:
             return Refusal(Reason.WRONG_KIND, ticket.kind.value)
         if ticket.currency != self._rules.currency:

@@ -15,5 +15,9 @@ class TicketLedgerUnwritable(LocalError):
     """The ticket ledger's medium refuses: nothing was changed."""
 
 
+class TicketLedgerAbsent(OperatorError):
+    """There is no ticket ledger where one must be, and none may be begun."""
+
+
 class TicketLedgerDamaged(LocalError):
     """The ticket ledger does not hold what was written: says where. Nothing may be paid from it."""

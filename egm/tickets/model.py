@@ -78,7 +78,8 @@ class Ticket:
 
     ``sequence`` counts the tickets of its machine from 1. ``denomination_cents`` is that of the credits it
     was made from (Québec prints their number). ``duplicate`` marks a reprint: the same number, still to be
-    redeemed once (H-07).
+    redeemed once (H-07). ``witness`` is the head of its machine's journal when it was numbered (entry and
+    first digits of the hash): paper in many hands that holds the journal to what it was.
     """
 
     number: str
@@ -94,6 +95,7 @@ class Ticket:
     house: House
     template: str
     duplicate: bool = False
+    witness: str = ""
 
     def __post_init__(self) -> None:
         if len(self.number) != DIGITS or not (self.number.isascii() and self.number.isdigit()):

@@ -1,11 +1,12 @@
 """The second copy of the ticket ledger: a plain file of moves, written first.
 
 One line a transaction, a JSON array of its rows, so that a transaction is in the file whole or not at all: a
-line the power cut short has no end and is as if never written. Every row carries a digest over the row before
-it, so the file proves itself without the database.
+line the power cut short has no end and is as if never written. Every row carries a digest over itself and the
+row before it, under a key derived from the machine's: a row that anybody else has written is none, wherever
+it stands.
 """
 
-import hashlib
+import hmac
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +16,8 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalUnwritable
 from meters.storage import StorageFile
 
-FILE_NAME: Final = "tickets.log"
+#: Not ``.log``: the journal's segments end so, and may lie in the same folder.
+FILE_NAME: Final = "tickets.moves"
 _TAIL_BYTES: Final = 1 << 16
 
 #: (place, number, step, action, state, at, by, redemption id, story as JSON, digest)
@@ -25,14 +27,19 @@ End = tuple[int, str]
 START: Final[End] = (0, "")
 
 
-def digest(before: str, row: Row) -> str:
-    """The digest of a row (without its own) that follows the row of digest ``before``."""
-    return hashlib.sha256(json.dumps([before, *row], ensure_ascii=False).encode()).hexdigest()
+def digest(key: bytes, before: str, row: Row) -> str:
+    """The HMAC of a row (without its own) that follows the row of digest ``before``."""
+    return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def follows(before: End, row: Row) -> bool:
-    """Whether a row is whole and comes next."""
-    return len(row) == 10 and row[0] == before[0] + 1 and row[-1] == digest(before[1], row[:-1])
+def follows(key: bytes, before: End, row: Row) -> bool:
+    """Whether a row is whole, this machine's, and comes next."""
+    return (
+        len(row) == 10
+        and row[0] == before[0] + 1
+        and isinstance(row[-1], str)
+        and hmac.compare_digest(row[-1].encode(), digest(key, before[1], row[:-1]).encode())
+    )
 
 
 def end_of(row: Row) -> End:
@@ -43,8 +50,9 @@ def end_of(row: Row) -> End:
 class MoveLog:
     """The file. Whoever writes holds the database's write lock; there is one writer at a time."""
 
-    def __init__(self, file: StorageFile) -> None:
+    def __init__(self, file: StorageFile, key: bytes) -> None:
         self._file = file
+        self._key = key
 
     def close(self) -> None:
         """Close the file."""
@@ -68,7 +76,7 @@ class MoveLog:
         last = START
         for _, rows in self._lines():
             for row in rows:
-                if not follows(last, row):
+                if not follows(self._key, last, row):
                     raise TicketLedgerDamaged(f"{FILE_NAME}: move {last[0] + 1} is not what was written")
                 last = end_of(row)
                 yield row

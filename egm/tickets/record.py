@@ -20,20 +20,30 @@ class Action(StrEnum):
     REDEEM = "redeem"
     VOID = "void"
     EXPIRE = "expire"
+    """Of a ledger from before a ticket's date was judged only when asked: nothing writes it any more."""
     REPRINT = "reprint"
+    BEGIN = "begin"
+    """No ticket's: two persons have begun the ledger anew (:mod:`egm.tickets.restoration`)."""
+    REVIVE = "revive"
+    """Two persons have found that it is owed whatever its date: from here on it has none."""
 
 
-#: The whole life of a ticket: action -> (the state it needs, the state it leaves).
-LIFE: Final[Mapping[Action, tuple[TicketState | None, TicketState]]] = {
-    Action.RESERVE: (None, TicketState.RESERVED),
-    Action.ISSUE: (TicketState.RESERVED, TicketState.ISSUED),
-    Action.FAIL: (TicketState.RESERVED, TicketState.VOID),
-    Action.LOCK: (TicketState.ISSUED, TicketState.PENDING),
-    Action.RELEASE: (TicketState.PENDING, TicketState.ISSUED),
-    Action.REDEEM: (TicketState.PENDING, TicketState.REDEEMED),
-    Action.VOID: (TicketState.ISSUED, TicketState.VOID),
-    Action.EXPIRE: (TicketState.ISSUED, TicketState.EXPIRED),
-    Action.REPRINT: (TicketState.ISSUED, TicketState.ISSUED),
+#: The whole life of a ticket: action -> (the states it may be in, the state it leaves).
+LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
+    action: (frozenset(needs), leaves)
+    for action, needs, leaves in (
+        (Action.BEGIN, (), TicketState.VOID),
+        (Action.RESERVE, (), TicketState.RESERVED),
+        (Action.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
+        (Action.FAIL, (TicketState.RESERVED,), TicketState.VOID),
+        (Action.LOCK, (TicketState.ISSUED,), TicketState.PENDING),
+        (Action.RELEASE, (TicketState.PENDING,), TicketState.ISSUED),
+        (Action.REDEEM, (TicketState.PENDING,), TicketState.REDEEMED),
+        (Action.VOID, (TicketState.ISSUED,), TicketState.VOID),
+        (Action.EXPIRE, (TicketState.ISSUED,), TicketState.EXPIRED),
+        (Action.REPRINT, (TicketState.ISSUED,), TicketState.ISSUED),
+        (Action.REVIVE, (TicketState.ISSUED, TicketState.EXPIRED), TicketState.ISSUED),
+    )
 }
 
 
@@ -41,6 +51,8 @@ LIFE: Final[Mapping[Action, tuple[TicketState | None, TicketState]]] = {
 class Move:
     """One thing that happened to a ticket: ``by`` a machine's serial or a person, with its ``story``."""
 
+    place: int
+    """Where it stands in the whole ledger, from 1."""
     step: int
     action: Action
     state: TicketState
@@ -69,6 +81,21 @@ class Record:
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
         return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The first moment it is no longer good; None: good for ever, or revived by two persons."""
+        if any(move.action is Action.REVIVE for move in self.moves):
+            return None
+        return self.ticket.expires_at
+
+    def is_past(self, at: datetime) -> bool:
+        """Whether an issued ticket's date is over at a moment; a locked one was put in in time.
+
+        Only a clock that is trusted may say so (:mod:`egm.cabinet.timekeeping`).
+        """
+        due = self.expires_at
+        return self.state is TicketState.ISSUED and due is not None and at >= due
 
     @property
     def shown_number(self) -> str:

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     ABOVE_LIMIT = "above_limit"  # the rules want a hand-pay for so much (H-11)
     NOT_ENROLLED = "not_enrolled"  # no validation identifier from the host yet (SAS 3F)
     ALLOWANCE_USED = "allowance_used"  # too many tickets the host does not know (H-09)
+    CLOCK = "clock"  # nobody knows the date that would be printed
     # taking
     MISREAD = "misread"  # the digits cannot be a number: read it again
     UNKNOWN = "unknown"
@@ -30,6 +31,7 @@ class Reason(StrEnum):
     WRONG_KIND = "wrong_kind"  # a receipt in a machine, a promotional ticket at the cage
     CURRENCY = "currency"
     AMOUNT = "amount"  # the host says another worth than the ticket was known by
+    NOT_OURS = "not_ours"  # the ledger names this machine, whose journal knows nothing of it
     HOST_DOWN = "host_down"  # nobody there to say what it is worth
     HOST_REFUSED = "host_refused"
     HOST_OWES = "host_owes"  # issued elsewhere: the host's cashier pays it
@@ -69,18 +71,19 @@ def lock(
     *,
     by: str,
     at: datetime,
-    refuse: Callable[[Ticket], Refusal | None],
+    refuse: Callable[[Record], Refusal | None],
 ) -> Redemption | Refusal:
     """Lock a ticket to the redeemer ``by``: the one way to redemption, for machines and people alike.
 
-    ``reads`` says whether the digits can be a number, ``refuse`` whether this redeemer may take the ticket.
-    One transaction: what is judged is what is locked, whatever other processes do meanwhile.
+    ``reads`` says whether the digits can be a number, ``refuse`` whether this redeemer may take an issued
+    ticket. One transaction: what is judged is what is locked, whatever other processes do meanwhile. The
+    answer is repeated while this redeemer holds the lock under this id, and never after: an id that comes
+    again later is another's mistake, and no money.
     """
     with store.together():
         known = store.by_redemption(redemption_id)
         if known is not None:
-            held = known.lock
-            if known.ticket.number != number or held is None or held.redemption_id != redemption_id:
+            if known.ticket.number != number or not is_held(known, redemption_id, by):
                 raise TicketOrderError(f"redemption {redemption_id}: already used for {known.ticket.masked}")
             return Redemption(redemption_id=redemption_id, ticket=known.ticket)
         if not reads(number):
@@ -88,11 +91,10 @@ def lock(
         record = store.get(number)
         if record is None:
             return Refusal(Reason.UNKNOWN)
-        record = expire(store, record, at=at, by=by)
         if record.state in _NOT_GOOD:
             last = record.moves[-1]
             return Refusal(_NOT_GOOD[record.state], f"{last.at:%Y-%m-%d %H:%M:%S} UTC, {last.by}")
-        refusal = refuse(record.ticket)
+        refusal = refuse(record)
         if refusal is not None:
             return refusal
         store.move(number, Action.LOCK, at=at, by=by, redemption_id=redemption_id)
@@ -124,9 +126,11 @@ def end(
         return store.move(number, action, at=at, by=by, redemption_id=redemption_id, story=story)
 
 
-def expire(store: TicketStore, record: Record, *, at: datetime, by: str) -> Record:
-    """Mark an issued ticket whose time has come; return it as it is then. A locked one is in time."""
-    due = record.ticket.expires_at
-    if record.state is TicketState.ISSUED and due is not None and at >= due:
-        return store.move(record.ticket.number, Action.EXPIRE, at=at, by=by)
-    return record
+def is_held(record: Record, redemption_id: str, by: str) -> bool:
+    """Whether a ticket is locked to this redeemer, under this id, now."""
+    held = record.lock
+    return (
+        record.state is TicketState.PENDING
+        and held is not None
+        and (held.redemption_id, held.by) == (redemption_id, by)
+    )

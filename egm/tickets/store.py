@@ -6,24 +6,25 @@ cut leaves the whole change or none of it. Several processes of one computer may
 
 A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
 state of a ticket is that of its last move, and (number, step) is unique: of two redeemers who both saw the
-ticket issued, the medium itself refuses the second. Every move carries a digest over the move before it,
-checked at each read; it finds damage, not an adversary who rewrites both copies (for that, the machine's
-journal counts every ticket too).
+ticket issued, the medium itself refuses the second. Every move is chained to the one before it and keyed, by
+a key derived from the machine's, which is checked at each read: what somebody else has written, in both
+copies even, is no move. A whole ledger put back to an earlier day is found by the machine, whose journal
+keeps where the ledger had come to (:mod:`egm.cabinet.ticket_ledger`).
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from egm.errors import OperatorError
-from egm.tickets.copies import FILE_NAME, Copies
-from egm.tickets.errors import TicketOrderError
+from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
+from egm.tickets.errors import TicketLedgerAbsent, TicketOrderError
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
-from egm.tickets.movelog import digest
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import End, Row, digest
 from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
 from meters.storage import DiskStorage, Storage
 
@@ -31,29 +32,45 @@ from meters.storage import DiskStorage, Storage
 _SEQUENCES: Final = 1 << 24
 
 
+#: What the machine key is derived for, to seal the moves (:meth:`meters.keys.MachineKey.derive`).
+PURPOSE: Final = b"ticket ledger"
+
+
 class TicketStore:
     """The open ledger. Not safe for several threads at once; any number of processes may have it open."""
 
-    def __init__(self, copies: Copies) -> None:
+    def __init__(self, copies: Copies, key: bytes) -> None:
         self._copies = copies
+        self._key = key
         self._run = copies.run
 
     @classmethod
     def open(
-        cls, folder: Path, *, storage: Storage | None = None, make: bool = True, prove: bool = True
+        cls,
+        folder: Path,
+        *,
+        key: bytes,
+        second: Path | None = None,
+        storage: Storage | None = None,
+        make: bool = True,
+        prove: bool = True,
+        read_only: bool = False,
     ) -> Self:
         """Open the ledger in ``folder``, making it there unless ``make`` is False.
 
-        Every move of both copies is proved unless ``prove`` is False, as beside a machine that does so.
+        ``key`` seals each move: :data:`PURPOSE` of the machine key. ``second`` is the folder of the second
+        copy, by default the same. Every move of both copies is proved unless ``prove`` is False, as beside a
+        machine that does so. ``read_only`` makes and mends nothing.
 
-        Raises :class:`OperatorError` when it is absent and not to be made, or of a later format;
+        Raises :class:`TicketLedgerAbsent` when it is absent and not to be made;
         :class:`TicketLedgerUnwritable` when the medium refuses; :class:`TicketLedgerDamaged` when neither
-        copy is whole.
+        copy is whole, or the format is another program's.
         """
-        storage = storage or DiskStorage()
-        if not make and not storage.exists(folder / FILE_NAME):
-            raise OperatorError(f"{folder}: no ticket ledger here ({FILE_NAME})")
-        return cls(Copies(folder, storage, prove=prove))
+        storage, second = storage or DiskStorage(), second or folder
+        there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
+        if not there and (read_only or not make):
+            raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
+        return cls(Copies(folder, second, storage, key, prove=prove, read_only=read_only), key)
 
     @property
     def mended(self) -> str:
@@ -69,6 +86,15 @@ class TicketStore:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def end(self) -> End:
+        """The place and the digest of the last move; (0, "") of an empty ledger."""
+        return self._copies.end()
+
+    def digest_at(self, place: int) -> str | None:
+        """The digest of the move at a place; None where the ledger ends before it."""
+        return self._copies.digest_at(place)
 
     def together(self) -> AbstractContextManager[None]:
         """Several changes as one: all of them durable at the end, or none of them."""
@@ -88,7 +114,7 @@ class TicketStore:
             if self.by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
-            self._append(ticket.number, 1, Action.RESERVE, ticket.issued_at, by, None, story)
+            self._append(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
             return self.found(ticket.number)
 
     def move(
@@ -105,10 +131,31 @@ class TicketStore:
         with self.together():
             record = self.found(number)
             needs, _ = LIFE[action]
-            if record.state is not needs:
+            if record.state not in needs:
                 raise TicketOrderError(f"ticket {mask(number)}: {action} while {record.state}")
             self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
             return self.found(number)
+
+    def begin_anew(
+        self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
+    ) -> None:
+        """Take over the moves of an older ledger under this key, and say who began it anew, and why."""
+        with self.together():
+            for row in rows:
+                place, before = self._copies.end()
+                fresh = (place + 1, *row[1:-1])
+                self._copies.insert((*fresh, digest(self._key, before, fresh)))
+            place, before = self._copies.end()
+            story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
+            told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            state, name = LIFE[Action.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
+            row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, told)
+            self._copies.insert((*row, digest(self._key, before, row)))
+
+    def settle(self) -> None:
+        """Bring everything into the database's one file, before it is moved."""
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._run("PRAGMA journal_mode=DELETE").fetchall()
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
         """Set a machine's validation identifier and sequence; the next number uses the sequence after it."""
@@ -218,6 +265,23 @@ class TicketStore:
             for state, kind, currency, tickets, amount_cents in rows
         ]
 
+    def moved_cents(self, by: str, action: Action) -> dict[TicketKind, int]:
+        """What the moves of one action by one machine amount to, by kind, in minor units."""
+        rows = self._run(
+            """SELECT json_extract(first.story, '$.ticket.kind'),
+                      sum(json_extract(first.story, '$.ticket.amount_cents'))
+               FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
+               WHERE m.by = ? AND m.action = ? GROUP BY 1""",
+            by,
+            action.value,
+        ).fetchall()
+        return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
+
+    def begun(self) -> Move | None:
+        """The last time two persons began the ledger anew (:mod:`egm.tickets.restoration`); None: never."""
+        row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
+        return None if row is None else self._moves(row[0])[0]
+
     # ------------------------------------------------------------------ rows
     def _append(
         self,
@@ -233,11 +297,17 @@ class TicketStore:
         told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE[action][1].value
         row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, told)
-        self._copies.insert((*row, digest(before, row)))
+        self._copies.insert((*row, digest(self._key, before, row)))
 
     def _read(self, number: str, issue_id: str) -> Record:
-        moves = tuple(
+        moves = self._moves(number)
+        ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
+        return Record(ticket=ticket, issue_id=issue_id, moves=moves)
+
+    def _moves(self, number: str) -> tuple[Move, ...]:
+        return tuple(
             Move(
+                place=place,
                 step=step,
                 action=Action(action),
                 state=TicketState(state),
@@ -246,7 +316,5 @@ class TicketStore:
                 redemption_id=redemption_id,
                 story=json.loads(told),
             )
-            for _, _, step, action, state, at, by, redemption_id, told, _ in self._copies.rows_of(number)
+            for place, _, step, action, state, at, by, redemption_id, told, _ in self._copies.rows_of(number)
         )
-        ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
-        return Record(ticket=ticket, issue_id=issue_id, moves=moves)

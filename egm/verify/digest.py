@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
 from egm.verify.tree import component_of
+from paytables.source import Source
 
 _LINK: Final = b"symbolic link\0"
 _UNREADABLE: Final = "unreadable: "
@@ -48,9 +49,16 @@ def read_seed(text: str) -> bytes:
     return seed
 
 
-def measure(files: Mapping[str, Path]) -> dict[str, str]:
-    """SHA-256 of each file, hexadecimal; of one that cannot be read, the reason, which is no digest."""
-    return {name: _digest(path) for name, path in sorted(files.items())}
+def measure(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
+    """SHA-256 of each file, hexadecimal; of one that cannot be read, the reason, which is no digest.
+
+    ``opened``: what this process has read already and works by. Its bytes count, whatever lies on the disk
+    now; one that is none of ``files`` is added under ``own/``.
+    """
+    used = {source.path: source.digest for source in opened}
+    found = {name: used.get(path) or _digest(path) for name, path in sorted(files.items())}
+    listed = frozenset(files.values())
+    return found | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
 
 
 def _digest(path: Path) -> str:

@@ -1,24 +1,26 @@
 """One examination of the software against the manifest the cabinet file pins; here, or in a process beside.
 
 At start the machine examines itself before anything may be played. While it works, a second process reads the
-files (``python -m egm.verify.examine``): hashing must hold up neither play nor a host's poll.
+files (``python -I -m egm.verify.examine``): hashing must hold up neither play nor a host's poll.
 """
 
 import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from egm.config import CabinetFile
 from egm.errors import LocalError, OperatorError
+from egm.isolated import python_module, require_isolation
 from egm.verify.digest import Algorithm, measure, signatures
 from egm.verify.manifest import differences, load_signed
 from egm.verify.tree import Scope, files, own_files
 from meters.keys import fingerprint
+from paytables.source import Source
 
 #: How many files a finding names; beyond that, how many more there are.
 NAMED_MAX: Final = 20
@@ -45,11 +47,19 @@ class Findings:
         return not self.trouble
 
 
-def examine(manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]) -> Findings:
-    """Examine the software now. Reads every file; raises nothing that a file could cause."""
+def examine(
+    manifest_file: Path,
+    public_key_hex: str,
+    own: tuple[tuple[str, str], ...],
+    opened: Iterable[Source] = (),
+) -> Findings:
+    """Examine the software now. Reads every file; raises nothing that a file could cause.
+
+    ``opened``: definitions this process has read already; the bytes it read are examined, not the disk's.
+    """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
-        found = measure(files(manifest.scope(own)))
+        found = measure(files(manifest.scope(own)), opened)
     except (OperatorError, LocalError, OSError) as error:
         return Findings((str(error),), (manifest_file.name,))
     wrong = differences(manifest, found)
@@ -98,9 +108,7 @@ async def sign_beside(
 
 async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "egm.verify.examine",
+        *python_module("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -130,8 +138,9 @@ def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def main() -> None:
     """Carry out one order from standard input; the answer is one JSON object."""
-    os.nice(_NICE)
     try:
+        require_isolation("egm.verify.examine")
+        os.nice(_NICE)
         answer = _carry_out(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:
         sys.exit(str(error))

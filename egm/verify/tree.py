@@ -15,6 +15,7 @@ from typing import Final
 
 from egm.config import CabinetFile
 from egm.errors import LocalError
+from paytables.source import is_path
 
 PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
@@ -58,7 +59,7 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     return tuple(
         (f"own/{PurePosixPath(path).as_posix().lstrip('/')}", path)
         for path in sorted(set(written))
-        if path.endswith(".toml")
+        if is_path(path)
     )
 
 
@@ -89,8 +90,11 @@ def component_of(name: str) -> str:
 
 
 def files(scope: Scope) -> dict[str, Path]:
-    """Every file of the software, by name. A file a cabinet brings is listed even where it is missing."""
-    found: dict[str, Path] = {name: Path(path) for name, path in scope.own}
+    """Every file of the software, by name. A file a cabinet brings is listed even where it is missing.
+
+    What a cabinet brings is the file its name leads to: links are followed, as whoever opens it does.
+    """
+    found: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
     folders = {package: _folder(package) for package in PACKAGES}
     for package, folder in folders.items():
         found.update(_walk(folder, package, bytecode=scope.bytecode))

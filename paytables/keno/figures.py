@@ -33,7 +33,7 @@ def analyse(
             if definition.most_paid is not None:
                 dearest = _cut_most(definition, tables, spots, options, definition.most_paid)
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
-    if depth is Depth.FULL:
+    if depth in {Depth.HIGHEST, Depth.FULL}:
         bets += _forms(definition, tables, forms)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
@@ -146,25 +146,51 @@ def _prizes(
 def _cut_most(
     definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
 ) -> BetAnalysis:
-    """Return the ticket that loses most by the limit: the dearest, all on the same numbers.
+    """Return the ticket that loses most by the limit: the dearest that can be marked, on the same numbers.
 
     Share the limit among the ways of any ticket by what they cost: the ticket is paid at least the sum of
-    each way's prize cut to its share, so it returns at least the least that one way does, cut to a share of
-    the limit for the dearest ticket. That is what this one returns.
+    each way's prize cut to its share. So no ticket of straight selections returns less than this one, and
+    none at all less than the note says, which is what a ticket of the full cost allowed would return.
     """
-    ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
-    law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, ticket))
-    most = definition.marks.cost or 0
-    share = Fraction(limit * options.cost, most)
-    mean = sum((min(Fraction(win), share) * n for win, n in law.counts.items()), Fraction(0)) / law.total
+    one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
+    law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, one))
+
+    def cut(cost: int) -> Fraction:
+        share = Fraction(limit * options.cost, cost)
+        mean = sum((min(Fraction(win), share) * n for win, n in law.counts.items()), Fraction(0)) / law.total
+        return mean / options.cost
+
+    numbers = (tuple(range(1, spots + 1)),)
+    stakes = _dearest(definition, options)
+    ticket = Ticket(tuple(Selection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
+    least = cut(definition.marks.cost or ticket.cost)
     return BetAnalysis(
-        bet=f"{most} credits on the same {spots} spots{bonuses}",
-        cost_credits=most,
-        rtp=mean / options.cost,
+        bet=f"{ticket.cost} credits on the same {spots} spots{bonuses}",
+        cost_credits=ticket.cost,
+        options=ticket.to_json(),
+        rtp=cut(ticket.cost),
         cycle=definition.cycle,
-        notes=("the least any ticket of this number of spots returns, for the limit of a draw",),
+        notes=(
+            "no ticket of straight selections of this number of spots returns less, for the limit of a draw",
+            f"whatever is marked, {least} is returned at the least",
+        ),
     )
+
+
+def _dearest(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
+    """Return the stakes of the dearest ticket of selections of one way each that may be marked."""
+    marks = definition.marks
+    most = max(marks.stakes) * marks.selections
+    if marks.cost is not None:
+        most = min(most, marks.cost // options.cost)
+    fewest: dict[int, tuple[int, ...]] = {0: ()}
+    for total in range(1, most + 1):
+        made = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
+        made = [stakes for stakes in made if len(stakes) <= marks.selections]
+        if made:
+            fewest[total] = min(made, key=len)
+    return fewest[max(fewest)]
 
 
 def _forms(

@@ -24,6 +24,7 @@ def presentation(definition: KenoDefinition) -> dict[str, Json]:
         "progressives": [level.model_dump(mode="json") for level in definition.progressive],
         "forms": [form.model_dump(mode="json") for form in definition.form],
         "limit": definition.most_paid,
+        "rules_at": None if definition.terms is None else definition.terms.rules_at.model_dump(),
     }
 
 

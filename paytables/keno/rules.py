@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
@@ -114,6 +114,10 @@ class KenoRules:
             known.append(replace(selection, groups=groups))
         return replace(ticket, selections=tuple(known))
 
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the win itself: nothing is doubled in this family."""
+        return win_credits
+
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return the levels some way of the ticket plays for. The chance is one way's, at the least stake."""
         bought = self.ticket(wager.options)
@@ -150,6 +154,26 @@ class KenoRules:
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""
         return present.presentation(self.definition)
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each number of spots pays for a credit staked."""
+        return tuple(
+            f"{spots} spots: "
+            + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
+            for spots, pays in sorted(self.tables.pays.items())
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise: more spots caught that pay less."""
+        found = []
+        for n, table in enumerate(self.definition.table):
+            paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots)}
+            for catch, pay in paid.items():
+                if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):
+                    more = paid[catch + 1]
+                    why = f"catching {catch + 1} of {table.spots} pays {more}, less than {pay} for {catch}"
+                    found.append(Remark(f"table.{n}.pays", why))
+        return tuple(found)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""

@@ -26,6 +26,7 @@ from paytables.reels.run import (
     given_of,
     rates_of,
     table_of,
+    tops_of,
 )
 
 
@@ -50,6 +51,10 @@ class _Known(ABC):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of (credits, what was given)."""
         return self._law
+
+    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+        """Return the most credits a run can pay with each of what it may give."""
+        return tops_of(self._law)
 
     @property
     def worst(self) -> Fraction | None:

@@ -27,7 +27,8 @@ from paytables.reels.symbols import Symbols
 def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     """Expand ``like = "other"`` of each stage: what a stage does not say itself, it has from the other.
 
-    A stage that names no kind is reels.
+    A stage that names no kind is reels. ``like`` stays where the pays are another stage's: one of them that
+    this stage cannot win is dropped then, and the remarks of the game name it.
     """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
@@ -40,12 +41,21 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
         parent = table.get("like")
         if parent is None:
             return dict(table)
-        if parent not in stages or parent in seen:
-            raise DefinitionError(file, f"stage.{name}.like", f"{parent!r} is no other stage")
-        own = {key: value for key, value in table.items() if key != "like"}
-        return {**whole(parent, (*seen, name)), **own}
+        where = f"stage.{name}.like"
+        if not isinstance(parent, str) or parent not in stages or parent == name:
+            raise DefinitionError(file, where, f"{parent!r} is no other stage")
+        if parent in seen:
+            circle = " is like ".join([*seen[seen.index(parent) :], name, parent])
+            raise DefinitionError(file, where, f"goes round in a circle: {circle}")
+        return {**whole(parent, (*seen, name)), **table}
 
-    return {**data, "stage": {name: {"kind": "reels", **whole(name, (name,))} for name in stages}}
+    def stage(name: str) -> dict[str, Any]:
+        table = {"kind": "reels", **whole(name, ())}
+        if "pay" in stages[name] or table["kind"] != "reels":
+            table.pop("like", None)
+        return table
+
+    return {**data, "stage": {name: stage(name) for name in stages}}
 
 
 #: A sticky symbol may show on so many cells at most: each set of stuck cells is a stage of its own.

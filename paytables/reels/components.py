@@ -56,7 +56,7 @@ class Component:
     """One thing that can pay: where it starts in the graph, and the letter it sees in a column of each reel.
 
     ``cells`` are the positions that show its win; empty for ways and scatters, where ``shows`` tells which
-    symbols take part.
+    symbols take part. ``rows`` are the rows it reads of each reel's column, from and up to; empty: all.
     """
 
     kind: str
@@ -65,6 +65,15 @@ class Component:
     letter: Callable[[int, Column], int]
     cells: tuple[tuple[int, int], ...] = ()
     shows: Element = ()
+    rows: tuple[tuple[int, int], ...] = ()
+
+    def seen(self, x: int, column: Column) -> Column:
+        """The part of reel x's column that it reads."""
+        return column[slice(*self.rows[x])] if self.rows else column
+
+    def letter_of(self, x: int, column: Column) -> int:
+        """What it sees in a column of reel x."""
+        return self.letter(x, self.seen(x, column))
 
 
 def counter(element: Element, *, once: bool) -> Callable[[Column], int]:

@@ -17,7 +17,7 @@ from paytables.contract import Decision, Draw
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.run import Given, Paid, PrizeRate, Run, Running, Table, given_of, table_of
+from paytables.reels.run import Given, Paid, PrizeRate, Run, Running, Table, given_of, table_of, tops_of
 from paytables.reels.spin import OnReels, awards_of, cells_of
 from paytables.reels.stage import Hit
 
@@ -62,6 +62,10 @@ class _Enumerated(OnReels, ABC):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run."""
         return self._whole.law
+
+    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+        """Return the most credits a run can pay with each of what it may give."""
+        return tops_of(self._whole.law)
 
     @cached_property
     def _table(self) -> Table:

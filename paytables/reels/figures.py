@@ -11,6 +11,7 @@ from paytables.analysis import (
     Analysis,
     BetAnalysis,
     Depth,
+    Doubled,
     FeatureFigures,
     Law,
     MerchandiseShare,
@@ -23,8 +24,9 @@ from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.nothing import Nothing
 from paytables.reels.run import Given
-from paytables.reels.schema import Progressive, ReelsDefinition
+from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
 from paytables.reels.totals import SIZE, Tops, Totals
 
@@ -32,6 +34,8 @@ ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
 Runs = Mapping[tuple[str, int, int], Fraction]
 
+#: What to say where a figure takes packages that a cabinet does not have.
+LABORATORY = "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
 #: How the player decides for the figures of a bet.
 _DOUBLE_UP = "double-up: any way, red and black are equally likely"
 _HOLD = "hold the reels worth most on average, as the game advises"
@@ -79,12 +83,30 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     if depth is Depth.PRIZES:
         return told
     worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
-    assert worth.mean == mean  # forwards and backwards are two ways to the same number
-    return replace(
-        told,
-        variance=worth.variance,
-        **(_distribution(stages) if depth is Depth.FULL else {}),
-    )
+    if worth.mean != mean:
+        raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
+    if depth is Depth.VOLATILITY:
+        return replace(told, variance=worth.variance)
+    highest = _highest(stages)
+    whole = _distribution(stages) if depth is Depth.FULL else {}
+    notes = (*highest.pop("notes", ()), *whole.pop("notes", ()))
+    found = replace(told, variance=worth.variance, notes=notes, **highest, **whole)
+    table = definition.double_up
+    return found if table is None else replace(found, doubled=_doubled(table, found))
+
+
+def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
+    """Return what doubling as often as the table lets makes of a bet's wins.
+
+    A win of w that may be doubled k times comes to 2^k w once in 2^k: its second moment is 2^k times what it
+    was. Where the law leaves out wins that may be doubled, the variance is not stated.
+    """
+    top, law, variance = bet.max_win_credits, bet.law, bet.variance
+    most = table.most_credits if top is None else table.most(top)
+    if law is None or variance is None or (law.tail and 2 * max(law.counts) < table.most_credits):
+        return Doubled(most_credits=most)
+    more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
+    return Doubled(most_credits=most, variance=variance + Fraction(more, law.total))
 
 
 def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:
@@ -108,31 +130,42 @@ def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain:
     return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
 
 
+def _highest(stages: ModeStages) -> dict[str, Any]:
+    """Return the highest win and its probability, or a note why there is none."""
+    try:
+        top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
+    except AnalysisError as error:
+        return {"notes": (f"no highest win: {error}",)}
+    if top is None:
+        return {"notes": ("no highest win: a feature that starts itself again has no last run",)}
+    return {"max_win_credits": top[0], "max_win_probability": top[1]}
+
+
 def _distribution(stages: ModeStages) -> dict[str, Any]:
     """Return the figures that need whole distributions; a note in place of what is beyond exact reach."""
     mode = stages.mode
-    first = Award("stage", mode.stage, 1, 0)
+    notes = []
+    found: dict[str, Any] = {}
     try:
         run = stages.stage(mode.stage).law()
+        nothing = Nothing(stages)
+        found["hit_probability"] = 1 - nothing.chance()
+        if nothing.rounded:
+            notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         law = _exact_law(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
-        top = Tops(stages).award(first)
+    except ImportError:
+        return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
-        return {"notes": (str(error),)}
-    pays = sum((p for (credits_, given), p in run.items() if credits_ or given), ZERO)
-    notes = []
-    if top is None:
-        notes.append("no highest win: a feature that starts itself again has no last run")
+        return {**found, "notes": (*notes, f"no distribution: {error}")}
     if law.tail:
         notes.append(
             f"distribution: wins below {max(SIZE, 4 * mode.cost)} credits; "
             f"one game in {int(1 / law.tail):,} left out"
         )
     return {
-        "hit_probability": pays,
+        **found,
         "return_bet_probability": law.at_least(mode.cost),
         "law": law,
-        "max_win_credits": None if top is None else top[0],
-        "max_win_probability": None if top is None else top[1],
         "notes": tuple(notes),
     }
 

@@ -1,7 +1,7 @@
 """Making one reel stage of its table: strips, prizes, components, and the refusals that need the whole."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import comb
 from typing import Any
 
@@ -12,6 +12,7 @@ from paytables.reels.schema import Award as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
 from paytables.reels.stage import Reels, columns_of
 from paytables.reels.symbols import ANY, Symbols
+from paytables.reels.winnable import Winnable
 
 
 def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
@@ -42,6 +43,11 @@ def _of_count(value: int | Mapping[int, int], count: int | None) -> int:
     return value[max(reached)] if reached else 0
 
 
+def _rows(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
+    """The distinct parts of a reel's columns from one row up to another."""
+    return list(dict.fromkeys(column[first:end] for column in columns))
+
+
 @dataclass(frozen=True, slots=True)
 class ReelBuilder:
     """Makes one reel stage for one mode; ``size`` is the mask of its stuck cells.
@@ -56,6 +62,8 @@ class ReelBuilder:
     symbols: Symbols
     size: int
     file: str
+    dropped: list[str] = field(default_factory=list)
+    """Inherited prizes that this stage cannot win and leaves out, by name."""
 
     @property
     def key(self) -> str:
@@ -73,7 +81,8 @@ class ReelBuilder:
         expand = frozenset(self.symbols.number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._stuck()
         shown = [
-            columns_of(s, h, expand, at) for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
+            columns_of(s, h, expand, at, both=self._counts_before)
+            for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(
             tuple(sorted({c for c, w in zip(all_, weight, strict=True) if w}))
@@ -85,6 +94,7 @@ class ReelBuilder:
         )
         graph = Graph()
         graph.final(NOTHING)
+        components = tuple(self._components(graph, self._possible(strips, columns)))
         return Reels(
             name=self.name,
             heights=self.table.heights,
@@ -93,10 +103,17 @@ class ReelBuilder:
             multiplier=self.table.multiplier,
             columns=columns,
             column_at=column_at,
-            components=tuple(self._components(graph, self._possible(strips, columns))),
+            components=components,
             graph=graph,
-            promised=self._promised(),
+            promised=tuple(prize for prize in self._promised() if prize[0] not in self.dropped),
+            dropped=tuple(dict.fromkeys(self.dropped)),
         )
+
+    @property
+    def _counts_before(self) -> bool:
+        """Whether scatters are counted as the reels stop, before symbols expand."""
+        scatters = any(pay.on == "scatter" for pay in self.table.pay)
+        return bool(self.table.expand) and scatters and self.table.scatters == "before"
 
     def _promised(self) -> tuple[tuple[str, int], ...]:
         """Every prize this way to bet may win by the pay table, also one that no window wins."""
@@ -151,17 +168,42 @@ class ReelBuilder:
         return tuple(found)
 
     def _weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        """Return the weight of each stop in the top row, where the definition names those of another row."""
         if self.table.weights is None:
+            if self.table.weights_row is not None:
+                raise self.refuse(f"{self.key}.weights_row", "there are no `weights`")
             return tuple((1,) * len(s) for s in strips)
-        if [len(w) for w in self.table.weights] != [len(s) for s in strips]:
-            raise self.refuse(f"{self.key}.weights", "has not one weight for every stop of every strip")
-        for x, w in enumerate(self.table.weights):
+        where = f"{self.key}.weights"
+        if len(self.table.weights) != len(strips):
+            raise self.refuse(where, f"{len(self.table.weights)} lists for {len(strips)} reels")
+        for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
+            if len(w) != len(strip):
+                raise self.refuse(
+                    f"{where}.{x}", f"reel {x + 1} has {len(w)} weights for {len(strip)} stops: one a stop"
+                )
             if not any(w):
-                raise self.refuse(f"{self.key}.weights.{x}", "every stop has weight zero")
-        return self.table.weights
+                raise self.refuse(f"{where}.{x}", "every stop has weight zero")
+        rows = self._weights_rows()
+        return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
+
+    def _weights_rows(self) -> tuple[int, ...]:
+        """Return the row of each reel's window that its weights are of."""
+        heights, row = self.table.heights, self.table.weights_row
+        if row is not None:
+            if row >= min(heights):
+                raise self.refuse(f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top")
+            return (row,) * len(heights)
+        lines = self.every_line()
+        if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(heights))):
+            return tuple(row for _, row in lines[0])
+        return (0,) * len(heights)
 
     def _components(self, graph: Graph, columns: Sequence[Sequence[parts.Column]]) -> list[parts.Component]:
         lines = self._lines()
+        heights = self.table.heights
+        evaluated = [_rows(c, 0, h) for c, h in zip(columns, heights, strict=True)]
+        before = [_rows(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
+        winnable = Winnable(self)
         groups: dict[str, list[parts.Pattern]] = {}
         made: list[parts.Component] = []
         numbers = {"ways": 0, "scatter": 0}
@@ -172,38 +214,62 @@ class ReelBuilder:
                     raise self.refuse(where, "is a line prize, but the stage has no lines")
                 patterns = self._patterns(where, pay, {len(line) for line in lines})
                 if not self.size:
-                    self._check_patterns(where, pay, patterns, columns)
+                    patterns = winnable.on_lines(where, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
-            element = self._element(where, str(pay.of))
+            element = self.element(where, str(pay.of))
             prizes = self._prizes(where, pay)
             numbers[pay.on] += 1
+            seen = before if pay.on == "scatter" and self._counts_before else evaluated
+            if not self.size:
+                check = winnable.scatters if pay.on == "scatter" else winnable.ways
+                prizes = check(where, pay, element, prizes, seen)
+                if not prizes:
+                    continue
             if pay.on == "scatter":
-                if not self.size:
-                    self._check_scatter(where, pay, element, prizes, columns)
-                made.append(
+                found = [
                     parts.scatter_component(
-                        graph, numbers["scatter"], element, prizes, columns, once=pay.once_a_reel
+                        graph, numbers["scatter"], element, prizes, seen, once=pay.once_a_reel
                     )
-                )
+                ]
             else:
-                if not self.size:
-                    self._check_ways(where, pay, prizes, columns, element)
-                made += parts.ways_components(
-                    graph, numbers["ways"], element, prizes, columns, pay.direction, once=pay.once_a_reel
+                found = parts.ways_components(
+                    graph, numbers["ways"], element, prizes, seen, pay.direction, once=pay.once_a_reel
                 )
+            made += [replace(component, rows=self._rows_read(component.kind)) for component in found]
         if not self.table.overlapping_ways and not self.size:
-            self._check_overlap(made, columns)
+            self._check_overlap(made, evaluated)
         on_lines = [
             component
             for patterns in groups.values()
             for component in parts.line_components(
-                graph, lines, patterns, columns, self.table.wild_multipliers
+                graph, lines, patterns, evaluated, self.table.wild_multipliers
             )
         ]
         if self.table.sticky is not None:
-            made.append(self._stick(graph, columns))
+            made.append(replace(self._stick(graph, evaluated), rows=self._rows_read("stick")))
         return [*on_lines, *made]
+
+    # ------------------------------------------------------------------ for those who explain a game
+    def line_patterns(self) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.Pattern]]]:
+        """Return the lines the mode plays, and the patterns that win on them by group."""
+        lines = self._lines()
+        groups: dict[str, list[parts.Pattern]] = {}
+        for n, pay in enumerate(self.table.pay):
+            if pay.on == "line" and lines:
+                found = self._patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
+                groups.setdefault(pay.group, []).extend(found)
+        return lines, groups
+
+    def prizes_of(self, number: int, pay: Pay) -> dict[int, Prize]:
+        """Return what a prize of ways or a scatter pays, by count."""
+        return self._prizes(f"{self.key}.pay.{number}", pay)
+
+    def _rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
+        """Return the rows a component reads where columns hold the window twice, else nothing: all."""
+        if not self._counts_before:
+            return ()
+        return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
 
     def _stick(self, graph: Graph, columns: Sequence[Sequence[parts.Column]]) -> parts.Component:
         symbol = self.symbols.number(str(self.table.sticky), f"{self.key}.sticky")
@@ -218,13 +284,15 @@ class ReelBuilder:
 
         return parts.stick_component(graph, symbol, columns, given)
 
-    def _element(self, where: str, name: str) -> parts.Element:
+    def element(self, where: str, name: str) -> parts.Element:
+        """Return what fits a symbol or group; ``"*"`` is refused."""
         element = self.symbols.element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
             raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
         return element
 
-    def _every_line(self) -> list[tuple[tuple[int, int], ...]]:
+    def every_line(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return every line of the stage, cell by cell."""
         lines = []
         for n, line in enumerate(self.table.lines):
             cells: list[tuple[int, int]] = []
@@ -236,13 +304,18 @@ class ReelBuilder:
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
                 raise self.refuse(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
             lines.append(tuple(cells))
-        if len(set(lines)) != len(lines):
-            raise self.refuse(f"{self.key}.lines", "the same line is defined twice")
+        if len(set(lines)) != len(lines) and not self.table.repeat_lines:
+            again = next(n for n, line in enumerate(lines) if line in lines[:n])
+            raise self.refuse(
+                f"{self.key}.lines.{again}",
+                f"the same line is defined twice: it is line {lines.index(lines[again]) + 1} again"
+                " (say repeat_lines = true if that is meant)",
+            )
         return lines
 
     def _lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the lines the mode plays."""
-        lines = self._every_line()
+        lines = self.every_line()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
                 f"bets.mode.{self.mode.id}.lines", f"{self.mode.lines} lines, but {self.key} has {len(lines)}"
@@ -274,6 +347,12 @@ class ReelBuilder:
         return Prize(name, self._credits(where, pay, pay.pay or 0), self._awards(pay, None))
 
     def _patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+        found = self._every_pattern(where, pay, lengths)
+        if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
+            return [own for pattern in found for own in self.with_own(where, pay, pattern)]
+        return found
+
+    def _every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.refuse(f"{where}.pattern", f"{len(pay.pattern)} cells fit no line")
@@ -282,7 +361,7 @@ class ReelBuilder:
                 for e in pay.pattern
             )
             return [parts.Pattern(elements, self._whole_prize(where, pay), pay.lines)]
-        element = self._element(where, str(pay.of))
+        element = self.element(where, str(pay.of))
         found = []
         for count, prize in self._prizes(where, pay).items():
             if count > max(lengths):
@@ -299,57 +378,20 @@ class ReelBuilder:
                     found.append(parts.Pattern(row, prize, pay.lines))
         return found
 
-    def _check_patterns(
-        self,
-        where: str,
-        pay: Pay,
-        patterns: Sequence[parts.Pattern],
-        columns: Sequence[Sequence[parts.Column]],
-    ) -> None:
-        """Refuse lines there are not, and a prize no window can ever show."""
-        lines = self._every_line()
-        if pay.lines is not None and max(pay.lines) > len(lines):
-            raise self.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
-        for prize in {p.prize: None for p in patterns}:
-            shown = any(
-                parts.can_show(p, line, columns) for p in patterns if p.prize == prize for line in lines
-            )
-            if not shown:
-                raise self.refuse(where, f"{prize.name} can never be won: some reel shows nothing that fits")
+    def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
+        """Return the pattern once a cell, where only the prize's own symbols fit that cell.
 
-    def _check_scatter(
-        self,
-        where: str,
-        pay: Pay,
-        element: parts.Element,
-        prizes: Mapping[int, Prize],
-        columns: Sequence[Sequence[parts.Column]],
-    ) -> None:
-        shown_in = parts.counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
-        most = sum(max(shown_in(column) for column in reel) for reel in columns)
-        if max(prizes) > most:
-            raise self.refuse(f"{where}.pays.{max(prizes)}", f"at most {most} can show")
-
-    def _check_ways(
-        self,
-        where: str,
-        pay: Pay,
-        prizes: Mapping[int, Prize],
-        columns: Sequence[Sequence[parts.Column]],
-        element: parts.Element,
-    ) -> None:
-        if pay.direction not in {"left", "right", "both"}:
-            raise self.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
-        if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
-            raise self.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
-        if max(prizes) > len(columns):
-            raise self.refuse(f"{where}.pays.{max(prizes)}", f"there are {len(columns)} reels")
-        reach = range(max(prizes)) if pay.direction != "right" else range(-max(prizes), 0)
-        for x in reach:
-            if not any(element[s] for column in columns[x] for s in column):
-                raise self.refuse(
-                    f"{where}.pays.{max(prizes)}", f"{pay.of} never shows on reel {x % len(columns) + 1}"
-                )
+        Together they are the pattern less the windows where every cell is a substitute.
+        """
+        found = []
+        for i, element in enumerate(pattern.elements):
+            if element is None:
+                continue
+            name = str(pay.of) if pay.pattern is None else pay.pattern[i]
+            own = self.element(where, "=" + name.removeprefix("="))
+            elements = (*pattern.elements[:i], own, *pattern.elements[i + 1 :])
+            found.append(replace(pattern, elements=elements))
+        return found
 
     def _check_overlap(
         self, made: Sequence[parts.Component], columns: Sequence[Sequence[parts.Column]]

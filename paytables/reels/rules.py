@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from paytables.analysis import Analysis, Depth
-from paytables.contract import Choice, Decision, Draw, Json, LevelPlay, Outcome, Play, Wager, Win
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.contract import Choice, Decision, Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
 from paytables.errors import WagerError
-from paytables.reels import figures, present
+from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
 from paytables.reels.run import Run, Running
@@ -161,6 +161,11 @@ class ReelRules:
         bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the most that any win of up to so many credits can be doubled to."""
+        table = self.definition.double_up
+        return win_credits if table is None else table.most(win_credits)
+
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return every level the wager's mode can win; its reset grows with the bet level, as pays do."""
         if not self.definition.progressive:
@@ -193,9 +198,36 @@ class ReelRules:
         """Return strips, window, symbols, lines and pays as the screen draws them."""
         return present.presentation(self.definition, self.stages)
 
+    def explain(self) -> tuple[str, ...]:
+        """Return what the game pays in sentences."""
+        return explain.explain(self.stages)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise."""
+        return explain.remarks(self.definition, self.stages)
+
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of every mode."""
         return figures.analyse(self.definition, self.stages, depth)
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the return and variance of a mode at a level, which multiplies cost and pays alike."""
+        asked = self.wager(wager.credits, **wager.options)
+        one = next(bet for bet in self._volatility.bets if bet.bet == asked.options["mode"])
+        level = Fraction(asked.credits, one.cost_credits)
+        return BetAnalysis(
+            bet=one.bet,
+            cost_credits=asked.credits,
+            rtp=one.rtp,
+            options=asked.options,
+            variance=None if one.variance is None else one.variance * level**2,
+            strategy=one.strategy,
+            worst_rtp=one.worst_rtp,
+        )
+
+    @cached_property
+    def _volatility(self) -> Analysis:
+        return self.analyse(Depth.VOLATILITY)
 
 
 def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:

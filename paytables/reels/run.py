@@ -79,6 +79,9 @@ class Stage(Protocol):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of (credits, what was given)."""
 
+    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+        """Return, for all that a run may give, the most credits with it and how likely those are."""
+
     def prizes(self) -> list[PrizeRate]:
         """Return the prizes of a run, for the PAR sheet."""
 
@@ -120,6 +123,15 @@ def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
         parts[given] += p * credits_
     second = sum((p * c * c for (c, _), p in law.items()), Fraction(0))
     return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
+
+
+def tops_of(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int, Fraction]]:
+    """Return the tops of a run whose whole distribution is known."""
+    found: dict[Given, tuple[int, Fraction]] = {}
+    for (credits_, given), p in law.items():
+        if p and (given not in found or credits_ > found[given][0]):
+            found[given] = (credits_, p)
+    return found
 
 
 def rates_of(odds: Mapping[Given, Fraction]) -> dict[Award, Fraction]:

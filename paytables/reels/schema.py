@@ -5,7 +5,8 @@ runs of another stage, a progressive level or a merchandise prize. Free games ar
 more runs; a pick, a wheel and hold-and-spin are stages of their own kind. Nothing about a feature is in code.
 """
 
-from typing import Annotated, Any, Literal
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -25,13 +26,14 @@ from paytables.definition import (
 #: pays).
 PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=400)]
+#: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
+CASES_MAX: Final = 1 << 20
 #: A row a reel, or a ``[reel, row]`` a cell for lines that are not one cell a reel.
 Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:
     """Tell editors of ``like``: what such a stage does not say itself, it has from another."""
-    schema["properties"]["like"] = {"type": "string", "description": "the stage this one differs from"}
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
@@ -111,11 +113,18 @@ class Pay(Strict):
     once_a_reel: bool = Field(
         default=False, description="a reel counts once, however often it shows the symbol"
     )
+    needs_own: bool | None = Field(
+        default=None,
+        description="substitutes alone do not win it: one symbol of `of` itself must show (lines only;"
+        " default: what the stage's `wilds_alone` says)",
+    )
 
     @model_validator(mode="after")
     def _shape(self) -> "Pay":
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` are for a line prize")
+        if self.on != "line" and self.needs_own is not None:
+            raise ValueError("`needs_own` is for a line prize")
         if self.on == "line" and self.once_a_reel:
             raise ValueError("`once_a_reel` is for a ways or scatter prize")
         if (self.pattern is None) == (self.of is None):
@@ -133,16 +142,33 @@ class ReelsStage(Strict):
     model_config = ConfigDict(json_schema_extra=_may_inherit)
 
     kind: Literal["reels"] = "reels"
+    like: Identifier | None = Field(default=None, description="the stage this one differs from")
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     strips: tuple[Strip, ...]
-    weights: tuple[tuple[NaturalInt, ...], ...] | None = None
+    weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
+        default=None, description="one number a stop: in how many cases the reel stops there"
+    )
+    weights_row: NaturalInt | None = Field(
+        default=None,
+        description="the row of the window a stop's weight is of, 0 at the top (default: the row of the only"
+        " line; where there are several lines, or none, the top row)",
+    )
     lines: tuple[Line, ...] = ()
+    repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
     multiply_own: bool = Field(default=False, description="a multiplier symbol multiplies its own pays too")
+    wilds_alone: Literal["highest", "own"] = Field(
+        default="highest",
+        description="what a line of substitutes alone pays: the highest prize they can stand for, or only"
+        " their own",
+    )
     expand: tuple[Identifier, ...] = Field(
         default=(), description="symbols that fill their reel where they show"
+    )
+    scatters: Literal["before", "after"] = Field(
+        default="before", description="scatters are counted before symbols expand, or after"
     )
     overlapping_ways: bool = False
     multiplier: PositiveInt = 1
@@ -160,6 +186,14 @@ class ReelsStage(Strict):
     player_holds: bool = Field(
         default=False, description="the player may hold reels and respin the rest once"
     )
+
+    @field_validator("weights")
+    @classmethod
+    def _laid_out(cls, value: tuple[tuple[int, ...], ...] | None) -> tuple[tuple[int, ...], ...] | None:
+        for x, weights in enumerate(value or ()):
+            if sum(weights) > CASES_MAX:
+                raise ValueError(f"reel {x + 1} has {sum(weights):,} cases; {CASES_MAX:,} are the most")
+        return value
 
 
 class Item(Strict):
@@ -227,9 +261,8 @@ class Progressive(Strict):
     """A progressive level. What is in its meter, and paying it, is the cabinet's; the odds are the game's.
 
     ``increment`` is the share of each bet that goes to the meter, as a fraction. A level is hit by a prize
-    that
-    gives it, by chance ``one_in`` games of its own, or (``ceiling_credits``) when its meter reaches a secret
-    amount drawn uniformly between reset and ceiling.
+    that gives it, by chance ``one_in`` games of its own, or (``ceiling_credits``) when its meter reaches a
+    secret amount drawn uniformly between reset and ceiling.
     """
 
     id: Identifier
@@ -239,6 +272,13 @@ class Progressive(Strict):
     one_in: PositiveInt | None = None
     ceiling_credits: PositiveInt | None = None
     linked: bool = False
+
+    @field_validator("increment")
+    @classmethod
+    def _part_of_the_bet(cls, value: str) -> str:
+        if Fraction(value) >= 1:
+            raise ValueError(f"{value} of each bet: less than the whole bet must go to the meter")
+        return value
 
 
 class Merchandise(Strict):
@@ -260,6 +300,17 @@ class DoubleUp(Strict):
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
     most_credits: PositiveInt
+
+    def rounds(self, win_credits: int) -> int:
+        """Return how often a win can be doubled: while it is no more than the table allows."""
+        found = 0
+        while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
+            win_credits, found = 2 * win_credits, found + 1
+        return found
+
+    def most(self, win_credits: int) -> int:
+        """Return the most that any win of up to so many credits can come to, never too low."""
+        return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 
 
 Stage = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discriminator="kind")]

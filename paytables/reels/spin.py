@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.contract import Draw, Json
+from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
@@ -17,8 +18,10 @@ from paytables.reels.run import (
     Run,
     Table,
     table_of,
+    tops_of,
 )
 from paytables.reels.stage import Hit, Reels
+from paytables.reels.tops import tops
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class OnReels:
         shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
         told: dict[str, Json] = {"stops": list(stops), "window": shown}
         if self.reels.changes:
-            evaluated = self.names(window)
+            heights = self.reels.heights
+            evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
             if evaluated != shown:
                 told["evaluated"] = evaluated
         return told
@@ -79,7 +83,7 @@ def cells_of(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
     return [
         (x, row)
         for x, column in enumerate(window)
-        for row, symbol in enumerate(column)
+        for row, symbol in enumerate(hit.component.seen(x, column))
         if part[x] and hit.component.shows[symbol]
     ]
 
@@ -111,6 +115,21 @@ class Spin(OnReels):
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run (a laboratory computation)."""
         return {key: Fraction(count, self.reels.cycle) for key, count in self._law.items()}
+
+    def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+        """Return the most credits a run can pay with each of what it may give."""
+        return self._tops
+
+    @cached_property
+    def _tops(self) -> Mapping[Given, tuple[int, Fraction]]:
+        try:
+            found = tops(self.reels)
+        except BeyondReach as beyond:
+            try:
+                return tops_of(self.law())
+            except ImportError:
+                raise beyond from None
+        return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
 
     @cached_property
     def _means(self) -> Table:

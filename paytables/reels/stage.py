@@ -31,7 +31,8 @@ class Reels:
     """One stage of one mode. ``strips`` are symbol numbers; ``weights`` sum to what is drawn from, a reel.
 
     ``columns[x]`` are the distinct columns reel x can show (after expansion) and ``column_at[x][stop]`` says
-    which one a stop shows: stops that show the same are one case to the analysis.
+    which one a stop shows: stops that show the same are one case to the analysis. Where scatters are counted
+    before symbols expand, a column goes on below its window with what stood there before.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Reels:
     graph: Graph
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     promised: tuple[tuple[str, int], ...] = ()
+    #: Prizes a stage has only inherited and cannot win, by name: they are left out.
+    dropped: tuple[str, ...] = ()
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
@@ -76,7 +79,7 @@ class Reels:
     def letters(self) -> list[list[tuple[int, ...]]]:
         """``letters[x][column]``: what every component sees of that column."""
         return [
-            [tuple(c.letter(x, column) for c in self.components) for column in columns]
+            [tuple(c.letter_of(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)
         ]
 
@@ -124,7 +127,11 @@ class Reels:
     @cached_property
     def changes(self) -> bool:
         """Whether any column is evaluated otherwise than it stops: a symbol expands, or is stuck."""
-        return self._evaluated_at != self.shown_at
+        return any(
+            column[: len(shown)] != shown
+            for both in zip(self._evaluated_at, self.shown_at, strict=True)
+            for column, shown in zip(*both, strict=True)
+        )
 
     def window(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns that are evaluated at those stops."""
@@ -141,7 +148,7 @@ class Reels:
         letters: list[int] = []
         for x, (column, read) in enumerate(zip(window, self._read, strict=True)):
             if column not in read:
-                read[column] = tuple(c.letter(x, column) for c in self.components)
+                read[column] = tuple(c.letter_of(x, column) for c in self.components)
             letters += read[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
@@ -184,16 +191,22 @@ class Reels:
 
 
 def columns_of(
-    strip: Sequence[int], height: int, expand: frozenset[int], stuck: Mapping[int, int] | None = None
+    strip: Sequence[int],
+    height: int,
+    expand: frozenset[int],
+    stuck: Mapping[int, int] | None = None,
+    *,
+    both: bool = False,
 ) -> list[Column]:
     """Return the column each stop of a strip shows, after stuck and expanding symbols.
 
-    ``stuck`` is row -> symbol. An expanding symbol fills its reel where it shows, stuck or new.
+    ``stuck`` is row -> symbol. An expanding symbol fills its reel where it shows, stuck or new. With ``both``
+    a column goes on below the window with what stood there before any symbol expanded.
     """
     found = []
     for stop in range(len(strip)):
         cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(stuck or {})
         column = tuple(cells[row] for row in range(height))
         filling = next((s for s in column if s in expand), None)
-        found.append(column if filling is None else (filling,) * height)
+        found.append((column if filling is None else (filling,) * height) + (column if both else ()))
     return found

@@ -192,13 +192,8 @@ class Tops:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.place]
-        tops: dict[Given, tuple[int, Fraction]] = {}
-        for (credits_, given), p in self.stages.stage(stage, state.size).law().items():
-            best = tops.get(given)
-            if p and (best is None or credits_ > best[0]):
-                tops[given] = (credits_, p)
         result: tuple[int, Fraction] | None = None
-        for given, (credits_, p) in tops.items():
+        for given, (credits_, p) in self.stages.stage(stage, state.size).tops().items():
             after, elsewhere = next_state(memory, stage, state, given)
             if memory.plain and after.left > 0:
                 return None

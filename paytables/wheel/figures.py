@@ -18,7 +18,7 @@ def analyse(
     """Return the figures of every area at the least stake, and of every form of several areas."""
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
-    if depth is Depth.FULL:
+    if depth in {Depth.HIGHEST, Depth.FULL}:
         bets += [
             analyse_bets(definition, stakes, form.id, depth) for form, stakes in forms if len(stakes) > 1
         ]

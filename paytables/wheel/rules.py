@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
 from paytables.errors import DefinitionError, WagerError
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
@@ -120,6 +120,10 @@ class WheelRules:
             "credits": worth[parts[part]],
         }
 
+    def after_double_up(self, win_credits: int) -> int:
+        """Return the win itself: nothing is doubled in this family."""
+        return win_credits
+
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
         """Return none: a wheel has no progressive levels."""
         return ()
@@ -148,6 +152,26 @@ class WheelRules:
             "layout": definition.layout.model_dump(mode="json"),
             "forms": [form.model_dump(mode="json") for form in definition.form],
         }
+
+    def explain(self) -> tuple[str, ...]:
+        """Return what each area pays, stake included, and on how many parts of the wheel."""
+        parts = self.definition.wheel.parts
+        return tuple(
+            f"{area.id}: "
+            + ", ".join(
+                f"{s} pays {pay:,} on {parts.count(s)} of {len(parts)}" for s, pay in area.pays.items()
+            )
+            for area in self.definition.area
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is legal in the definition and may surprise: a prize that only gives the stake back."""
+        return tuple(
+            Remark(f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it")
+            for n, area in enumerate(self.definition.area)
+            for symbol, pay in area.pays.items()
+            if pay == 1
+        )
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures; see :func:`paytables.wheel.figures.analyse`."""

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tools.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.conformance.page import page, table
+from tools.conformance.page import FOLDER, pages, table
 from tools.conformance.requirements import load
 from tools.freshness import deliver
 
@@ -18,7 +18,7 @@ PYPROJECT = """
 [tool.pytest.ini_options]
 testpaths = ["tests"]
 addopts = "--strict-markers"
-markers = ["requirement(*ids): x", "slow: x"]
+markers = ["requirement(*ids): x", "library_only(*ids): x", "slow: x"]
 """
 
 TESTS = """
@@ -32,6 +32,10 @@ def test_exact(n): ...
 
 @pytest.mark.slow
 def test_soak(): ...
+
+@pytest.mark.requirement("F-06:a")
+@pytest.mark.library_only("M-06")
+def test_clause(): ...
 
 @pytest.mark.skip(reason="nothing to see")
 @pytest.mark.requirement("B-03")
@@ -55,7 +59,15 @@ def test_marks_are_what_pytest_collects(tree):
     evidence = collect(load(), tree)
     exact = Witness("tests/unit/test_small.py", "test_exact")
     soak = Witness("tests/unit/test_small.py", "test_soak", slow=True)
-    assert evidence.tests == {"A-01": (exact, soak), "B-02": (exact,), "B-06": (exact,)}
+    clause = Witness("tests/unit/test_small.py", "test_clause")
+    assert evidence.tests == {
+        "A-01": (clause, exact, soak),
+        "B-02": (exact,),
+        "B-06": (exact,),
+        "F-06": (clause,),
+        "F-06:a": (clause,),
+    }
+    assert evidence.library == {"M-06": (clause,)}
 
 
 def test_a_claim_on_a_row_that_does_not_exist_is_refused(tree):
@@ -80,34 +92,74 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "no such requirement: 'B-99'" in done.stdout
-    assert re.search(r"1 passed, .*3 errors", done.stdout), done.stdout
+    assert re.search(r"2 passed, .*3 errors", done.stdout), done.stdout
 
 
-def test_status_tells_shown_from_part_from_open_from_not_yet():
+def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():
     row = load().rows["A-01"]
-    some = Evidence({"A-01": (Witness("tests/test_a.py", "test_b"),)})
-    none = Evidence({})
+    one = (Witness("tests/test_a.py", "test_b"),)
+    some, none = Evidence({"A-01": one}), Evidence({})
     assert some.status(row) == Status.SHOWN
-    assert some.status(replace(row, open="left")) == Status.IN_PART
+    assert (
+        some.status(replace(row, open="left")) == some.status(replace(row, not_yet="left")) == Status.IN_PART
+    )
+    assert Evidence({}, {"A-01": one}).status(row) == Status.LIBRARY
     assert none.status(replace(row, open="why")) == Status.OPEN
     assert none.status(row) == Status.NOT_YET
 
 
-def test_the_page_holds_every_row_once_and_links_lead_somewhere():
+def test_a_row_of_clauses_is_shown_when_each_of_them_is():
+    row = replace(load().rows["A-01"], clauses=("this", "that"))
+    one = (Witness("tests/test_a.py", "test_b"),)
+    assert row.marks == ("A-01:a", "A-01:b")
+    assert Evidence({"A-01": one, "A-01:a": one}).status(row) == Status.IN_PART
+    assert Evidence({"A-01": one, "A-01:a": one, "A-01:b": one}).status(row) == Status.SHOWN
+
+
+def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
+    plain, asked = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
+    one = (Witness("tests/test_a.py", "test_b"),)
+    assert Evidence({}).complaints(plain) == ["A-01 is not yet, and no reason is said (open, not_yet)"]
+    assert Evidence({"A-01": one}).complaints(plain) == []
+    some = Evidence({"E-12": one, "E-12:a": one, "E-12:b": one})
+    assert asked.regulation
+    assert some.complaints(asked) == ["E-12:a has tests and no mutant", "E-12:b has tests and no mutant"]
+    judged = tuple(replace(load().rows["E-12"].mutants[0], clause=letter) for letter in "ab")
+    assert some.complaints(replace(asked, mutants=judged)) == []
+
+
+def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():
     requirements = load()
     tests = tuple(Witness("tests/unit/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
-    text = page(requirements, Evidence({"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2]}))
-    anchors = re.findall(r'<a id="([^"]+)"></a>', text)
-    assert len(anchors) == len(set(anchors)) == len(requirements.rows) + len(requirements.groups)
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= {*anchors, "sources"}
-    assert "<summary>5 tests</summary>" in text
-    assert "[test_a.py](tests/unit/test_a.py): *Line: 0* (slow tier)" in text
-    assert "*In part:* " + requirements.rows["I-19"].open in text
-    assert "*Open:* " + requirements.rows["B-18"].open in text
-    assert re.search(
-        r"^\| s\.95 \| .*\[F-14\]\(#f-14\) \*\*shown\*\*<br>.*\*Line: 1\* \|$", text, re.MULTILINE
+    shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
+    written = pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
+    summary = written.pop("CONFORMANCE.md")
+    assert len(summary.splitlines()) < 60
+    assert max(map(len, summary.splitlines())) < 160
+    assert re.search(r"^\| \*\*All\*\* \| 308 \| 2 \| 2 \| 1 \| \d+ \| \d+ \|$", summary, re.MULTILINE)
+    anchors = {
+        path.removeprefix(f"{FOLDER}/"): re.findall(r'<a id="([^"]+)"></a>', text)
+        for path, text in written.items()
+    }
+    assert sorted(name for found in anchors.values() for name in found) == sorted(
+        map(str.lower, requirements.rows)
     )
-    assert re.search(r"^\| \*\*All\*\* \| 308 \| 2 \| 1 \| \d+ \| \d+ \|$", text, re.MULTILINE)
+    for text in written.values():
+        for page, anchor in re.findall(r"\]\(([A-Z]\.md)#([^)]+)\)", text):
+            assert anchor in anchors[page]
+    page = {path.removeprefix(f"{FOLDER}/"): text for path, text in written.items()}
+    assert "<summary>5 tests</summary>" in page["A.md"]
+    assert "[test_a.py](../../tests/unit/test_a.py): *Line: 0* (slow tier)" in page["A.md"]
+    assert "*In part:* " + requirements.rows["I-19"].open in page["I.md"]
+    assert "*Open:* " + requirements.rows["B-18"].open in page["B.md"]
+    assert "*Line: 2*<br>*Library only:* " + requirements.rows["M-06"].not_yet in page["M.md"]
+    assert "*F-06:a* " + requirements.rows["F-06"].clauses[0] + ": shown<br>" in page["F.md"]
+    assert "*F-06:b* " + requirements.rows["F-06"].clauses[1] + ": not shown<br>" in page["F.md"]
+    assert re.search(
+        r"^\| s\.95 \| .*\[F-14\]\(F\.md#f-14\) \*\*shown\*\*<br>.*\*Line: 1\* \|$",
+        page["regulations.md"],
+        re.MULTILINE,
+    )
 
 
 def test_tables_keep_their_columns():

@@ -34,6 +34,18 @@ class MortalLedger(Mortal, TransientEscrowLedger):
         with self._recording():
             super().not_stacked(why)
 
+    def lost_track(self, why):
+        with self._recording():
+            super().lost_track(why)
+
+    def contradicted(self, why, most_cents):
+        with self._recording():
+            super().contradicted(why, most_cents)
+
+    def moving(self, *, outward):
+        with self._recording():
+            super().moving(outward=outward)
+
     def set_mark(self, mark):
         with self._recording():
             super().set_mark(mark)

@@ -8,6 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 
 from egm.devices.bill_twin import Paper
+from egm.devices.ebds.codec import Ask, Poll
 from egm.devices.interface import (
     Barcode,
     CommLost,
@@ -429,6 +430,32 @@ def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_f
         await rig.stop()
         assert swapped
         assert rig.credited_cents == rig.box_cents() > 0
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-06")
+def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_goes_on():
+    """It answers the auxiliary question with an ordinary status, which knows no denominations."""
+
+    async def scene():
+        rig = BillRig("ebds")
+        heard = []
+        answer = rig.twin._answer
+
+        def plainly(question):
+            heard.append(type(question))
+            return answer(Poll(ack=question.ack) if isinstance(question, Ask) else question)
+
+        rig.twin._answer = plainly
+        for cents in (5_00, 20_00, 10_00):
+            await rig.insert(cents)
+            await rig.until(rig.quiet)
+        await asyncio.sleep(10)
+        await rig.stop()
+        assert rig.credited_cents == rig.box_cents() == 35_00
+        assert 1 <= heard.count(Ask) <= 3
         rig.close()
 
     jump(scene())

@@ -181,7 +181,12 @@ class TestCoinAcceptor:
 
     @pytest.mark.parametrize(
         ("hand", "code"),
-        [("jam", FaultCode.JAM), ("cheat", FaultCode.COIN_CHEAT), ("diverter", FaultCode.DIVERTER)],
+        [
+            ("jam", FaultCode.JAM),
+            ("cheat", FaultCode.COIN_CHEAT),
+            ("diverter", FaultCode.DIVERTER),
+            ("stuck_sensor", FaultCode.SENSOR_STUCK),
+        ],
     )
     def test_faults(self, hand, code):
         async def scene():
@@ -193,6 +198,39 @@ class TestCoinAcceptor:
             await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
             await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
             await rig.stop()
+            rig.close()
+
+        jump(scene())
+
+    def test_a_coin_in_the_wrong_lane_counts_and_is_told(self):
+        async def scene():
+            rig = CoinRig()
+            await rig.ready()
+            rig.hand("insert", amount_cents=25)
+            await rig.until(lambda: rig.credited() == 25)
+            rig.hand("wrong_lane", amount_cents=1_00)
+            await rig.until(lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(Fault)))
+            await rig.stop()
+            assert rig.ledger.coins == [(25, True), (1_00, False)]  # it is where it fell
+            assert [e.code for e in rig.of(Fault) if e.active] == [FaultCode.WRONG_LANE]
+            rig.close()
+
+        jump(scene())
+
+    def test_a_coin_that_comes_while_coins_are_refused_counts_and_is_told(self):
+        async def scene():
+            rig = CoinRig()
+            await rig.ready()
+            rig.hand("insert", amount_cents=25)
+            rig.driver.disable()  # one on its way is no intruder
+            await rig.until(lambda: rig.credited() == 25)
+            await rig.until(lambda: rig.twin.describe()["status"] == "disabled")
+            await asyncio.sleep(3)
+            assert not rig.of(Fault)
+            rig.hand("uninvited", amount_cents=2_00)
+            await rig.until(lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault)))
+            await rig.stop()
+            assert rig.credited() == rig.kept() == 2_25
             rig.close()
 
         jump(scene())
@@ -213,3 +251,44 @@ class TestCoinAcceptor:
             rig.close()
 
         jump(scene())
+
+
+@pytest.mark.parametrize(
+    ("protocol", "category"),
+    [
+        ("cctalk_coin", b"Coin Acceptor"),
+        ("cctalk_hopper", b"Payout"),
+        ("cctalk_bill", b"Bill Validator"),
+    ],
+)
+def test_a_twin_says_what_kind_of_equipment_it_is(protocol, category):
+    """Header 245, which every host asks first; written here from the protocol's description."""
+
+    async def scene():
+        rig, heard = Rig(protocol), []
+        rig.twin._send = heard.append
+        rig.twin._heard(frame(rig.twin.address, 245))
+        assert heard[0][4:-1] == category
+        rig.close()
+
+    jump(scene())
+
+
+def test_a_coin_twin_names_the_coin_of_each_slot():
+    """Header 184: country, value and issue in six letters; dots for a slot that takes nothing."""
+
+    async def scene():
+        rig, heard = Rig("cctalk_coin"), []
+        rig.twin._send = heard.append
+        for slot in (1, 4, 16):
+            rig.twin._heard(frame(rig.twin.address, 184, slot))
+        assert [answer[4:-1] for answer in heard] == [b"US005A", b"US100A", b"......"]
+        rig.close()
+
+    jump(scene())
+
+
+def frame(address, header, *data):
+    """A ccTalk frame of the host: all its bytes add up to nothing."""
+    body = bytes((address, len(data), 1, header, *data))
+    return body + bytes((-sum(body) % 256,))

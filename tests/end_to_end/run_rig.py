@@ -4,17 +4,17 @@ import asyncio
 import contextlib
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import egm.cabinet
 from egm.config import StateFolder
+from egm.isolated import python_module
 from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
 
 DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
-EGM = (sys.executable, "-m", "tools.cli")
+EGM = python_module("tools.cli")
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,6 @@ import contextlib
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from egm.config import StateFolder
 from egm.devices.hand import BenchUnreachableError, Hand
+from egm.isolated import python_module
 from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
 from tools.host.host import Host
 from tools.host.line import HostLine, Wire
@@ -139,7 +139,7 @@ class Cabin:
     def __enter__(self):
         with contextlib.ExitStack() as ending:
             ending.callback(self._log.close)
-            bench = (sys.executable, "-m", "egm.devices.bench", *self._where, "--speed", "20")
+            bench = python_module("egm.devices.bench", *self._where, "--speed", "20")
             self._bench = subprocess.Popen(bench, stderr=self._log)
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
@@ -160,7 +160,7 @@ class Cabin:
     # ------------------------------------------------------------------ its power
     def start(self) -> None:
         """Switch the machine on."""
-        self.machine = subprocess.Popen((sys.executable, "-m", "egm.cabinet", *self._where), stderr=self._log)
+        self.machine = subprocess.Popen(python_module("egm.cabinet", *self._where), stderr=self._log)
 
     def stop(self, number=signal.SIGTERM) -> None:
         """Switch it off: cleanly, or by SIGKILL."""

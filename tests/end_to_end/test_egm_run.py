@@ -15,6 +15,7 @@ import pytest
 from run_rig import EGM, Visit, cabinet, connect, snapshot, until
 
 from egm.config import StateFolder
+from egm.isolated import python_module
 from egm.link.messages import Hello, Intent, Play, Snapshot, encode
 from meters import Journal, Transaction
 
@@ -76,7 +77,7 @@ def test_a_person_plays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("second", "status"), [(("-m", "egm.cabinet"), 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
+    ("second", "status"), [(python_module("egm.cabinet")[1:], 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
 )
 def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path, second, status):
     folder = StateFolder(tmp_path / "state")
@@ -141,7 +142,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     async def session():
         for _ in range(2):
             machine = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "egm.cabinet", "--state", str(folder.root), stderr=subprocess.PIPE
+                *python_module("egm.cabinet", "--state", str(folder.root)), stderr=subprocess.PIPE
             )
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(screen, snapshot(state="tilt"))

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
 
+from egm.tickets.beside import open_beside
 from egm.tickets.model import TicketState
-from egm.tickets.store import TicketStore
 from meters import Journal
 from paytables import Choice, ReplayDraw, Wager, load_game, play_through
 from tools.audit.games import Shelf
@@ -89,7 +89,7 @@ def test_no_paper_is_credited_twice_or_eaten(campaign):
 @pytest.mark.requirement("H-06", "H-07", "H-08")
 def test_a_ticket_is_money_exactly_once(campaign):
     rig, journal, entries = campaign
-    with TicketStore.open(rig.folder.root) as store:
+    with open_beside(rig.folder.root) as store:
         tickets = {record.ticket.number: record for record in store.records()}
     worth = {TicketState.ISSUED: 0, TicketState.REDEEMED: 0, TicketState.VOID: 0}
     for record in tickets.values():

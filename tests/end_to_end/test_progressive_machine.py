@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import shutil
 import signal
 import sqlite3
 import ssl
@@ -277,6 +278,58 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
 
     asyncio.run(session())
     assert asked(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
+
+
+def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_path):
+    """A machine stolen with its key: the broker lets it in no more, and the others stay."""
+    folder = tmp_path / "link"
+
+    async def let_in(broker, name, where):
+        slot = broker.slot(name).model_copy(
+            update={"certificate": where / f"{name}.crt", "key": where / f"{name}.key"}
+        )
+        try:
+            async with connection(slot, tls(slot), name):
+                return True
+        except (aiomqtt.MqttError, ssl.SSLError, ConnectionError):
+            return False
+
+    async def session():
+        broker = Broker(folder, ["EGM-1", "EGM-2"])
+        stolen = tmp_path / "stolen"
+        shutil.copytree(folder, stolen)
+        try:
+            await broker.start()
+            assert await let_in(broker, "EGM-1", stolen)
+            done = await asyncio.to_thread(
+                subprocess.run,
+                [*EGM, "progressive", "revoke", folder, "EGM-1"],
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            again = [*EGM, "progressive", "certificates", folder, "EGM-1", "--port", str(broker.port)]
+            done = await asyncio.to_thread(subprocess.run, again, capture_output=True, check=False)
+            assert done.returncode == 0, done.stderr
+            broker.kill()
+            await broker.start()
+            assert not await let_in(broker, "EGM-1", stolen)
+            assert await let_in(broker, "EGM-1", folder)
+            assert await let_in(broker, "EGM-2", stolen)
+        finally:
+            broker.close()
+
+    asyncio.run(session())
+    for name, said in (("EGM-9", "no certificate to revoke"), ("broker", "no list revokes it")):
+        done = subprocess.run(
+            [*EGM, "progressive", "revoke", folder, name], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    (folder / "authority.key").chmod(0o644)
+    done = subprocess.run(
+        [*EGM, "progressive", "revoke", folder, "EGM-2"], capture_output=True, text=True, check=False
+    )
+    assert "others than its owner may read" in done.stderr
 
 
 async def _answer_to(slot):

@@ -57,6 +57,21 @@ def test_a_cabinet_lives_through_everything_and_every_cent_is_accounted_for(tmp_
     assert result.reckoning.games_replayed > 30
 
 
+#: What is keyed or salted anew in each life: the roster's digest, what stands for a ticket's number, its ledger.
+SALTED = {"digest", "commitment", "ledger"}
+
+
+def unsalted(record, mark):
+    """A record without what each life makes anew, its journal's mark included."""
+
+    def kept(value):
+        if isinstance(value, dict):
+            return {k: kept(v) for k, v in value.items() if k not in SALTED}
+        return [kept(each) for each in value] if isinstance(value, list) else value
+
+    return json.dumps(kept(record), sort_keys=True, default=str).replace(mark, "mark")
+
+
 def test_the_same_seed_is_the_same_life(tmp_path):
     folder = tmp_path / "life"  # some reasons name the port, so it must be the same
 
@@ -65,7 +80,9 @@ def test_the_same_seed_is_the_same_life(tmp_path):
         soak(folder, seed=7, actions=200, cabinet=few_games(tmp_path))
         with open_view(folder / "state") as view:
             return [
-                (e.kind, e.time_utc, e.transfers, e.record) for e in view.entries() if e.kind not in KEYED
+                (e.kind, e.time_utc, e.transfers, unsalted(e.record, view.mark))
+                for e in view.entries()
+                if e.kind not in KEYED
             ]
 
     once = life()

@@ -12,8 +12,8 @@ from run_rig import Visit, cabinet, until
 
 from egm.config import StateFolder
 from egm.link.messages import MessageError, Snapshot
+from egm.people.demonstration import FILE_NAME
 from meters import open_view
-from tools.demonstration import FILE_NAME
 
 
 class Staff:

@@ -1,5 +1,8 @@
 """A host, a player, an attendant and the power do what they like, in any order; the money always adds up.
 
+So it does through authorised clears of the memory, which carry everything over, and through the loss of a
+copy of a ledger; and no transfer's identifier moves value twice in all these lives.
+
 Every operation is one that can really come at that moment, whether it makes sense or not: an order while a
 door is open, a number nobody waits for, an answer about a ticket that has gone. Nothing may ever raise, and
 after each the books hold against what the test itself has seen go in and out.
@@ -11,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from clearing import clear_it
 from machine_room import Room
 
 import egm.profiles
@@ -28,6 +32,8 @@ from egm.tickets.redemption import Reason
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 OPERATIONS = 1000
 KINDS = tuple(CreditKind)
+#: The machine's own meters of what was won, wagered and expired; they begin anew with each journal.
+METERED = ("coin_out", "att_jackpot", "refund_defect", "coin_in", "expired")
 
 
 class Machine:
@@ -37,6 +43,8 @@ class Machine:
         self.folder = folder
         self.dice = random.Random(seed)
         self.seen: Counter[str] = Counter()
+        self.past: Counter[str] = Counter()
+        self.moved: set[str] = set()
         self.numbers = 0
         self.orders = 0
         self.asked: Order | None = None
@@ -63,8 +71,28 @@ class Machine:
         self.tickets = HostTickets(self.room.engine, self.room.happen)
         self.transfers = HostTransfers(self.room.engine, self.room.happen)
         self.room.hands.stack = self.stack
+        journal = self.room.journal
+        self.owed_at_start = journal.meters().values["credits"], len(journal.pending())
         self.room.boot()
         self.after_power_up()
+
+    def clear(self) -> None:
+        """Two persons clear the memory and carry everything over; what is owed is the same before and after."""
+        values = self.room.journal.meters().values
+        owed = values["credits"], len(self.room.journal.pending())
+        self.room.close()
+        self.past.update({name: values[name] for name in METERED})
+        clear_it(self.folder)
+        self.restart()
+        assert self.owed_at_start == owed
+
+    def lose(self) -> None:
+        """A copy of the journal or of the ticket ledger is lost while the power is off."""
+        self.room.close()
+        copies = [*self.folder.glob("journal.sqlite*")], [*self.folder.glob("second/*.log")]
+        for path in self.dice.choice((*copies, [*self.folder.glob("tickets.sqlite*")])):
+            path.unlink()
+        self.restart()
 
     def after_power_up(self) -> None:
         """The acceptor gives back what lay in escrow; what was ordered had not begun to move."""
@@ -192,6 +220,8 @@ class Machine:
             return
         last = self.transfers.last
         if last.status.moved:
+            assert last.identifier not in self.moved
+            self.moved.add(last.identifier)
             total = sum(last.cents.values())
             if last.kind is TransferKind.IN:
                 self.seen["in"] += total
@@ -225,7 +255,8 @@ class Machine:
         journal.self_audit()
         if self.transfers.untold:
             return  # what has moved there is not counted yet
-        values = journal.meters().values
+        now = journal.meters().values
+        values = {name: now[name] + self.past[name] for name in METERED}
         won = values["coin_out"] + self.seen["won"] + values["att_jackpot"] + values["refund_defect"]
         spent = values["coin_in"] + self.seen["out"] + values["expired"]
         assert journal.credits_cents() == self.seen["in"] + won - spent
@@ -250,6 +281,8 @@ OFTEN = {
     "lock": 4,
     "day": 1,
     "restart": 1,
+    "clear": 1,
+    "lose": 1,
 }
 
 

@@ -1,13 +1,16 @@
 """Random sessions against a ten-line model of the money; both agree after every step.
 
 Goal: whatever order bills, plays, tickets, hand-pays, repeats, refusals and restarts come in, the journal's
-credit, meters and reservations are those of the model. Method: a hypothesis state machine on a real folder.
+credit, meters and reservations are those of the model; and what players are owed is the same, to the cent and
+the fraction, before and after a lost copy, a clock that jumps and an authorised clear, also of two copies that
+are both damaged. Method: a hypothesis state machine on a real folder.
 """
 
 import shutil
 import tempfile
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from egm.cabinet.carrying import Decision, clearance, look
+from egm.progressive import posting
+from egm.progressive.level import Level, Terms
 from meters import (
     IdConflict,
     Journal,
@@ -26,9 +32,12 @@ from meters import (
     UnknownTransfer,
     open_view,
 )
+from meters.clear import clear
 
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
+TERMS = Terms(base_cents=100, increment=Fraction(1, 7), hidden=Fraction(1, 300), ceiling_cents=250)
+CARRY = Decision(act="carried")
 
 
 class Model:
@@ -38,6 +47,8 @@ class Model:
         self.credit = Counter()
         self.pending = {}
         self.meters = Counter()
+        self.level = Level.open(TERMS)
+        self.mended = False
 
     def move(self, kind, cents, meter):
         self.credit[kind] += cents
@@ -56,10 +67,18 @@ class MoneyMachine(RuleBasedStateMachine):
         self.model = Model()
         self.number = 0
         self.done = []
+        self.jump = timedelta(0)
         self.journal = self.open()
+        self.append(
+            *(tuple(posting.opening("toy", self.model.level))[:1]),
+            state={"level:toy": self.model.level.to_json()},
+        )
+
+    def now(self):
+        return datetime(2026, 1, 1, tzinfo=UTC) + self.jump
 
     def open(self):
-        return Journal.open(self.folder, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), policy=POLICY)
+        return Journal.open(self.folder, now=self.now, policy=POLICY)
 
     def teardown(self):
         if hasattr(self, "journal"):
@@ -71,7 +90,7 @@ class MoneyMachine(RuleBasedStateMachine):
         transaction = Transaction(
             id=f"t{self.number}",
             kind="model",
-            transfers=tuple(Transfer(*t) for t in transfers),
+            transfers=tuple(t if isinstance(t, Transfer) else Transfer(*t) for t in transfers),
             phase=phase,
             ref=ref,
             **more,
@@ -141,6 +160,84 @@ class MoneyMachine(RuleBasedStateMachine):
             self.journal.abandon()
         self.journal = self.open()
 
+    # ------------------------------------------------------------------ what must change nothing that is owed
+    @rule(wager=st.integers(1, 999))
+    def feed_the_level(self, wager):
+        before, after = self.model.level, self.model.level.contribute(wager)
+        self.append(*posting.step("toy", before, after), state={"level:toy": after.to_json()})
+        self.model.level = after
+
+    @rule()
+    def hit_the_level(self):
+        won, after = self.model.level.hit()
+        flows = posting.step("toy", self.model.level, after)
+        paid = Transfer("house:progressive:toy", "credit:1:cashable", won)
+        self.append(*flows, paid, state={"level:toy": after.to_json()})
+        self.model.level = after
+        self.model.move("cashable", won, "mach_progressive")
+
+    @rule(days=st.sampled_from((-20000, -1, 1, 400, 20000)))
+    def the_clock_jumps(self, days):
+        self.jump = timedelta(days=max(-20000, min(20000, days)))
+
+    @rule(first=st.booleans())
+    def a_copy_is_lost(self, first):
+        self.journal.close()
+        if first:
+            for path in self.folder.glob("journal.sqlite*"):
+                path.unlink()
+        else:
+            shutil.rmtree(self.folder / "second")
+        self.model.mended = True
+        self.journal = self.open()
+
+    @rule(data=st.data(), damaged=st.booleans())
+    def the_memory_is_cleared(self, data, damaged):
+        self.journal.close()
+        if damaged:
+            self.damage(data)
+        found = look(self.folder)
+        assert found.inspection.complete
+        assert {each.id: each.proposed.amount for each in found.proposals} == self.claims()
+        acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
+        paid = [each.id for each in found.proposals if each.id.startswith("credit:") and "paid" in each.acts]
+        assert not set(paid) ^ {
+            name for name in acts if name.startswith("credit:") and not name.endswith(":restricted")
+        }
+        by_hand = {}
+        for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
+            by_hand[name] = int(self.claims()[name])
+            acts[name] = Decision(act="paid", amount_cents=by_hand[name], by="A")
+        who = {"person": "A", "second_person": "B", "reason": "model"}
+        clear(self.folder, clearance(found, acts, **who, challenge=found.inspection.challenge), now=self.now)
+        self.model.meters = Counter()
+        self.model.mended |= damaged
+        for name, cents in by_hand.items():
+            self.model.move(name.rpartition(":")[2], -cents, "att_cancel_credit")
+            self.model.meters["money_out"] += cents
+        self.done.clear()
+        self.journal = self.open()
+
+    def damage(self, data):
+        """A byte of each copy, where the two can still prove everything together; else of the first alone."""
+        log = data.draw(st.sampled_from(sorted((self.folder / "second").glob("*.log"))))
+        for path in (self.folder / "journal.sqlite", log):
+            content = path.read_bytes()
+            at = data.draw(st.integers(0, len(content) - 1))
+            path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+            if not look(self.folder).inspection.complete:
+                path.write_bytes(content)
+
+    def claims(self):
+        """What the model owes, as an inspection should tell it."""
+        held = {f"reservation:{ref}": abs(cents) for ref, (_, cents, _) in self.model.pending.items()}
+        free = {f"credit:1:{kind}": self.model.available(kind) for kind in KINDS}
+        return (
+            {name: cents for name, cents in free.items() if cents}
+            | held
+            | {"level:toy": self.model.level.held}
+        )
+
     @rule()
     def check_before_play(self):
         self.journal.check()
@@ -156,7 +253,9 @@ class MoneyMachine(RuleBasedStateMachine):
         assert {name: values[name] for name in self.model.meters} == dict(self.model.meters)
         assert values["credits"] == self.model.credit.total()
         assert {r.id for r in self.journal.pending()} == set(self.model.pending)
-        assert not any(name.startswith("memory.") for name in values)
+        assert self.model.mended or not any(name.startswith("memory.") for name in values)
+        kept = self.journal.state("level:toy")
+        assert kept is None or Level.from_json(kept) == self.model.level
         with open_view(self.folder) as beside:
             assert beside.meters().values == values
 

@@ -67,8 +67,6 @@ class Disk:
         self.cut_at: int | None = None
         self.dead = False
         self.room: int | None = None
-        self.log_first = False
-        """Of syncs side by side, the one begun is done at once; else when it is waited for."""
         self.stuck: tuple[tuple[str, int], ...] = ()
         """Bits that do not hold: (end of a file's name, offset) of bytes that come out wrong when written."""
 
@@ -90,7 +88,7 @@ class Disk:
                 break
             rename(names, operation)
         found = Disk()
-        found.stuck, found.log_first = self.stuck, self.log_first
+        found.stuck = self.stuck
         for path, inode in names.items():
             content = inode.crash(rng, survival)
             found.names[path] = Inode(bytearray(content), [], bytearray(content))
@@ -152,11 +150,12 @@ class Disk:
         self.operation(f"sync {path.name}")
         inode.sync()
 
+    def free_bytes(self):
+        return 1 << 40 if self.room is None else self.room - sum(len(i.seen) for i in self.names.values())
+
     def _check_room(self, more):
-        if self.room is not None:
-            used = sum(len(i.seen) for i in self.names.values())
-            if used + more > self.room or self.room == 0:
-                raise DiskFull
+        if self.room is not None and (0 < more > self.free_bytes() or self.room == 0):
+            raise DiskFull
 
 
 def rename(names, operation):

@@ -12,7 +12,7 @@ from powercut_storage import SimStorage
 from meters import Journal, Mark, Phase, Policy, Transaction, Transfer
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=7, segment_bytes=6000)
+POLICY = Policy(checkpoint_every=7, segment_bytes=2500)
 
 
 def post(tx_id, kind, *transfers, **more):
@@ -75,7 +75,7 @@ class Player:
         self._time += self._tick
         return self._time
 
-    def open(self):
+    def open(self, *, alone=False):
         self._storage = SimStorage(self._disk)
         self.journal = Journal.open(
             self._folder / "one",
@@ -83,6 +83,7 @@ class Player:
             now=self.now,
             policy=POLICY,
             storage=self._storage,
+            alone=alone,
         )
         return self.journal
 
@@ -117,13 +118,13 @@ def leave(storage, *folders):
         lock.unlink(missing_ok=True)
 
 
-def cut_once(folder, at, survival, seed, again_at=None, *, log_first=False):
+def cut_once(folder, at, survival, seed, again_at=None):
     """Run the session on a fresh disk with the power cut at operation ``at``; judge what is found after.
 
     ``again_at`` cuts once more during recovery. Returns whether a cut happened.
     """
     disk = Disk()
-    disk.cut_at, disk.log_first = at, log_first
+    disk.cut_at = at
     first = Player(folder, disk)
     if first.run():
         return False
@@ -138,10 +139,10 @@ def cut_once(folder, at, survival, seed, again_at=None, *, log_first=False):
     return True
 
 
-def judge(folder, found, first):
+def judge(folder, found, first, *, alone=False):
     """Nothing acknowledged is lost, nothing is made up, and the session can go on to its exact end."""
     second = Player(folder, found)
-    journal = second.open()
+    journal = second.open(alone=alone)
     stored = {e.id: e for e in journal.entries()}
     for transaction in first.acknowledged:
         assert transaction.id in stored, f"{transaction.id} was acknowledged and is lost"

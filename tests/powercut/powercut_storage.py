@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 from powercut_disk import DiskFull, Inode, PowerCut
 
-from meters.errors import JournalUnwritable
+from meters.errors import JournalUnwritable, MediumFull
 from meters.storage import MediumError
 
 _names = itertools.count()
@@ -27,7 +27,7 @@ def refusals(method):
         except PowerCut:
             return None
         except DiskFull:
-            raise apsw.FullError("no space left") from None
+            raise apsw.FullError("database or disk is full") from None
 
     return told
 
@@ -47,17 +47,15 @@ class SimFile:
     def truncate(self, size):
         self._full(self._disk.truncate, size)
 
+    def allocate(self, size):
+        self._full(self._disk.truncate, size)
+        self.sync()
+
     def size(self):
         return len(self._inode.seen)
 
     def sync(self):
         self._disk.sync(self._path, self._inode)
-
-    def start_sync(self):
-        if not self._disk.log_first:
-            return self.sync
-        self.sync()
-        return lambda: None
 
     def close(self):
         pass
@@ -66,7 +64,7 @@ class SimFile:
         try:
             change(self._path, self._inode, *arguments)
         except DiskFull:
-            raise JournalUnwritable(f"{self._path}: No space left on device") from None
+            raise MediumFull(f"{self._path}: No space left on device") from None
 
 
 class SimStorage:
@@ -119,11 +117,17 @@ class SimStorage:
     def sync_folder(self, folder):
         self.disk.sync_folder(folder)
 
+    def free_bytes(self, folder):
+        return self.disk.free_bytes()
+
+    def make_private(self, path):
+        return False
+
     def _full(self, change, *arguments):
         try:
             change(*arguments)
         except DiskFull:
-            raise JournalUnwritable(f"{arguments[0]}: No space left on device") from None
+            raise MediumFull(f"{arguments[0]}: No space left on device") from None
 
 
 class SimDatabase:

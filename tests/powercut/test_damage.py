@@ -75,13 +75,20 @@ def mended(folder, disk):
 
 
 def in_use(path, content):
-    """Bytes of a file that hold something: of a WAL that started over, those before the stale frames."""
+    """Bytes of a file that hold something: of a WAL that started over, those before the stale frames.
+
+    SQLite fills up the last sector of a commit with its last frame once more; of the last commit it is not read.
+    """
     if not path.name.endswith("-wal"):
         return len(content)
-    at = 32
+    at, frame = 32, 24 + 4096
     while content[at + 8 : at + 16] == content[16:24]:
-        at += 24 + 4096
-    return at
+        at += frame
+    return (
+        at - frame
+        if content[at - frame : at - frame + 8] == content[at - 2 * frame : at - 2 * frame + 8]
+        else at
+    )
 
 
 def check_flip(folder, disk, rng):
@@ -132,10 +139,34 @@ def test_damage_to_both_copies_stops_the_machine_for_good(tmp_path, closed):
         first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
         hurt = damaged(closed, first, flip(rng.randrange(len(closed.names[first].seen)), 4))
         log = rng.choice(logs)
-        hurt = damaged(hurt, log, flip(rng.randrange(len(closed.names[log].seen)), 4))
+        written = len(closed.names[log].seen.rstrip(b"\0"))
+        hurt = damaged(hurt, log, flip(rng.randrange(written), 4))
         for _ in range(2):
             with pytest.raises(JournalDamaged, match="both copies"):
                 Player(tmp_path, hurt).open()
+
+
+@pytest.mark.requirement("A-02", "A-08")
+def test_a_record_that_was_never_acknowledged_is_no_damage_to_the_only_copy_left(tmp_path, closed):
+    """The first medium goes while a record is being written to the second: what was acknowledged is whole."""
+    rng = random.Random(11)
+    last = max(p for p in of_copies(closed) if p.suffix == ".log")
+    first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
+    written = len(closed.names[last].seen.rstrip(b"\0"))
+    for _ in range(20):
+        torn = rng.randbytes(rng.randrange(1, 600))
+
+        def tear(content, torn=torn):
+            content[written : written + len(torn)] = torn
+
+        hurt = damaged(closed, last, tear)
+        del hurt.names[first], hurt.durable_names[first]
+        assert mended(tmp_path, hurt)
+    # Where the last entry acknowledged is the one that is torn, it is damage as before.
+    hurt = damaged(closed, last, flip(written - 1, 4))
+    del hurt.names[first], hurt.durable_names[first]
+    with pytest.raises(JournalDamaged, match="both copies"):
+        Player(tmp_path, hurt).open()
 
 
 @pytest.mark.requirement("A-05")
@@ -189,16 +220,28 @@ def test_a_broken_or_lost_anchor_is_recorded(tmp_path, closed):
     assert mended(tmp_path, damaged(closed, head, flip(3, 1))) == ["memory.anchor_lost"]
 
 
-@pytest.mark.parametrize("change", [flip(0, 1), flip(40, 128)])
-def test_a_damaged_key_stops_the_machine(tmp_path, closed, change):
-    key = next(p for p in closed.names if p.name == "machine.key")
+@pytest.mark.parametrize("change", [flip(0, 1), flip(100, 128)])
+@pytest.mark.parametrize("medium", ["one", "two"])
+def test_one_copy_of_the_key_is_enough_and_mends_the_other(tmp_path, closed, medium, change):
+    path = tmp_path / medium / "machine.key"
+    hurt = damaged(closed, path, change)
+    assert mended(tmp_path, hurt) == ["memory.repaired"]
+    assert bytes(hurt.names[path].seen) == bytes(closed.names[path].seen)
+    lost = copy.deepcopy(closed)
+    del lost.names[path], lost.durable_names[path]
+    assert mended(tmp_path, lost) == ["memory.repaired"]
+
+
+def test_a_key_damaged_in_both_places_stops_the_machine(tmp_path, closed):
+    for key in [p for p in closed.names if p.name == "machine.key"]:
+        closed = damaged(closed, key, flip(100, 1))
     with pytest.raises(JournalDamaged, match=r"machine\.key"):
-        Player(tmp_path, damaged(closed, key, change)).open()
+        Player(tmp_path, closed).open()
 
 
-def test_a_lost_key_is_not_replaced_silently(tmp_path, closed):
-    key = next(p for p in closed.names if p.name == "machine.key")
-    del closed.names[key]
+def test_a_key_lost_in_both_places_is_not_replaced_silently(tmp_path, closed):
+    for key in [p for p in closed.names if p.name == "machine.key"]:
+        del closed.names[key]
     with pytest.raises(JournalDamaged, match="key is missing"):
         Player(tmp_path, closed).open()
 

@@ -19,14 +19,10 @@ def operations(folder):
 
 
 @pytest.mark.requirement("A-08", "D-15", "A-01")
-@pytest.mark.parametrize(
-    ("survival", "log_first"),
-    [(0.0, False), (0.0, True), (0.5, False), (0.5, True), (1.0, False)],
-    ids=["nothing", "nothing-log-first", "half", "half-log-first", "all"],
-)
-def test_a_cut_at_every_operation_loses_and_makes_up_nothing(tmp_path, survival, log_first, capsys):
+@pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
+def test_a_cut_at_every_operation_loses_and_makes_up_nothing(tmp_path, survival, capsys):
     cuts = 0
-    while cut_once(tmp_path, cuts + 1, survival, seed=cuts, log_first=log_first):
+    while cut_once(tmp_path, cuts + 1, survival, seed=cuts):
         cuts += 1
     assert cuts == operations(tmp_path)
     with capsys.disabled():
@@ -44,7 +40,6 @@ def test_a_second_cut_during_recovery_changes_nothing(tmp_path):
             0.5,
             seed=n,
             again_at=rng.randrange(1, 40),
-            log_first=n % 2 == 0,
         )
 
 
@@ -61,5 +56,4 @@ def test_many_seeds_of_lost_torn_and_reordered_writes(tmp_path):
             rng.choice((0.1, 0.3, 0.5, 0.7, 0.9)),
             seed=n,
             again_at=again,
-            log_first=n % 2 == 0,
         )

@@ -15,6 +15,7 @@ from powercut_storage import SimStorage
 from egm.tickets import House, Machine, TicketDesk, TicketRules, TicketState, TicketStore, stand_alone_numbers
 from egm.tickets.numbers import is_stand_alone
 
+KEY = bytes(32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -70,7 +71,7 @@ class Session:
         machine = Machine(serial="EGM-1", operator_number="1", house=House(site="here"))
         rules = TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=1)
         try:
-            with TicketStore.open(self.folder, storage=self.storage) as store:
+            with TicketStore.open(self.folder, storage=self.storage, key=KEY) as store:
                 desk = TicketDesk(
                     store,
                     machine,
@@ -91,7 +92,7 @@ class Session:
 
 def lives(folder, disk):
     storage = SimStorage(disk)
-    with TicketStore.open(folder, storage=storage) as store:
+    with TicketStore.open(folder, storage=storage, key=KEY) as store:
         store.verify()
         records = list(store.records())
         return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {
@@ -132,6 +133,6 @@ def test_the_session_without_a_cut(tmp_path):
     assert session.run()
     lived, _ = lives(tmp_path, disk)
     assert lived == expected(11)
-    with TicketStore.open(tmp_path, storage=SimStorage(disk)) as store:
+    with TicketStore.open(tmp_path, storage=SimStorage(disk), key=KEY) as store:
         states = {r.issue_id: r.state for r in store.records()}
     assert states == {"a": TicketState.REDEEMED, "b": TicketState.VOID, "c": TicketState.ISSUED}

@@ -8,10 +8,13 @@ import pytest
 from egm.screen import marks
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
-from egm.screen.scenes.keno import marked_since
+from egm.screen.scenes.keno import marked_since, slip_says
+from egm.screen.text import Texts
 from egm.screen.view import Action, times
+from paytables.keno.paper import slip
 from tools.gallery import at_rest, shown, snapshot
 
 
@@ -68,8 +71,7 @@ def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source,
     view, _ = marked(at_rest(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = pressed(view, Action("quick_pick"), theme)
     assert not view.slip.marked
-    assert wish.options is None
-    assert source.wager(wish.value).credits == wish.value
+    assert source.wager(wish.value, **wish.options).credits == wish.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
@@ -200,3 +202,86 @@ def test_stakes_on_a_wheel_go_up_area_by_area_within_what_a_spin_may_cost(publis
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
     busy = replace(view, snapshot=snapshot(wheel, "en", accepts=()))
     assert not [touch for touch in picture.touches(busy) if touch.action.name == "area"]
+
+
+@pytest.mark.requirement("M-05")
+def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(published, games, theme):
+    game = next(game for game in published if game.id == "aurora-keno")
+    source = next(game for game in games if game.id == "aurora-keno")
+    view = at_rest(published, game, "en", bet_credits=1)
+    for number in (7, 18, 33):
+        view = laid(view, theme, source, "mark", number)
+    view = laid(view, theme, source, "draws")
+    view = laid(view, theme, source, "bonus", "northern-lights")
+    wager = view.snapshot.bet_wager
+    assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
+    assert view.snapshot.bet_credits == marks.cost(game, view.slip, 1) == 4  # the bonus doubles it, twice
+    assert marks.slip_of(wager).asked == view.slip.asked
+    assert pressed(view, Action("play"), theme)[1][0].name == "play"
+    for _ in marks.draws_on_offer(game)[1:]:
+        view = laid(view, theme, source, "draws")
+    assert view.slip.draws == 1, "after the most, one again"
+    view = laid(view, theme, source, "bonus", "northern-lights")
+    assert view.slip.bonuses == ()
+    view = laid(view, theme, source, "bet_more")
+    if marks.most(game, "selections") > 1:
+        view = laid(view, theme, source, "new_card")
+        for number in (1, 2, 3):
+            view = laid(view, theme, source, "mark", number)
+        view = laid(replace(view, slip=marks.slip_of(view.snapshot.bet_wager)), theme, source, "bet_less")
+        stakes = [s["stakes"]["3"] for s in view.snapshot.bet_wager["selections"]]
+        assert stakes == [1, 2], "the stake of the card the finger is on, and of no other"
+
+
+@pytest.mark.requirement("M-05", "M-02")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_named_ticket_is_bought_by_name_and_the_key_says_which_and_for_how_much(
+    published, games, theme, language
+):
+    game = next(game for game in published if game.id == "aurora-keno")
+    source = next(game for game in games if game.id == "aurora-keno")
+    view = at_rest(published, game, language, bet_credits=1)
+    picture = Picture(theme, scale=0.5)
+    surface = pygame.Surface(picture.pixels)
+    seen = set()
+    for form in (*game.presentation["forms"][1:], game.presentation["forms"][0]):
+        assert [touch.action.name for touch in picture.touches(view)].count("form") == 1
+        view = laid(view, theme, source, "form")
+        assert view.snapshot.bet_wager == {"form": form["id"]}
+        key = next(touch.rect for touch in picture.touches(view) if touch.action.name == "form")
+        picture.draw(surface, view)
+        seen.add(pygame.image.tobytes(surface.subsurface(pygame.Rect(*(round(v / 2) for v in key))), "RGB"))
+        for cost in marks.prices(game, form):  # the bet keys walk this ticket's prices, and no other's
+            while view.snapshot.bet_credits < cost:
+                view = laid(view, theme, source, "bet_more")
+            ticket = source.wager(cost, form=form["id"]).options
+            assert view.snapshot.bet_wager == {"form": form["id"]}
+            assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
+            assert marks.form_in_force(game, view.snapshot)["id"] == form["id"]
+    assert len(seen) == len(game.presentation["forms"])
+
+
+@pytest.mark.requirement("M-02")
+@pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno", "summit-keno"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_the_rules_are(
+    published, games, theme, name, language, monkeypatch
+):
+    game = next(game for game in published if game.id == name)
+    paper = slip(next(game for game in games if game.id == name).rules.definition)
+    view, texts = at_rest(published, game, language), Texts(language)
+    said = slip_says(view, texts)
+    assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in said
+    if paper["most_paid_a_draw_credits"] is not None:
+        assert texts.number(paper["most_paid_a_draw_credits"]) in said
+    assert paper["rules_at"] is None or paper["rules_at"][language] in said
+    drawn = []
+    paragraph = Painter.paragraph
+    monkeypatch.setattr(
+        Painter,
+        "paragraph",
+        lambda self, words, *rest, **more: drawn.append(words) or paragraph(self, words, *rest, **more),
+    )
+    picture = Picture(theme, scale=0.5)
+    picture.draw(pygame.Surface(picture.pixels), view)
+    assert said in drawn

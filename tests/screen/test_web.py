@@ -15,9 +15,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from egm.screen.app import Tap
+from egm.screen.door import IDLE_SECONDS, SESSIONS_MAX
 from egm.screen.sound import RATE, SCORES, samples
 from egm.screen.view import Action, View
-from egm.screen.web import BAND, Web, changed_bands, encode_pieces, read_input
+from egm.screen.web import BAND, Web, changed_bands, encode_pieces, fitting, read_input
 
 
 @pytest.fixture
@@ -86,6 +87,34 @@ def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
     assert fresh == web.address != address
     assert (tmp_path / "screen.url").stat().st_mode & 0o077 == 0
     assert ask(web, fresh.split(str(web._door.port), 1)[1])[0] == 303
+
+
+def test_a_cookie_ends_when_its_browser_is_not_heard_for_long(web):
+    now = [1000.0]
+    web._door._clock = lambda: now[0]
+    cookie = enter(web)
+    for _ in range(4):  # heard now and then, it lives on
+        now[0] += IDLE_SECONDS - 1
+        assert ask(web, "/", cookie=cookie)[0] == 200
+    web._vouched = -1000.0
+    with linked(web, cookie) as link:
+        now[0] += IDLE_SECONDS - 1
+        link.send('{"shown": true}')
+        while web._vouched < 0:
+            pygame.time.wait(1)
+        now[0] += IDLE_SECONDS - 1
+        assert ask(web, "/", cookie=cookie)[0] == 200  # its link was heard
+    now[0] += IDLE_SECONDS
+    assert ask(web, "/", cookie=cookie)[0] == 403
+    with pytest.raises(InvalidStatus, match="403"), linked(web, cookie):
+        pass
+
+
+def test_only_so_many_browsers_are_known_at_once(web):
+    first = enter(web)
+    others = [enter(web) for _ in range(SESSIONS_MAX)]
+    assert ask(web, "/", cookie=first)[0] == 403
+    assert {ask(web, "/", cookie=cookie)[0] for cookie in others} == {200}
 
 
 @pytest.mark.parametrize(
@@ -187,9 +216,54 @@ def test_a_port_in_use_is_named(web, theme):
     ).map(json.dumps)
 )
 def test_no_message_of_a_browser_breaks_the_screen(line):
-    shown, did = read_input(line)
-    assert isinstance(shown, bool)
-    assert did is None or isinstance(did, Tap | Action)
+    said = read_input(line)
+    assert isinstance(said.shown, bool)
+    assert said.did is None or isinstance(said.did, Tap | Action)
+    assert said.room is None or fitting(said.room, portrait=False)[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("room", "upright", "pixels"),
+    [
+        ((1920, 1080), False, (1920, 1080)),
+        ((1280, 720), False, (1280, 720)),
+        ((3840, 2160), False, (1920, 1080)),
+        ((1080, 1920), True, (1080, 1920)),
+        ((1170, 2532), True, (1080, 1920)),
+        ((390, 844), True, (360, 640)),
+        ((1, 10**9), True, (360, 640)),
+    ],
+)
+def test_the_picture_fits_the_room_there_is(room, upright, pixels):
+    layout, scale = fitting(room, portrait=False)
+    assert layout.portrait is upright
+    assert (round(layout.size[0] * scale), round(layout.size[1] * scale)) == pixels
+
+
+def until(holds):
+    for _ in range(5000):
+        if holds():
+            return
+        pygame.time.wait(1)
+    raise AssertionError("it never held")
+
+
+def test_a_browser_that_says_its_size_is_drawn_for_it(web):
+    """From a landscape stamp to an upright phone and back; a touch meant for the old picture is taken on it."""
+    with linked(web, enter(web)) as link:
+        until(lambda: web.frame() is not None)
+        before = web.picture
+        link.send(json.dumps({"room": [540, 960], "tap": [0.5, 0.5]}))
+        until(lambda: web.inputs() == [Tap(0.5, 0.5)])
+        assert web.picture is before
+        until(lambda: web.inputs() == [] and web.picture is not before)
+        assert web.picture.pixels == (540, 960)
+        assert web.frame().get_size() == (540, 960)
+        web.frame().fill((9, 9, 9))
+        web.show()
+        assert struct.unpack(">HH", link.recv()[:4]) == (540, 960)
+        link.send(json.dumps({"room": [960, 540], "shown": True}))
+        until(lambda: web.inputs() == [] and web.picture.pixels == (960, 540))
 
 
 def test_changed_rows_are_found_and_joined():

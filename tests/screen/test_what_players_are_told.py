@@ -14,7 +14,7 @@ from egm.link.messages import Protection
 from egm.screen.controls import BY_NAME
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.outcome import prize_at, read_field
+from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.scenes.help import sheets
@@ -52,7 +52,7 @@ def help_words(view, theme):
     return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet), theme)]
 
 
-@pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26")
+@pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, theme, language):
     """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
@@ -68,7 +68,16 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, t
         assert ("malfunction" if language == "en" else "défectuosité") in rules.lower()
         for key in ("defect.rule_refund",):
             assert texts.say(key)[:40] in flat
-        assert " ".join(texts.money(25, "CAD").split()) in flat
+        least, most = (texts.number(bet(game.bet_options)) for bet in (min, max))
+        unit = texts.say("help.unit", amount=texts.money(25, "CAD"), least=least, most=most)
+        assert " ".join(unit.split()) in flat
+        for spots, pays in game.presentation.get("tables", {}).items():
+            numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
+            assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
+        for prize in read_field(game).prizes if stages_of(game) else ():
+            told = prize_at(game, prize.name, prize.credits, min(game.bet_options))
+            words = " ".join(texts.number(told).split())
+            assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat

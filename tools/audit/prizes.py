@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from egm.cabinet import merchandise
+from egm.cabinet.claim_book import CARRIED, PAID
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import story
 
@@ -25,6 +26,10 @@ def _flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 def _in_kind(flows: Iterable[Flow]) -> list[Flow]:
     return [flow for flow in flows if flow[0].startswith(merchandise.BOOK)]
+
+
+def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
+    return any(part.source.startswith(merchandise.BOOK) for part in transfers)
 
 
 def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
@@ -52,14 +57,16 @@ class PrizeAudit:
         """Take one entry of the journal."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
+        if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
+            return
         if kind == _EXCHANGED:
             self._exchange(entry, str(story(entry).get("handpay")), _flows(entry.transfers))
         elif kind == _ORPHAN:
             self._orphan(entry, _flows(entry.transfers))
         elif transaction.transfers and _in_kind(flows := _flows(transaction.transfers)):
-            if kind == _ENDED and phase is Phase.RESERVE:
+            if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
-            else:
+            elif kind != PAID:  # which a clear has authorised by name
                 self._fault(entry, "it moves a prize in kind that no game has won")
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)

@@ -7,24 +7,38 @@ from typing import Any, Final
 
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, canonical, decode
+from meters.identifiers import own_place, play_place
 from meters.keys import fingerprint
 from meters.ledger import Ledger
+from meters.recall import PLAY_START
 from tools.audit import residuals
+from tools.audit.clears import ClearAudit, is_of_a_clear
+from tools.audit.conduct import ConductAudit
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
+from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
+from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
-"""Findings reported one by one; the rest are counted."""
+"""Findings reported one by one; the rest are counted. As many notices, the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong: at which entry (0 for the file as a whole), and what."""
+    """One thing wrong, or worth a question: at which entry (0 for the file as a whole), and what."""
 
     sequence: int
     id: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The hash of an entry, or its beginning, as somebody else knows it."""
+
+    known: str
+    whose: str
 
 
 @dataclass(slots=True)
@@ -32,6 +46,11 @@ class Report:
     """What was checked, in what time, and what is wrong."""
 
     fingerprint: str = ""
+    machine_id: str = ""
+    key_compared: bool = False
+    """Whether the key was held against one known from elsewhere; else it may be anybody's."""
+    witnessed: int = 0
+    """Heads known from elsewhere that stand in the journal."""
     entries: int = 0
     checkpoints: int = 0
     games: int = 0
@@ -44,6 +63,9 @@ class Report:
     meters: dict[str, int] = field(default_factory=dict)
     wrong: int = 0
     findings: list[Finding] = field(default_factory=list)
+    noted: int = 0
+    notices: list[Finding] = field(default_factory=list)
+    """What is not wrong and worth a question: the last of it; ``noted`` counts all."""
 
     def add(self, finding: Finding) -> None:
         """Count a finding, and keep it while there are not too many."""
@@ -51,11 +73,21 @@ class Report:
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
+    def note(self, entry: StoredEntry) -> None:
+        """Count what an entry says of the memory or the clock, and keep the last of it."""
+        if why := notice(entry):
+            self.noted += 1
+            self.notices.append(Finding(entry.sequence, entry.id, why))
+            del self.notices[:-FINDINGS_MAX]
+
     def to_json(self) -> dict[str, Any]:
         """Return the report for scripts."""
         return {
             "ok": not self.wrong,
             "machine": self.fingerprint,
+            "machine_id": self.machine_id,
+            "key_compared": self.key_compared,
+            "witnessed": self.witnessed,
             "entries": self.entries,
             "checkpoints": self.checkpoints,
             "games_replayed": self.games,
@@ -68,23 +100,48 @@ class Report:
             "seconds": round(self.seconds, 3),
             "wrong": self.wrong,
             "findings": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.findings],
+            "noted": self.noted,
+            "notices": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.notices],
         }
 
 
 class Auditor:
     """Takes the bodies of a journal's entries in order; :attr:`report` is what they prove."""
 
-    def __init__(self, games: Shelf, heads: Mapping[int, str] | None = None) -> None:
-        """``games`` at hand; ``heads``: sequence -> hash known from elsewhere (an earlier export)."""
+    def __init__(
+        self,
+        games: Shelf,
+        heads: Mapping[int, str] | None = None,
+        witnesses: Iterable[tuple[int, str]] = (),
+    ) -> None:
+        """``games`` at hand; ``heads``: sequence -> hash of an earlier export.
+
+        ``witnesses``: what was printed or sent away of the journal's head while it was written, as
+        (sequence, hash); the beginning of a hash is as good as the whole.
+        """
         self.report = Report()
         self._ledger = Ledger()
-        self._games = GameAudit(games, self._fault)
-        self._levels = LevelAudit(games, self._fault)
-        self._prizes = PrizeAudit(self._fault)
+        self._conduct = ConductAudit(self.fault)
+        self._games = GameAudit(games, self.fault)
+        self._levels = LevelAudit(games, self.fault)
+        self._prizes = PrizeAudit(self.fault)
+        self._clears = ClearAudit(self.fault)
+        self._vouchers = VoucherAudit(self.fault)
         self._ids: set[str] = set()
-        self._heads = heads or {}
+        self._ids_of_plays: dict[str, set[str]] = {}
+        """The ids of each open game's entries, by that of its beginning."""
+        self._heads: dict[int, list[_Head]] = {}
+        for sequence, known in (heads or {}).items():
+            self._heads.setdefault(sequence, []).append(_Head(known, "an earlier export"))
+        for sequence, known in witnesses:
+            self._heads.setdefault(sequence, []).append(_Head(known, "a witness"))
         self._seen_heads: set[int] = set()
         self.public_key: bytes | None = None
+
+    @property
+    def reached(self) -> tuple[int, str]:
+        """The last entry seen, and its hash."""
+        return self._ledger.sequence, self._ledger.head_hex
 
     def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None) -> Report:
         """Check every entry; ``head`` is the last sequence and hash somebody else vouches for."""
@@ -94,25 +151,35 @@ class Auditor:
                 self.see(body)
         except JournalError as why:
             self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))
-        try:
-            self._ledger.full_audit()
-        except SelfAuditFailed as why:
-            self.report.add(Finding(self._ledger.sequence, "", f"the books do not agree: {why}"))
         found = self._ledger.sequence, self._ledger.head_hex
-        for wrong in self._levels.close(self._ledger.balance_cents):
-            self.report.add(Finding(found[0], "", wrong))
+        try:
+            self._games.close()
+            self._ledger.full_audit()
+            for wrong in self._levels.close(self._ledger.balance_cents):
+                self.report.add(Finding(found[0], "", wrong))
+        except SelfAuditFailed as why:
+            self.report.add(Finding(found[0], "", f"the books do not agree: {why}"))
+        except Exception as why:  # noqa: BLE001 (whatever a file made of them)
+            self.report.add(Finding(found[0], "", f"the books cannot be audited: {why!r}"))
+        if missing := self._clears.close():
+            self.report.add(Finding(found[0], "", missing))
         if head is not None and found != head:
             ends = f"the journal ends here ({found[1]}), not at entry {head[0]} ({head[1]})"
             self.report.add(Finding(found[0], "", ends))
-        for sequence in self._heads.keys() - self._seen_heads:
-            self.report.add(Finding(found[0], "", f"an earlier export reached entry {sequence}"))
-        self._close(time.perf_counter() - began)
+        for sequence in sorted(self._heads.keys() - self._seen_heads):
+            whose = self._heads[sequence][0].whose
+            self.report.add(Finding(found[0], "", f"{whose} reached entry {sequence}"))
+        try:
+            self._close(time.perf_counter() - began)
+        except Exception as why:  # noqa: BLE001 (as above)
+            self.report.add(Finding(found[0], "", f"the meters cannot be read: {why!r}"))
         return self.report
 
     def _close(self, seconds: float) -> None:
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
+        report.machine_id = self._conduct.facts.serial
         report.levels = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
@@ -123,27 +190,65 @@ class Auditor:
         )
 
     def see(self, body: bytes) -> None:
-        """Check one entry: its place in the chain, its signature if it has one, its money, its game."""
+        """Check one entry: its place in the chain, its signature if it has one, its money, its game.
+
+        Whatever a file makes of an entry is a finding that names it, and the next one is taken.
+        """
         self.report.entries += 1
         try:
             entry = decode(body)
-        except ValueError as why:
+        except Exception as why:  # noqa: BLE001 (bytes of anybody's)
             self.report.add(Finding(self._ledger.sequence + 1, "", f"not an entry: {why}"))
             return
+        try:
+            self._see(entry)
+        except Exception as why:  # noqa: BLE001 (as above)
+            self.fault(entry, f"it cannot be followed: {why!r}")
+            self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
+
+    def _see(self, entry: StoredEntry) -> None:
         self._check_chain(entry)
         transaction = entry.transaction
-        if transaction.id in self._ids:
-            self._fault(entry, "its id was used before")
-        self._ids.add(transaction.id)
+        self._check_id(entry)
         if transaction.kind == checkpoint.KIND:
             self._check_checkpoint(entry)
         if entry.sequence in self._heads:
-            self._check_head(entry, self._heads[entry.sequence])
+            self._check_heads(entry, self._heads[entry.sequence])
+        if is_of_a_clear(entry.kind):  # what it may do, the clear has said
+            self._conduct.facts.see(entry)
+            plain = False
+        else:
+            plain = self._conduct.see(entry, self._ledger)
         self._apply(entry)
+        self._clears.see(entry)
         self._games.see(entry)
         self._levels.see(entry)
-        self._prizes.see(entry)
-        residuals.see(entry, self._fault)
+        if not plain:
+            self._prizes.see(entry)
+            self._vouchers.see(entry)
+            residuals.see(entry, self.fault)
+            self.report.note(entry)
+
+    def _check_id(self, entry: StoredEntry) -> None:
+        """An id is used once. One that names its own place needs no remembering, nor one of an ended game."""
+        tx_id, kind = entry.transaction.id, entry.transaction.kind
+        if tx_id in self._ids:
+            self.fault(entry, "its id was used before")
+        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self._conduct.facts.mark}.start":
+            self._ids_of_plays[tx_id] = set()
+            return
+        play = play_place(tx_id)
+        if play is not None and tx_id in self._ids_of_plays.get(play[1], ()):
+            self.fault(entry, "its id was used before")
+        if play is not None and play[1] in self._ids_of_plays:
+            self._ids_of_plays[play[1]].add(tx_id)
+            if tx_id.endswith(".end"):
+                del self._ids_of_plays[play[1]]  # after it, nothing of the game can come: GameAudit says so
+        elif own_place(tx_id) == entry.sequence:
+            if kind == PLAY_START:
+                self._ids_of_plays[tx_id] = set()
+        else:
+            self._ids.add(tx_id)
 
     def _check_chain(self, entry: StoredEntry) -> None:
         expected = self._ledger.sequence + 1
@@ -152,45 +257,49 @@ class Auditor:
                 self.public_key = checkpoint.public_key_of(entry, "journal")
                 self.report.fingerprint = fingerprint(self.public_key)
             except JournalDamaged as why:
-                self._fault(entry, str(why))
+                self.fault(entry, str(why))
         if entry.sequence != expected:
             moved = f"entry {entry.sequence} stands here: entries are missing, repeated or moved"
             self.report.add(Finding(expected, entry.id, moved))
         elif entry.previous_hex != self._ledger.head_hex:
-            self._fault(
+            self.fault(
                 entry,
                 f"entry {expected - 1} is not the one this entry vouches for: one of the two was altered",
             )
 
-    def _check_head(self, entry: StoredEntry, known: str) -> None:
+    def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
         self._seen_heads.add(entry.sequence)
-        if known != entry.hash_hex:
-            self._fault(entry, f"an earlier export has another entry here ({known})")
+        for head in heads:
+            if not entry.hash_hex.startswith(head.known):
+                self.fault(entry, f"{head.whose} has another entry here ({head.known})")
+            else:
+                self.report.witnessed += 1
 
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         self.report.checkpoints += 1
         if self.public_key is None:
-            self._fault(entry, "there is no public key to check the checkpoint with")
+            self.fault(entry, "there is no public key to check the checkpoint with")
             return
         try:
             signed = checkpoint.check(entry, self.public_key, "journal")
         except JournalDamaged as why:
-            self._fault(entry, why.why)
+            self.fault(entry, why.why)
             return
         derived = checkpoint.snapshot(self._ledger)
         wrong = [part for part in derived if canonical(derived[part]) != canonical(signed.get(part))]
         if wrong:
-            self._fault(entry, f"the entries before it give other {', '.join(wrong)} than the machine signed")
+            self.fault(entry, f"the entries before it give other {', '.join(wrong)} than the machine signed")
 
     def _apply(self, entry: StoredEntry) -> None:
         try:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:
-            self._fault(entry, f"its money cannot be moved: {why}")
+            self.fault(entry, f"its money cannot be moved: {why}")
             # Go on in the chain all the same: later entries are judged by themselves.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
         self._ledger.commit(plan, entry)
 
-    def _fault(self, entry: StoredEntry, why: str) -> None:
+    def fault(self, entry: StoredEntry, why: str) -> None:
+        """Add a finding about ``entry``."""
         self.report.add(Finding(entry.sequence, entry.id, why))

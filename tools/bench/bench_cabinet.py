@@ -19,6 +19,7 @@ from egm.config import GameSlot
 from egm.link.messages import Decision, Play
 from egm.profiles import load_profile
 from egm.tickets.model import House
+from egm.timekeeping import Timekeeper
 from meters import Journal, Transaction, Transfer
 from rng import Personalization, RandomService
 from tools.bench import Figure
@@ -34,19 +35,27 @@ class _Silent:
         """Let it pass."""
 
 
-def bench_engine(journal: Journal, host: HostMoney | None = None) -> Engine:
-    """A machine that has come up, with ten thousand dollars on its credit meter."""
+def bench_engine(
+    journal: Journal,
+    host: HostMoney | None = None,
+    *,
+    slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
+    fund_cents: int = 1_000_000,
+) -> Engine:
+    """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
     profile = load_profile("generic")
-    residents, _ = admit((GameSlot(game="maple-classic"),), profile)
+    residents, _ = admit(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, policy=profile.chance)
+    clock = SystemClock()
     cabinet = Cabinet(
         identity=Identity("BENCH", "1", House(site="bench")),
         journal=journal,
         profile=profile,
         games={game_id: resident.game for game_id, resident in residents.items()},
         denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
-        clock=SystemClock(),
+        clock=clock,
+        times=Timekeeper(clock),
         chance=chance,
         restart_chance=lambda: chance,
         outbox=_Silent(),
@@ -55,7 +64,8 @@ def bench_engine(journal: Journal, host: HostMoney | None = None) -> Engine:
     engine = Engine(cabinet, lambda: None)
     engine.handle(Event.MEMORY_READY)
     engine.handle(Event.SELF_TEST_PASSED)
-    fund = Transaction(id="fund", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 1_000_000),))
+    note = Transfer("world:bill", CREDIT, fund_cents)
+    fund = Transaction(id=journal.fresh_id("fund"), kind="bill.in", transfers=(note,))
     journal.append(fund)
     return engine
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from meters import JSON, Journal, Transaction, Transfer, open_view
+from meters import JSON, Journal, Phase, Transaction, Transfer, open_view
 from meters.entry import encode
 from meters.storage import Database, DiskStorage, Rows, StorageFile
 from paytables import Game, RecordingDraw, ReplayDraw, Wager, load_game, play_through
@@ -48,14 +48,11 @@ class _UnsyncedFile:
 
     def __init__(self, file: StorageFile) -> None:
         self.read_at, self.write_at = file.read_at, file.write_at
-        self.truncate, self.size, self.close = file.truncate, file.size, file.close
+        self.truncate, self.allocate, self.size = file.truncate, file.allocate, file.size
+        self.close = file.close
 
     def sync(self) -> None:
         """Do nothing."""
-
-    def start_sync(self) -> Callable[[], None]:
-        """Do nothing."""
-        return self.sync
 
 
 class _UnsyncedDatabase:
@@ -70,11 +67,15 @@ class _UnsyncedDatabase:
         return self._database.execute(sql.replace("synchronous=FULL", "synchronous=OFF"), parameters)
 
 
-class _Unsynced(DiskStorage):
+class UnsyncedStorage(DiskStorage):
+    """The real medium, never waited for."""
+
     def connect(self, path: Path, *, read_only: bool) -> Database:
+        """Open ``path``, without syncing."""
         return _UnsyncedDatabase(super().connect(path, read_only=read_only))
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
+        """Open ``path``, without syncing."""
         return _UnsyncedFile(super().open_file(path, write=write))
 
 
@@ -82,8 +83,13 @@ def _now() -> datetime:
     return _TIME
 
 
-def _entries(game: Game, numbers: range) -> Iterator[tuple[Transaction, Transaction]]:
-    """Yield the two transactions of each game as the cabinet writes them: real draws, real outcomes."""
+def _entries(
+    game: Game, numbers: range, journal: Journal | None = None
+) -> Iterator[tuple[Transaction, Transaction]]:
+    """Yield the two transactions of each game as the cabinet writes them: real draws, real outcomes.
+
+    Written to ``journal`` one by one, they are what an audit finds nothing wrong with.
+    """
     chance = _Chance()
     bet = game.bet_options[0]
     wager = game.wager(bet)
@@ -96,7 +102,7 @@ def _entries(game: Game, numbers: range) -> Iterator[tuple[Transaction, Transact
     for number in numbers:
         draw = RecordingDraw(chance)
         outcome = play_through(game, wager, draw)
-        play_id = f"play-{number}"
+        play_id = f"play-{number}" if journal is None else journal.fresh_id("play")
         record: dict[str, JSON] = {
             "play_id": play_id,
             "game": {"id": game.id, "version": game.version, "digest": game.digest},
@@ -104,7 +110,7 @@ def _entries(game: Game, numbers: range) -> Iterator[tuple[Transaction, Transact
             "bet_credits": bet,
             "wager": wager.to_json(),
             "language": "en",
-            "credit_before_cents": 10**6,
+            "credit_before_cents": 10**6 if journal is None else journal.available_cents(CREDIT),
             "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
             "outcome": outcome.to_json(),
         }
@@ -132,9 +138,26 @@ def _entries(game: Game, numbers: range) -> Iterator[tuple[Transaction, Transact
 
 
 def _fund(journal: Journal) -> None:
+    """A bill as the cabinet records it, large enough for every game."""
+    cents, paper = 10**12, journal.fresh_id("bill")
+    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
+    moved = (Transfer("world:bill", CREDIT, cents, {"bill_cents": cents}),)
     journal.append(
-        Transaction(id="fund", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**12),))
+        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
     )
+    journal.append(
+        Transaction(
+            id=f"{paper}.in",
+            kind="bill.in",
+            phase=Phase.SETTLE,
+            ref=paper,
+            counts={"bills_accepted": 1},
+            state={"paper": kept | {"phase": "vended"}},
+            record={"amount_cents": cents},
+        )
+    )
+    confirmed = journal.fresh_id("bill.confirmed")
+    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
 
 
 def _check(journal: Journal, times: int) -> None:
@@ -198,9 +221,9 @@ def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
 def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
     for entries in ENTRIES:
         state = folder / f"long-{entries}"
-        with Journal.open(state, now=_now, storage=_Unsynced()) as journal:
+        with Journal.open(state, now=_now, storage=UnsyncedStorage()) as journal:
             _fund(journal)
-            for start, end in _entries(game, range(entries // 2)):
+            for start, end in _entries(game, range(entries // 2), journal):
                 journal.append(start)
                 journal.append(end)
         opened: list[Journal] = []

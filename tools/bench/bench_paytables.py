@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from paytables import Depth, analyse, library, load_game
-from paytables.definition import find, read_toml
+from paytables.definition import parse, source_of
 from paytables.game import game_from
 from paytables.reels import compiled, moments
 from paytables.reels.law import run_law
@@ -52,7 +52,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _base(factor: int = 1) -> Reels:
     """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
-    data = read_toml(find(GAME))
+    data = parse(source_of(GAME))
     strips = data["stage"]["base"]["strips"]
     data["stage"]["base"]["strips"] = [" ".join([strip] * factor) for strip in strips]
     rules = game_from(data, GAME).rules

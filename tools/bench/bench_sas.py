@@ -21,6 +21,7 @@ from typing import Final
 from egm.cabinet.credits import CREDIT
 from egm.clock import SystemClock
 from egm.config import StateFolder
+from egm.isolated import python_module
 from egm.link.messages import Hello, Intent, Play, Snapshot, decode, encode
 from egm.sas.crc import sealed
 from egm.sas.line import LINE_PRIORITY, hurry
@@ -128,12 +129,12 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[_Line]:
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     arguments = ["--state", str(state.root)]
     with contextlib.ExitStack() as cleanup:
-        machine = [sys.executable, "-m", "egm.cabinet", *arguments, "--cabinet", str(cabinet)]
+        machine = python_module("egm.cabinet", *arguments, "--cabinet", str(cabinet))
         cleanup.enter_context(_process(machine))
         slave = _opened(state.run / "sas" / "main")
         cleanup.callback(os.close, slave)
         if playing:
-            cleanup.enter_context(_process([sys.executable, "-m", "egm.screen", *arguments]))
+            cleanup.enter_context(_process(python_module("egm.screen", *arguments)))
             hand = _Hand(state)
             cleanup.callback(hand.stop)
             hand.start()
@@ -142,7 +143,7 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[_Line]:
 
 
 @contextlib.contextmanager
-def _process(command: list[str]) -> Iterator[None]:
+def _process(command: Sequence[str]) -> Iterator[None]:
     quiet = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     process = subprocess.Popen(command, env=quiet, stdout=subprocess.DEVNULL)
     try:

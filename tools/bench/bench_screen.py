@@ -13,6 +13,7 @@ from pathlib import Path
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from egm.isolated import python_module
 from egm.screen.hearing import heard
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
@@ -155,12 +156,11 @@ def _restart() -> Figure:
     """A screen process that was killed: from its new start to an address a browser can open."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "run").mkdir()
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        arguments = [sys.executable, "-m", "egm.screen", "--state", folder, "--mode", "web"]
+        arguments = python_module("egm.screen", "--state", folder, "--mode", "web")
         spent = []
         for _ in range(3):
             begin = time.perf_counter()
-            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=environment)
+            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
             assert process.stdout is not None
             process.stdout.readline()
             spent.append(time.perf_counter() - begin)

@@ -23,7 +23,7 @@ _WRITES: Final = 2
 
 def figures() -> Iterator[Figure]:
     """The figures of tickets."""
-    with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder)) as store:
+    with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder), key=bytes(32)) as store:
         desk = _desk(store)
         bare_ms = _bare_write_ms(Path(folder))
         count = iter(range(10**9))

@@ -9,7 +9,6 @@ transactions as the journal's two copies take.
 import asyncio
 import contextlib
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -24,6 +23,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
+from egm.isolated import python_module
 from egm.link.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
@@ -106,7 +106,7 @@ async def _machine(folder: Path) -> AsyncIterator[_Player]:
     bench = Bench(state.root, devices, speed=_SPEED)
     await bench.start()
     where = ("--state", str(state.root), "--cabinet", str(folder / "cabinet.toml"))
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "egm.cabinet", *where)
+    process = await asyncio.create_subprocess_exec(*python_module("egm.cabinet", *where))
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:

@@ -2,7 +2,7 @@
 
 ``manifest.json`` names every file with its SHA-256; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of
 its bytes and ``signer.pub`` the public key, both in hex. Whoever holds the laboratory's public key needs
-nothing else to check the whole.
+nothing else to check the whole (:mod:`egm.verify.certificate`, as a machine does before it offers the game).
 """
 
 import hashlib
@@ -11,17 +11,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-MANIFEST = "manifest.json"
-SIGNATURE = "manifest.sig"
-SIGNER = "signer.pub"
+from egm.errors import OperatorError
+from egm.secret_files import require_private
+from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 
-
-class BundleError(Exception):
-    """A bundle or key that is not what it should be: which file and why."""
+__all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "laboratory_key", "verify", "write"]
 
 
 def laboratory_key(path: Path) -> Ed25519PrivateKey:
@@ -34,7 +31,10 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
             file.write(seed.hex() + "\n")
         return key
     try:
+        require_private(path)
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+    except OperatorError as error:
+        raise BundleError(str(error)) from None
     except ValueError as error:
         raise BundleError(f"{path}: no signing key of 32 bytes in hex: {error}") from None
 
@@ -52,34 +52,3 @@ def write(
     (folder / SIGNATURE).write_text(key.sign(manifest).hex() + "\n", encoding="ascii")
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     (folder / SIGNER).write_text(public.hex() + "\n", encoding="ascii")
-
-
-def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a bundle that is whole and signed.
-
-    Raises :class:`BundleError` naming what is not. ``public_key``: the laboratory's, known from elsewhere;
-    None trusts the key in the bundle, which shows only that nothing changed since it was signed.
-    """
-    try:
-        manifest = (folder / MANIFEST).read_bytes()
-        signature = bytes.fromhex((folder / SIGNATURE).read_text(encoding="ascii").strip())
-        signer = bytes.fromhex((folder / SIGNER).read_text(encoding="ascii").strip())
-    except (OSError, ValueError) as error:
-        raise BundleError(f"{folder}: {error}") from None
-    if public_key is not None and signer != public_key:
-        raise BundleError(f"{folder / SIGNER}: is not the laboratory's key")
-    try:
-        Ed25519PublicKey.from_public_bytes(signer).verify(signature, manifest)
-    except (InvalidSignature, ValueError):
-        raise BundleError(f"{folder / SIGNATURE}: is not the signature of {MANIFEST}") from None
-    data: dict[str, object] = json.loads(manifest)
-    files = data["files"]
-    assert isinstance(files, dict)  # signed, so it is what write() made
-    for name, digest in files.items():
-        try:
-            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        except OSError as error:
-            raise BundleError(f"{folder / name}: {error.strerror}") from None
-        if found != digest:
-            raise BundleError(f"{folder / name}: is not what was signed")
-    return data

@@ -1,5 +1,6 @@
 """Rules about chance: that it decides, that what is shown has its real odds, that every prize can be won."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -12,6 +13,11 @@ from tools.parsheet import percent
 
 #: Games played a bet and a way of deciding, to see what is drawn on the way.
 _GAMES: Final = 50
+#: How the rules speak of holding reels, by language.
+_HOLD: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": ("hold", "held"),
+    "fr": ("garde", "conserv", "bloqu", "reten"),
+}
 #: Ways of deciding: the option taken, from how many were asked before and how many options there are.
 _WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _asked, _options: 0,
@@ -65,7 +71,18 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
 
 
 def strategy(case: Case) -> Iterator[Finding]:
-    """Where the player decides, the returns of the best and the worst way are stated (QC s.88)."""
+    """Where the player decides, the returns of the best and the worst way are stated (QC s.88).
+
+    Where what he holds decides the return, the rules he reads speak of it.
+    """
+    rules = case.game.rules
+    held = isinstance(rules, ReelRules) and any(
+        getattr(table, "player_holds", False) for table in rules.definition.stage.values()
+    )
+    for code in case.profile.languages if held else ():
+        if not any(word in case.game.help.get(code, "").lower() for word in _HOLD[code]):
+            why = f"the rules in {code} do not say that reels may be held"
+            yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, why)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
             worst = percent(bet.worst_rtp)
@@ -82,15 +99,20 @@ def strategy(case: Case) -> Iterator[Finding]:
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
-    """What is depicted has the odds of the real thing: reels, wheels, balls, the colour of a card."""
+    """What is depicted has the odds of the real thing: reels, wheels, balls, the colour of a card.
+
+    Of a wheel and of balls the draws of a game are held against the parts and the balls that are left.
+    """
     rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
     if isinstance(rules, WheelRules):
         parts = len(rules.definition.wheel.parts)
-        yield Finding("depicted-odds", requirements, Status.PASS, f"{parts} equal parts of the wheel")
+        found = f"{parts} equal parts of the wheel"
+        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "spin") == {parts}), found)
     elif isinstance(rules, KenoRules):
         field = rules.definition.field
         found = f"{field.drawn} of {field.numbers} balls, every order as likely"
-        yield Finding("depicted-odds", requirements, Status.PASS, found)
+        left = set(range(field.numbers - field.drawn + 1, field.numbers + 1))
+        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "ball") == left), found)
     for stage, drawn in case.game.presentation().get("stages", {}).items():
         for x, weights in enumerate(drawn.get("weights", ())):
             where = f"{stage}, reel {x + 1}"
@@ -105,6 +127,18 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         if drawn["kind"] == "wheel":
             found = f"{stage}: {len(drawn['parts'])} equal parts of the wheel"
             yield Finding("depicted-odds", requirements, Status.PASS, found)
+
+
+def _bounds(case: Case, purpose: str) -> set[int]:
+    """How many ways the draws for a purpose could go, over some games."""
+    found: set[int] = set()
+    for _ in range(_GAMES):
+        draw = RecordingDraw(case.draw)
+        wager = case.game.wager(case.game.bet_options[0])
+        with contextlib.suppress(StopIteration):
+            next(case.game.play(wager, draw))
+        found |= {bound for bound, _, why in draw.records if why.startswith(purpose)}
+    return found
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TypeAlias
 
 from egm.profiles import Profile
@@ -32,7 +33,7 @@ class Case:
     """A game under certification: its definition, its analysis, the profile, and a source of draws."""
 
     game: Game
-    path: str
+    path: str | Path
     analysis: Analysis
     profile: Profile
     draw: Draw

@@ -27,6 +27,10 @@ from tools.simulation import INTERVAL_Z, judge, play_batch, policy
 #: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normal yet.
 WRONG_Z = 6
+#: How the rules speak of a double-up, by language.
+_DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
+#: What a meter of ten digits holds, in minor units.
+METER_CENTS_MAX = 9_999_999_999
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
@@ -51,19 +55,52 @@ def return_floor(case: Case) -> Iterator[Finding]:
         )
 
 
+def return_ceiling(case: Case) -> Iterator[Finding]:
+    """No way to bet returns more than the place allows; more than is wagered is noted wherever it is."""
+    ceiling = case.profile.returns.ceiling
+    for bet in case.analysis.bets:
+        rtp = bet.rtp_with_progressives
+        above = rtp > 1 if ceiling is None else rtp > ceiling
+        status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
+        most = "the ceiling is " + percent(ceiling) if ceiling is not None else "no ceiling here"
+        words = ": the player wins in the long run" if rtp > 1 else ""
+        yield Finding("return-ceiling", ("C-07",), status, f"bet {bet.bet}: {percent(rtp)}{words}; {most}")
+
+
+def largest_win(case: Case) -> Iterator[Finding]:
+    """The largest win, what a double-up makes of it too, is within the place's limit and a meter's digits."""
+    limit = case.profile.play.win_limit_cents
+    dearest = max(case.game.denominations_cents)
+    for bet in case.analysis.bets:
+        most = bet.most_credits
+        if most is None:
+            continue
+        cents = most * dearest
+        allowed = METER_CENTS_MAX if limit is None else min(limit, METER_CENTS_MAX)
+        yield Finding(
+            "largest-win",
+            ("C-07", "F-05"),
+            passed(ok=cents <= allowed),
+            f"bet {bet.bet}: {most:,} credits, {cents:,} cents at most; {allowed:,} are allowed",
+        )
+
+
 def _short(value: Fraction) -> str:
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
 def progressive_levels(case: Case) -> Iterator[Finding]:
-    """State every level's odds and returns; every wager of one stake must have the same chance (s.92)."""
+    """State every level's odds and returns; every wager of one stake must have the same chance (s.92).
+
+    A level that pays the game for itself at its reset is refused: whoever plays then wins in the long run.
+    """
     for bet in case.analysis.bets:
         for share in bet.progressives:
             even = share.break_even_credits
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
-                passed(ok=share.rate > 0 and share.reset_credits > 0),
+                passed(ok=even is None or even >= share.reset_credits),
                 f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
                 f"reset of {share.reset_credits:,} credits, {percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
@@ -80,7 +117,22 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             found = f"{len(pools.by_id)} amounts, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
-        yield Finding("progressive-stakes", ("I-03",), passed(ok=same), found)
+        unequal = _unequal_chances(case)
+        yield Finding("progressive-stakes", ("I-03",), passed(ok=same and not unequal), unequal or found)
+
+
+def _unequal_chances(case: Case) -> str:
+    """Return the level that two bets of one stake play for with different chances, or nothing."""
+    rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
+    for bet in case.analysis.bets:
+        for share in bet.progressives:
+            other, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
+            if rate != share.rate:
+                return (
+                    f"{share.level}: {one_in(rate)} on bet {other} and {one_in(share.rate)} on bet {bet.bet},"
+                    f" both of {bet.cost_credits} credits"
+                )
+    return ""
 
 
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
@@ -108,16 +160,18 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
 
 
 def languages(case: Case) -> Iterator[Finding]:
-    """The title and the rules are there in every language of the profile."""
+    """The title and the rules are there in every language of the profile, each in its own words."""
     for code in case.profile.languages:
         missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
-        words = len(case.game.help.get(code, "").split())
-        yield Finding(
-            "languages",
-            ("C-02", "C-18"),
-            passed(ok=not missing),
-            f"{code}: {'no ' + ', '.join(missing) if missing else f'title and {words} words of rules'}",
-        )
+        help_ = case.game.help.get(code, "")
+        same = [c for c, text in case.game.help.items() if c != code and text.split() == help_.split()]
+        found = f"title and {len(help_.split())} words of rules"
+        if missing:
+            found = f"no {', '.join(missing)}"
+        elif same:
+            found = f"the rules are those in {', '.join(same)}, word for word"
+        ok = not missing and not same
+        yield Finding("languages", ("C-02", "C-18"), passed(ok=ok), f"{code}: {found}")
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
@@ -191,12 +245,26 @@ def bet_limit(case: Case) -> Iterator[Finding]:
 
 
 def double_up(case: Case) -> Iterator[Finding]:
-    """A double-up returns what is staked on average and can always be declined."""
+    """A double-up is offered where a win can grow, within the place's limit, and the rules speak of it."""
     rules = case.game.rules
-    if isinstance(rules, ReelRules) and rules.definition.double_up is not None:
-        table = rules.definition.double_up
-        text = f"fair, may be declined; at most {table.most_rounds} rounds, {table.most_credits} credits"
-        yield Finding("double-up", ("C-20",), Status.PASS, text)
+    if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
+        return
+    table = rules.definition.double_up
+    wrong = []
+    smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
+    if 2 * smallest > table.most_credits:
+        wrong.append(f"never offered: the smallest prize is {smallest} credits")
+    limit, most = case.profile.play.win_limit_cents, table.most_credits * max(case.game.denominations_cents)
+    if limit is not None and most > limit:
+        wrong.append(f"it may come to {most:,} cents, and {limit:,} are allowed")
+    silent = [
+        code
+        for code in case.profile.languages
+        if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
+    ]
+    wrong += [f"the rules in {code} do not speak of it" for code in silent]
+    found = f"even, may be declined; at most {table.most_rounds} rounds, {table.most_credits} credits"
+    yield Finding("double-up", ("C-20",), passed(ok=not wrong), "; ".join(wrong) or found)
 
 
 def simulation(case: Case) -> Iterator[Finding]:
@@ -255,6 +323,8 @@ def same_file(case: Case) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     return_floor,
+    return_ceiling,
+    largest_win,
     progressive_levels,
     prizes_in_kind,
     languages,

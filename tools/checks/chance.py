@@ -50,16 +50,17 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 #: All that games and meters import from outside: no clock, no chance, no way to code that is not here.
 _IMPORTS: Final = {
     "paytables": (
-        "abc", "bisect", "collections", "dataclasses", "datetime", "enum", "fractions", "functools",
-        "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy", "operator",
-        "pathlib", "pydantic", "tomllib", "types", "typing", "paytables",
+        "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "fractions",
+        "functools", "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy",
+        "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "paytables",
     ),
     "meters": (
-        "array", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",
-        "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization",
-        "dataclasses", "datetime", "enum", "fcntl", "fnmatch", "functools", "hashlib", "heapq", "hmac",
-        "itertools", "json", "operator", "os", "pathlib", "re", "sqlite3", "struct", "types", "typing",
-        "urllib.parse", "zlib", "meters",
+        "array", "bisect", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",
+        "cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.hashes",
+        "cryptography.hazmat.primitives.kdf.hkdf", "cryptography.hazmat.primitives.serialization",
+        "dataclasses", "datetime", "enum", "errno", "fcntl", "fnmatch", "functools", "hashlib", "heapq",
+        "hmac", "itertools", "json", "operator", "os", "pathlib", "re", "shutil", "sqlite3", "struct",
+        "types", "typing", "urllib.parse", "zlib", "meters",
     ),
 }  # fmt: skip
 _BYTES: Final = ("os.urandom", "os.getrandom")

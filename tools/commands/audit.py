@@ -1,32 +1,47 @@
 """``egm audit``: export a journal, verify one, read its logs, and clear a machine that cannot be repaired."""
 
+import itertools
 import json
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.config import default_state_dir
-from egm.people import Permission
-from meters import JournalError, JournalUnwritable, StoredEntry, events, export, open_view, recall
-from meters.clear import Clearance, clear, inspect
-from meters.copies import Place, check_seal
-from meters.entry import decode
-from meters.journal import SECOND_FOLDER
+from meters import (
+    JournalDamaged,
+    JournalError,
+    JournalUnwritable,
+    StoredEntry,
+    events,
+    export,
+    open_view,
+    recall,
+)
+from meters.copies import SECOND_FOLDER, Place
 from meters.keys import MachineKey
 from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
+from tools.audit import point as verified
 from tools.audit.games import Shelf
+from tools.audit.log_text import log_lines
+from tools.audit.tickets import ticket_ledger_differs
 from tools.audit.verify import Auditor, Finding, Report
-from tools.staff import prove, roster_of
+from tools.commands.clearing import clear_, inspect_
+from tools.commands.liars import liars
+from tools.terminal import plain, printable
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+
+
+_HASH_DIGITS = 64
+_WITNESS_DIGITS = 12
 
 
 @click.group()
@@ -37,8 +52,12 @@ def command() -> None:
 @command.command("export")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE
-def export_(file: Path, state: Path | None) -> None:
-    """Write the whole journal to FILE, signed; the machine may be playing.
+@SECOND
+@click.option(
+    "--since", "after", default=0, type=click.IntRange(min=0), help="Only the entries after this one."
+)
+def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
+    """Write the journal to FILE, whole with its archive, signed; the machine may be playing.
 
     Only what this machine wrote is signed: every seal is checked, and that no entry is missing at the end.
     """
@@ -48,8 +67,8 @@ def export_(file: Path, state: Path | None) -> None:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
             raise click.ClickException(f"{folder}: there is no machine key to sign with")
-        with open_view(folder, key=key) as view, partial.open("wb") as out:
-            count = export.write(view, key, out, datetime.now(UTC))
+        with open_view(folder, key=key, second_dir=second) as view, partial.open("wb") as out:
+            count = export.write(view, key, out, datetime.now(UTC), after=after)
         partial.replace(file)
     except (JournalError, OSError) as why:
         partial.unlink(missing_ok=True)
@@ -73,6 +92,17 @@ def export_(file: Path, state: Path | None) -> None:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="An earlier export: it must be the beginning of this journal.",
 )
+@click.option(
+    "--witness",
+    "witnesses",
+    multiple=True,
+    help="A head printed or sent away, SEQUENCE:HASH (or its beginning), or a file of such; repeatable.",
+)
+@click.option(
+    "--point",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Go on from what this file says was verified, and write there how far it has come.",
+)
 @JSON
 def verify(
     *,
@@ -82,23 +112,39 @@ def verify(
     games: tuple[Path, ...],
     fingerprint: str | None,
     after: Path | None,
+    witnesses: tuple[str, ...],
+    point: Path | None,
     as_json: bool,
 ) -> None:
     """Derive everything in FILE again: chain, signatures, balances, meters, and every game from its draws.
 
-    Without FILE, both copies in the state folder. Exit status 1 when anything is wrong.
+    Without FILE, both copies in the state folder, each with the archive on its medium. With --point a run
+    costs what was added since the last. Exit status 1 when anything is wrong; that the memory was mended or
+    the clock moved is a notice, not wrong. Who has the disk has the key: what only whoever holds it could
+    have rewritten is found by --fingerprint, --after and --witness.
     """
+    if point is not None and (after is not None or witnesses):
+        raise click.UsageError("--after and --witness are held against the whole journal, --point goes on")
     shelf = Shelf(games)
     try:
         heads = dict([_head_of(after)]) if after else {}
+        vouched = list(_witnesses(witnesses))
+
+        def auditor(point: Path | None) -> Auditor:
+            return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
+
         if file is not None:
-            reports = {str(file): _verify_export(file, Auditor(shelf, heads))}
+            reports = {str(file): _verify_export(file, auditor(point), point)}
         else:
             folder = state or default_state_dir()
-            reports = _verify_copies(folder, second or folder / SECOND_FOLDER, shelf, heads)
+            reports = _verify_copies(folder, second or folder / SECOND_FOLDER, auditor, point)
+            differs = ticket_ledger_differs(folder, second or folder / SECOND_FOLDER)
+            if differs:
+                next(iter(reports.values())).add(Finding(1, "", differs))
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
+        report.key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
             report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
     if as_json:
@@ -117,54 +163,104 @@ def _head_of(file: Path) -> tuple[int, str]:
     return header.sequence, header.head_hash
 
 
-def _verify_export(file: Path, auditor: Auditor) -> Report:
-    with file.open("rb") as opened:
-        reader = export.ExportReader(opened, str(file))
-        report = auditor.run(reader.bodies(), head=(reader.header.sequence, reader.header.head_hash))
-    if reader.footer_fault:
-        report.add(Finding(0, "", reader.footer_fault))
-    if auditor.public_key != reader.header.public_key:
-        report.add(Finding(1, "", "the key that signed the file is not the one the journal begins with"))
+def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException naming what is none."""
+    for text in given:
+        path = Path(text)
+        lines = path.read_text(encoding="utf-8").split() if path.is_file() else [text]
+        for line in lines:
+            sequence, _, known = line.partition(":")
+            known = known.lower()
+            whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
+            if not (sequence.isascii() and sequence.isdigit() and whole):
+                raise click.ClickException(
+                    f"{printable(line)!r} is no witness: it is SEQUENCE:HASH,"
+                    f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
+                )
+            yield int(sequence), known
+
+
+def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
+    """Where nothing is wrong, the point reached is the one to go on from."""
+    if point is not None and not report.wrong:
+        verified.save(auditor, point)
     return report
 
 
-def _verify_copies(folder: Path, second: Path, shelf: Shelf, heads: dict[int, str]) -> dict[str, Report]:
-    key = _key_of(folder)
-    with open_view(folder, key=key) as view:
+def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
+    with file.open("rb") as opened:
+        reader = export.ExportReader(opened, str(file))
+        header, (reached, _) = reader.header, auditor.reached
+        if header.after > reached:
+            why = (
+                f"it begins after entry {header.after}, and only {reached} are verified: give it its --point"
+            )
+            raise JournalDamaged(str(file), why)
+        bodies = itertools.islice(reader.bodies(), reached - header.after, None)
+        report = auditor.run(bodies, head=(header.sequence, header.head_hash))
+    if reader.footer_fault:
+        report.add(Finding(0, "", reader.footer_fault))
+    if auditor.public_key != header.public_key:
+        report.add(Finding(1, "", "the key that signed the file is not the one the journal begins with"))
+    return _concluded(report, auditor, point)
+
+
+def _verify_copies(
+    folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
+) -> dict[str, Report]:
+    """Each copy with what is archived on its own medium; a point for each."""
+    key = _key_of(folder, second)
+    points = (point, None if point is None else point.with_name(point.name + ".second"))
+    # The first medium alone: what the second could mend is a finding.
+    with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
-        first = Auditor(shelf, heads).run(view.bodies(), head=head)
-    log = Place(DiskStorage(), folder, second).log()
-
-    def bodies() -> Iterator[bytes]:
-        # The machine may be writing: the log is read as far as the first copy had come.
-        for item in log.records(until=head[0]):
-            if key is not None:
-                check_seal(item, key)
-            yield item.entry.body
-
-    return {"first copy": first, "second copy": Auditor(shelf, heads).run(bodies(), head=head)}
+        one = auditor(points[0])
+        first = _concluded(one.run(view.bodies(one.reached[0]), head=head), one, points[0])
+        place = Place(DiskStorage(), folder, second)
+        two = auditor(points[1])
+        bodies = view.bodies_of_second(place, two.reached[0])
+        return {
+            "first copy": first,
+            "second copy": _concluded(two.run(bodies, head=head), two, points[1]),
+        }
 
 
-def _key_of(folder: Path) -> MachineKey | None:
+def _key_of(*folders: Path) -> MachineKey | None:
     """The machine's key, which proves its seals; None for whoever may not read it, or has a copy without."""
     try:
-        return MachineKey.load(DiskStorage(), folder)
+        return MachineKey.load(DiskStorage(), *folders)
     except JournalUnwritable:
         return None
 
 
 def _print_report(name: str, report: Report) -> None:
     console = Console()
-    console.print(f"[bold]{name}[/bold]  machine {report.fingerprint}")
+    key = "" if report.key_compared else ", key not compared (--fingerprint)"
+    console.print(
+        f"[bold]{plain(name)}[/bold]  machine {plain(report.machine_id) or '-'},"
+        f" key {plain(report.fingerprint)}{key}",
+        highlight=False,
+    )
     rate = report.games / report.seconds if report.seconds else 0
     console.print(
         f"  {report.entries} entries chained to {report.head_hash[:16]},"
         f" {report.checkpoints} signed checkpoints; games: {report.games} replayed,"
         f" {report.games_void} void, {report.games_open} open; {report.levels} progressive levels derived;"
+        f" {report.witnessed} heads known from elsewhere;"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
-        console.print(f"  [red]entry {finding.sequence}[/red] {finding.id}: {finding.why}", highlight=False)
+        console.print(
+            f"  [red]entry {finding.sequence}[/red] {plain(finding.id)}: {plain(finding.why)}",
+            highlight=False,
+        )
+    if report.noted > len(report.notices):
+        console.print(f"  [yellow]{report.noted - len(report.notices)} earlier notices, and:[/yellow]")
+    for note in report.notices:
+        console.print(
+            f"  [yellow]notice[/yellow] entry {note.sequence} {plain(note.id)}: {plain(note.why)}",
+            highlight=False,
+        )
     if report.wrong > len(report.findings):
         console.print(f"  [red]and {report.wrong - len(report.findings)} more[/red]")
     console.print(
@@ -205,7 +301,8 @@ def log(*, name: str, last: int | None, state: Path | None, as_json: bool) -> No
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False))
     else:
-        _print_rows(rows)
+        for line in log_lines(rows, shutil.get_terminal_size().columns):
+            click.echo(line)
 
 
 def _row(entry: StoredEntry) -> dict[str, Any]:
@@ -242,17 +339,6 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
     }
 
 
-def _print_rows(rows: Iterable[dict[str, Any]]) -> None:
-    columns = ("entry", "time", "kind", "effect", "clear", "person")
-    table = Table("entry", "time (UTC)", "kind", "effect", "who clears", "person", "what", show_edge=False)
-    for row in rows:
-        rest = {k: v for k, v in row.items() if k not in {*columns, "outcome", "sas"} and v}
-        what = rest.pop("story", rest)
-        cells = [str(row.get(name, "")) for name in columns]
-        table.add_row(*cells, json.dumps(what, ensure_ascii=False)[:160])
-    Console().print(table)
-
-
 @command.command()
 @click.argument("number", type=int)
 @STATE
@@ -265,63 +351,9 @@ def entry(*, number: int, state: Path | None) -> None:
         raise click.ClickException(str(why)) from why
     if found is None or found.sequence != number:
         raise click.ClickException(f"there is no entry {number}")
-    click.echo(decode(found.body).body.decode())
+    click.echo(printable(found.body.decode()))
 
 
-# ---------------------------------------------------------------------- when both copies are damaged
-@command.command("inspect")
-@STATE
-@SECOND
-@JSON
-def inspect_(*, state: Path | None, second: Path | None, as_json: bool) -> None:
-    """Read both copies as far as each is whole: which values are good, which suspect."""
-    found = inspect(state or default_state_dir(), second_dir=second)
-    if as_json:
-        click.echo(json.dumps({**found.to_json(), "challenge": found.challenge}, ensure_ascii=False))
-        return
-    console = Console()
-    for name, copy in (("first copy", found.first), ("second copy", found.second)):
-        why = copy.why or "nothing wrong"
-        console.print(f"{name}: whole up to entry {copy.sequence}; {why}", highlight=False)
-    table = Table("meter", "first copy", "second copy", "", show_edge=False)
-    for meter, value in found.good.items():
-        if value:
-            table.add_row(meter, str(value), str(value), "[green]good[/green]")
-    for meter, (one, two) in found.suspect.items():
-        table.add_row(
-            meter, "-" if one is None else str(one), "-" if two is None else str(two), "[red]suspect[/red]"
-        )
-    console.print(table)
-    console.print(f"may be owed to the player: {found.credits_cents} cents; challenge {found.challenge}")
-
-
-@command.command("clear")
-@STATE
-@SECOND
-@click.option("--person", required=True, help="Who clears.")
-@click.option("--second-person", required=True, help="Who witnesses.")
-@click.option("--reason", required=True)
-@click.option("--challenge", required=True, help="As `egm audit inspect` prints it.")
-@click.option("--settled-cents", default=0, help="What was paid to the player by hand.")
-@click.option("--machine-id", default="", help="Of the new journal.")
-def clear_(state: Path | None, second: Path | None, machine_id: str, **clearance: Any) -> None:
-    """Move the whole memory aside as evidence, and begin a new journal (authorised persons only).
-
-    Where people are enrolled on the machine, both are staff numbers, and both prove it with their PINs.
-    """
-    folder = state or default_state_dir()
-    roster = roster_of(folder)
-    if roster.people:
-        for number in (clearance["person"], clearance["second_person"]):
-            prove(roster, number, Permission.CLEAR_MEMORY)
-    try:
-        evidence = clear(
-            folder,
-            Clearance(**clearance),
-            now=lambda: datetime.now(UTC),
-            second_dir=second,
-            machine_id=machine_id,
-        )
-    except JournalError as why:
-        raise click.ClickException(str(why)) from why
-    click.echo(f"cleared; the evidence is in {evidence}")
+command.add_command(liars)
+command.add_command(inspect_)
+command.add_command(clear_)

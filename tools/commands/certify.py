@@ -1,21 +1,25 @@
 """``egm certify``: hold games against every rule of a jurisdiction, and sign the evidence."""
 
+import importlib
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from paytables import AnalysisError, analyse
-from paytables.definition import find
 from tools.certification import bundle
+from tools.certification.changes import changes
 from tools.certification.finding import Case, Finding, Status
 from tools.certification.rules import hold
 from tools.commands.par import load, profile_of
 from tools.laboratory.service import start_service
+from tools.named import named
 from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
 
@@ -36,6 +40,7 @@ _STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.NOTED: "yellow"}
 @click.option(
     "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
 )
+@click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
 @click.option("--json", "as_json", is_flag=True)
 @click.option(
     "--verify",
@@ -55,19 +60,25 @@ def command(
     games_played: int,
     folders: tuple[Path, ...],
     signer: str | None,
+    against: str | None,
     *,
     as_json: bool,
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
 
+    With --against OLD each is held against the approved game instead: the same, a cloned theme, a change that
+    asks for a notice only, or one that asks for full approval.
+
     The exit status is 1 when any rule fails, or a bundle is not what was signed.
     """
-    if folders:
+    if folders or against is not None:
         _verify(folders, signer)
+        _compare(against, games, as_json=as_json)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
     profile = profile_of(jurisdiction)
+    _have_what_a_bundle_takes(out)
     console = Console()
     failed = []
     told = []
@@ -75,7 +86,7 @@ def command(
         game = load(name)
         with start_service().step() as draw:
             try:
-                case = Case(game, name, analyse(game), profile, draw, games_played)
+                case = Case(game, named(name), analyse(game), profile, draw, games_played)
             except AnalysisError as error:
                 raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
             findings = hold(case)
@@ -90,6 +101,37 @@ def command(
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
     if failed:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+
+
+def _have_what_a_bundle_takes(out: Path | None) -> None:
+    """Miss a package of the laboratory's now, not after the games have been played."""
+    for package in () if out is None else ("jinja2", "matplotlib"):
+        importlib.import_module(package)
+
+
+def _compare(against: str | None, games: tuple[str, ...], *, as_json: bool) -> None:
+    """Say what each game asks for that is to follow an approved one, and every change with its class."""
+    if against is None:
+        return
+    old = load(against)
+    told = []
+    for name in games:
+        new = load(name)
+        asks, found = changes(old, new)
+        told.append(
+            {
+                "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
+                "new": {"game": new.id, "version": new.version, "digest_sha256": new.digest},
+                "class": str(asks),
+                "changes": [{**asdict(change), "asks": str(change.asks)} for change in found],
+            }
+        )
+        if not as_json:
+            click.echo(f"{new.id} {new.version} after {old.id} {old.version}: {asks}")
+            for change in found:
+                click.echo(f"  {change.asks}: {change.path}: {change.before!r} -> {change.after!r}")
+    if as_json:
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None) -> None:
@@ -123,7 +165,8 @@ def _row(finding: Finding) -> dict[str, object]:
 def _print(console: Console, title: str, findings: list[Finding]) -> None:
     table = Table("rule", "requirements", "", "evidence", title=title, title_justify="left", show_edge=False)
     for f in findings:
-        table.add_row(f.rule, " ".join(f.requirements), f"[{_STYLE[f.status]}]{f.status}[/]", f.evidence)
+        status = f"[{_STYLE[f.status]}]{f.status}[/]"
+        table.add_row(f.rule, " ".join(f.requirements), status, escape(f.evidence))
     console.print(table)
 
 
@@ -131,8 +174,10 @@ def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> 
     rules = case.profile.awards
     data = sheet(case.game, case.analysis, rules)
     report = json.dumps([_row(f) for f in findings], indent=2, ensure_ascii=False)
+    if case.game.source is None:
+        raise click.ClickException(f"{case.game.id}: was not read from a file, and cannot be certified")
     files = {
-        f"{case.game.id}.toml": find(case.path).read_bytes(),
+        f"{case.game.id}.toml": case.game.source.data,
         "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
         "par.csv": to_csv(case.game, case.analysis, rules).encode(),
         "par.html": to_html(case.game, case.analysis, rules).encode(),
@@ -143,6 +188,9 @@ def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> 
         "version": case.game.version,
         "digest_sha256": case.game.digest,
         "jurisdiction": case.profile.id,
+        "least_return": str(
+            min(bet.rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
+        ),
         "certified": not any(f.status is Status.FAIL for f in findings),
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "made_by": f"open-egm {version('open-egm')}",

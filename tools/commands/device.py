@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.config import StateFolder, default_state_dir
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.interface import DeviceEvent
 from tools.device_listener import Listener, ListenError
+from tools.terminal import Table, echo
 
 
 def _value(word: str) -> int | str | bool:
@@ -91,7 +91,7 @@ def command(
     if not reply.ok:
         raise click.ClickException(reply.text)
     if as_json:
-        click.echo(json.dumps(reply.state))
+        echo(json.dumps(reply.state))
     elif name is None:
         table = Table("device", "kind", "status", "powered", "plugged", show_edge=False)
         for device, state in reply.state.items():
@@ -100,7 +100,7 @@ def command(
         console.print(table)
     else:
         if reply.text:
-            click.echo(reply.text)
+            echo(reply.text)
         if action != "log":
             _show(console, reply.state)
 
@@ -120,10 +120,10 @@ def _listen(
         fields = ", ".join(
             f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
         )
-        click.echo(f"{type(event).__name__}({fields})")
+        echo(f"{type(event).__name__}({fields})")
 
     def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
-        click.echo(f"{'>' if sent else '<'} {data.hex(' ')}")
+        echo(f"{'>' if sent else '<'} {data.hex(' ')}")
 
     listener = Listener(protocol, port, tell, accept=cents, keep=keep, tap=tap if as_bytes else None)
     try:

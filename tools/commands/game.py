@@ -7,13 +7,17 @@ from pathlib import Path
 
 import click
 
-from paytables import AnalysisError, Depth, PaytableError, analyse, library, load_game
-from paytables.definition import find, read_toml
+from paytables import AnalysisError, Depth, PaytableError, analyse, library, load_game, remarks
+from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from tools.commands.par import estimated, hold, load
+from tools.named import named
 from tools.parsheet import percent
+from tools.tuning import NEAR, TuningError, parse_key, pay_keys, rtp_of, tune_pays, tune_strips, value_at
 from tools.tuning import Path as KeyPath
-from tools.tuning import TuningError, parse_key, pay_keys, rtp_of, tune_pays, tune_strips, value_at
+
+#: No game returns so much: whoever writes 92 means 0.92.
+_RETURN_MOST = Fraction(2)
 
 
 @click.group()
@@ -36,11 +40,15 @@ def list_() -> None:
 def check(file: str, jurisdiction: str | None) -> None:
     """Check FILE: it is either valid, with its digest and return, or refused by file, key and reason.
 
-    Where a return is beyond exact reach that is said, with the interval a simulation gives instead.
+    What the game pays is said in sentences to hold against your own sheet; what is legal and may surprise is
+    a warning. Where a return is beyond exact reach that is said, with the interval of a simulation instead.
     """
     game = load(file)
+    for sentence in game.rules.explain():
+        click.echo(sentence)
+    analysis = None
     try:
-        analysis = analyse(game, Depth.RETURN)
+        analysis = analyse(game, Depth.PRIZES)
     except AnalysisError as error:
         if jurisdiction is not None:
             raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None
@@ -50,7 +58,11 @@ def check(file: str, jurisdiction: str | None) -> None:
             click.echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
-    click.echo(f"{game.id} {game.version} is valid; SHA-256 {game.digest}")
+    warnings = remarks(game, analysis)
+    for warning in warnings:
+        click.echo(f"warning: {warning.key}: {warning.text}")
+    said = f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
+    click.echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
 
 
 @command.command()
@@ -69,7 +81,7 @@ def new(file: Path, game_id: str | None, family_name: str) -> None:
 
 
 @command.command()
-@click.argument("family_name", metavar="FAMILY", default="reels")
+@click.argument("family_name", metavar="[FAMILY]", default="reels")
 def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
     if family_name not in FAMILIES:
@@ -101,8 +113,10 @@ def tune(
 ) -> None:
     """Print the pays or strips that give FILE the wanted return; the file is not touched."""
     try:
-        data = read_toml(find(file))
+        data = parse(source_of(named(file)))
         target = Fraction(wanted)
+        if target > _RETURN_MOST:
+            raise click.ClickException(f"{wanted} is {percent(target)}: write a share, as 0.92 or 23/25")
         before = rtp_of(data, bet)
         if strips:
             found = tune_strips(data, target, stage=stage, hit=None if hit is None else Fraction(hit))
@@ -111,7 +125,7 @@ def tune(
         else:
             keys = [parse_key(p) for p in pays] or pay_keys(data)
             found = tune_pays(data, target, keys, bet)
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         raise click.ClickException(f"{wanted!r} is no share: write it as 0.92 or 23/25") from None
     except (PaytableError, TuningError) as error:
         raise click.ClickException(str(error)) from None
@@ -119,4 +133,8 @@ def tune(
         old, new_value = value_at(data, key), value_at(found, key)
         if old != new_value:
             click.echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
-    click.echo(f"return {percent(before)} -> {percent(rtp_of(found, bet))}")
+    reached = rtp_of(found, bet)
+    click.echo(f"return {percent(before)} -> {percent(reached)}")
+    if abs(reached - target) > NEAR:
+        other = "other pays or --strips" if not strips else "other strips or pays"
+        click.echo(f"{percent(target)} was wanted: no nearer was found so; {other} may come nearer")

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 import serial
 from rich.console import Console
-from rich.table import Table
 
 from egm.config import StateFolder, default_state_dir
 from egm.gat.functions import LIST, PROGRAM_ID
 from tools.gat_reader import GatError, Verifier
+from tools.terminal import Table, echo
 
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
 
@@ -43,7 +43,7 @@ def command(ctx: click.Context, port: str | None, state: Path | None) -> None:
 
 def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
     try:
-        click.echo(way.verifier.run(parameters, form).decode())
+        echo(way.verifier.run(parameters, form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
 
@@ -102,6 +102,6 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
 def results(way: _Way, form: str) -> None:
     """The last results once more, without asking for new ones."""
     try:
-        click.echo(way.verifier.results(form).decode())
+        echo(way.verifier.results(form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error

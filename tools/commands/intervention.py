@@ -4,18 +4,23 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
+from egm.cabinet.service.words import columns, moment, plain, say
 from egm.cabinet.staff.sheet import Sheet, sheets
 from egm.config import default_state_dir
+from egm.link.pages import Row
+from egm.link.pages import Table as LinesTable
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
 from tools.sheets import NO_MONEY, as_pdf, as_text
+from tools.terminal import Table, echo, json_text
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
@@ -50,9 +55,10 @@ def list_(state: Path | None, *, as_json: bool) -> None:
     """Every intervention, oldest first."""
     with _read(state) as found:
         if as_json:
-            click.echo(json.dumps([_document(sheet) for sheet in found], ensure_ascii=False))
+            echo(json_text([_document(sheet) for sheet in found]))
             return
-        table = Table("sheet", "stopped", "ended", "person", "reason", "doors", show_edge=False)
+        sheet_id = Column("sheet", no_wrap=True)  # whole, to be typed again
+        table = Table(sheet_id, "stopped", "ended", "person", "reason", "doors", show_edge=False)
         for sheet in found:
             doors = ", ".join(sheet.doors)
             table.add_row(sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, doors)
@@ -66,7 +72,7 @@ def list_(state: Path | None, *, as_json: bool) -> None:
 def show(name: str, language: str, state: Path | None) -> None:
     """One sheet as text."""
     with _read(state) as found:
-        click.echo(_text(_find(found, name), language), nl=False)
+        echo(_text(_find(found, name), language), nl=False)
 
 
 @command.command("export")
@@ -94,7 +100,50 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
         out.write_bytes(content)
     except OSError as error:
         raise click.ClickException(f"{out}: {error.strerror}") from error
-    click.echo(f"{sheet.id} written to {out}")
+    echo(f"{sheet.id} written to {out}")
+
+
+@command.command("day")
+@click.argument("date", type=click.DateTime(["%Y-%m-%d"]))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
+)
+@_language
+@_state
+def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
+    """Write every sheet of one day (UTC) to one PDF, for the management (Monaco art. 20.3).
+
+    A sheet belongs to the day its machine was stopped; one that is still open is in it, and says so. The
+    first page lists them, so that a sheet that is missing is missed.
+    """
+    with _read(state) as found:
+        of_day = [sheet for sheet in found if sheet.stopped.startswith(date.date().isoformat())]
+    texts = Texts(language)
+    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
+    listed = LinesTable(
+        columns=columns("id", "time", "ended", "person", "reason"),
+        rows=tuple(
+            Row(
+                cells=(
+                    plain(sheet.id),
+                    moment(sheet.stopped),
+                    moment(sheet.ended) if sheet.ended else say("service.sheet.open"),
+                    plain(sheet.person),
+                    plain(sheet.reason),
+                )
+            )
+            for sheet in of_day
+        ),
+    )
+    tables = [listed]
+    for sheet in of_day:
+        head = say("service.sheet.title", number=sheet.id)
+        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.tables()]
+    try:
+        out.write_bytes(as_pdf(title, tables, texts, NO_MONEY))
+    except OSError as error:
+        raise click.ClickException(f"{out}: {error.strerror}") from error
+    echo(f"{len(of_day)} sheets written to {out}")
 
 
 def _text(sheet: Sheet, language: str) -> str:

@@ -1,7 +1,6 @@
 """``egm inventory``: the machine's inventory entry and technical sheet, from its journal alone."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ from egm.config import default_state_dir
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
 from tools.sheets import NO_MONEY, as_pdf, as_text
+from tools.terminal import echo, json_text
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
@@ -40,10 +40,10 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """The technical sheet."""
     found = _read(state)
     if as_json:
-        click.echo(json.dumps({"now": found.now, "changes": found.changes}, ensure_ascii=False))
+        echo(json_text({"now": found.now, "changes": found.changes}))
         return
     texts = Texts(language)
-    click.echo(as_text(_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
+    echo(as_text(_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
 
 
 @command.command("export")
@@ -62,7 +62,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
             path.write_bytes(content)
         except OSError as error:
             raise click.ClickException(f"{path}: {error.strerror}") from error
-    click.echo(f"{out} and {copy}: SHA-256 {hashlib.sha256(content).hexdigest()}")
+    echo(f"{out} and {copy}: SHA-256 {hashlib.sha256(content).hexdigest()}")
 
 
 def _title(texts: Texts, found: Sheet) -> str:

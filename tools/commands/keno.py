@@ -13,6 +13,7 @@ from rich.table import Table
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import slip
 from paytables.keno.rules import KenoRules
+from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
@@ -20,7 +21,7 @@ ROWS = 24
 
 
 def _keno(name: str) -> tuple[Game, KenoRules]:
-    game = load_game(name)
+    game = load_game(named(name))
     if not isinstance(game.rules, KenoRules):
         raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")
     return game, game.rules

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.config import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
+from tools.terminal import Table, echo, plain
 
 
 @click.command()
@@ -37,7 +37,7 @@ def command(state: Path | None, *, as_json: bool) -> None:
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        click.echo(json.dumps({"own": own, "linked": linked}, indent=2))
+        echo(json.dumps({"own": own, "linked": linked}, indent=2))
         return
     _print(own, linked)
 
@@ -62,7 +62,7 @@ def _print(own: dict[str, Any], linked: dict[str, Any]) -> None:
     for pool, link in linked.items():
         made = link["contributions"]
         console.print(
-            f"{pool}: {made['sequence']} contributions, {made['counted']} known to be counted; "
+            f"{plain(pool)}: {made['sequence']} contributions, {made['counted']} known to be counted; "
             f"last shown {made['shown_cents']:,}; {len(link['claims'])} claims open",
             highlight=False,
         )

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Column
 
 from egm.config import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
+from egm.secret_files import require_private
 from egm.verify.digest import measure
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 from egm.verify.tree import Scope, files, own_files, uncompiled
+from tools.terminal import Table, echo
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -43,7 +45,7 @@ def make_key(file: Path) -> None:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     with os.fdopen(descriptor, "wb") as out:
         out.write(pem)
-    click.echo(public_hex(read_key(pem, str(file))))
+    echo(public_hex(read_key(pem, str(file))))
 
 
 @command.command("make")
@@ -67,6 +69,11 @@ def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytec
     try:
         scope = Scope(own=own_files(load_cabinet(cabinet)), libraries=libraries, bytecode=bytecode)
         found = files(scope)
+        if links := [name for name, path in found.items() if path.is_symlink()]:
+            raise OperatorError(
+                f"{links[0]}: is a symbolic link. What it leads to could change and the link not: "
+                "put the file itself there"
+            )
         if bytecode and (loose := uncompiled(found)):
             raise OperatorError(
                 f"{loose[0]}: is not compiled, and would be at first use. Run `python -m compileall "
@@ -83,7 +90,7 @@ def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytec
         out.write_bytes(unsigned(manifest))
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{out}: {len(manifest.files)} files")
+    echo(f"{out}: {len(manifest.files)} files")
 
 
 @command.command("sign")
@@ -92,6 +99,7 @@ def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytec
 def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign MANIFEST, in place."""
     try:
+        require_private(key)
         manifest.write_bytes(sign(manifest.read_bytes(), read_key(key.read_bytes(), str(key)), str(manifest)))
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.config import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
@@ -18,6 +17,7 @@ from meters.names import NAMES, named
 from meters.reading import DIGITS, shown
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
+from tools.terminal import Table, echo, json_text
 
 
 def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
@@ -26,8 +26,19 @@ def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
         key, equals, value = condition.partition("=")
         if not equals:
             raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
+        _tell_of_nothing(reading, key, value)
         dims[key] = value
     return reading.where(**dims) if dims else reading
+
+
+def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = None) -> None:
+    """Tell whoever asks for a part that nothing here belongs to, beside the answer: its zeros say nothing."""
+    carried = sorted({name for cell in reading.cells for name in cell.dims})
+    if dimension not in carried:
+        echo(f"egm: no meter here has {dimension!r}; there are: {', '.join(carried) or 'none'}", err=True)
+    elif value is not None and value not in reading.dimension(dimension):
+        there = ", ".join(reading.dimension(dimension))
+        echo(f"egm: no meter here has {dimension}={value}; there are: {there}", err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,7 @@ def command(
         with open_view(folder) as view:
             reading = _select(view.meters(), where)
             if by is not None:
+                _tell_of_nothing(reading, by)
                 _print_split(reading, by, _Shape(digits, credit_cents), as_json=as_json)
                 return
             values = named(reading, names) if names else reading.values
@@ -112,7 +124,7 @@ def command(
                 values = _difference(view, values, since)
             if as_json:
                 document = _document(view, values, where)
-                click.echo(json.dumps(_signed(document, folder) if sign else document, ensure_ascii=False))
+                echo(json_text(_signed(document, folder) if sign else document))
             else:
                 shape = _Shape(digits, credit_cents)
                 _print(view, values, shape, everything=everything or bool(names))
@@ -158,7 +170,7 @@ def _print_split(reading: MeterReading, by: str, shape: _Shape, *, as_json: bool
     names = [n for n in reading.values if ".since_" not in n]
     split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
     if as_json:
-        click.echo(json.dumps(split, ensure_ascii=False))
+        echo(json_text(split))
         return
     table = Table("meter", by, "value", "unit", show_edge=False)
     table.columns[2].justify = "right"

@@ -10,6 +10,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
+from tools.named import named
 from tools.parsheet import percent, sheet
 from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
 from tools.parsheet.meter import MeterError, asked, present
@@ -22,7 +23,7 @@ ESTIMATE_GAMES = 100_000
 def load(name: str) -> Game:
     """Load a game for a command. Raises ``click.ClickException`` with the refusal."""
     try:
-        return load_game(name)
+        return load_game(named(name))
     except DefinitionError as error:
         raise click.ClickException(str(error)) from None
 
@@ -112,7 +113,7 @@ def estimated(name: str, game: Game, reason: str) -> str:
 def profile_of(jurisdiction: str) -> Profile:
     """Return a profile. Raises ``click.ClickException`` where there is none of that name."""
     try:
-        return load_profile(jurisdiction)
+        return load_profile(named(jurisdiction))
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 

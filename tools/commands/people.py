@@ -1,18 +1,28 @@
 """``egm people``: enrol the staff of one machine, also while it runs."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.clock import SystemClock
-from egm.config import StateFolder, default_state_dir
+from egm.config import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
-from egm.people import Permission, Person, Role, Roster, permissions_of
-from tools.staff import prove, roster_of
+from egm.people import (
+    Permission,
+    Person,
+    Role,
+    Roster,
+    RosterError,
+    load_recorded,
+    permissions_of,
+    recorded_in,
+)
+from meters import JournalError
+from meters.copies import SECOND_FOLDER
+from tools.staff import prove, proved, renew_roster, roster_of
+from tools.terminal import Table, echo, json_text
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
@@ -63,7 +73,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
         roster.added(Person(number, name, Role(role)), _new_pin(number), by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{number} {name} is enrolled as {role}")
+    echo(f"{number} {name} is enrolled as {role}")
 
 
 @command.command("disable")
@@ -80,7 +90,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
         change(number, by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{number} is {'enabled' if enable else 'disabled'}")
+    echo(f"{number} is {'enabled' if enable else 'disabled'}")
 
 
 @command.command("pin")
@@ -91,16 +101,45 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of this NUMBER: one's own, proved by the old one, or anybody's with --by."""
     roster = _load(state)
     try:
-        if by is None:
-            if roster.proves(number, click.prompt(f"Old PIN of {number}", hide_input=True)) is None:
-                raise click.ClickException("number or PIN is wrong")
-            authority = number
-        else:
-            authority = _authority(roster, by)
+        authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
         roster.with_pin(number, _new_pin(number), by=authority, at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{number} has a new PIN")
+    echo(f"{number} has a new PIN")
+
+
+@command.command("renew")
+@click.option("--person", required=True, help="Who does it, by name.")
+@click.option("--witness", required=True, help="Who else is there, by name.")
+@click.option("--reason", required=True, help="How the roster was lost.")
+@click.option(
+    "--cabinet", type=click.Path(path_type=Path, exists=True), help="The cabinet file, for its second medium."
+)
+@_state
+def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
+    """Begin without staff on a stopped machine whose roster is lost in both copies.
+
+    Nobody is left who could prove anything: the journal records both names and the reason, and the machine
+    shows a fault until a technician who was enrolled anew has settled it.
+    """
+    said = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
+    if not all(said.values()) or person.strip() == witness.strip():
+        raise click.ClickException("two different persons and a reason are wanted")
+    folder = state or default_state_dir()
+    try:
+        second = load_cabinet(cabinet).memory.second_copy
+        recorded = recorded_in(folder, second)
+        path = StateFolder(folder).staff
+        spare = (second or folder / SECOND_FOLDER) / path.name
+        try:
+            load_recorded(path, spare, recorded)
+        except RosterError:
+            renew_roster(folder, second, said)
+        else:
+            raise click.ClickException("the roster is the one recorded: enrol with --by")
+    except (OperatorError, JournalError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo("the machine has no staff now; enrol a manager first")
 
 
 @command.command("list")
@@ -112,7 +151,7 @@ def list_(state: Path | None, *, changes: bool, as_json: bool) -> None:
     roster = _load(state)
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        echo(json_text(rows))
         return
     table = Table(*(rows[0] if rows else ("id", "name", "role", "disabled")), show_edge=False)
     for row in rows:

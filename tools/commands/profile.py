@@ -1,15 +1,15 @@
 """``egm profile``: the places' rules; list, show and check them, and print their schema."""
 
-import json
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from egm.profiles.schema import schema as profile_schema
+from tools.named import named
+from tools.terminal import Table, echo, json_text
 
 
 @click.group()
@@ -33,10 +33,10 @@ def list_() -> None:
 def show(profile: str) -> None:
     """Print PROFILE (an id or a file) whole, every default filled in, as JSON."""
     try:
-        loaded = load_profile(profile)
+        loaded = load_profile(named(profile))
     except OperatorError as why:
         raise click.ClickException(str(why)) from why
-    click.echo(json.dumps(_plain(loaded.model_dump()), ensure_ascii=False, indent=2))
+    echo(json_text(_plain(loaded.model_dump()), indent=2))
 
 
 @command.command()
@@ -46,7 +46,7 @@ def check(files: tuple[Path, ...]) -> None:
     wrong = []
     for file in files:
         try:
-            click.echo(f"{file}: right, {load_profile(file).id}")
+            echo(f"{file}: right, {load_profile(file).id}")
         except OperatorError as why:
             wrong.append(str(why))
     if wrong:
@@ -56,7 +56,7 @@ def check(files: tuple[Path, ...]) -> None:
 @command.command()
 def schema() -> None:
     """Print the JSON Schema of a profile, for editors."""
-    click.echo(json.dumps(profile_schema(), ensure_ascii=False, indent=2))
+    echo(json_text(profile_schema(), indent=2))
 
 
 def _plain(value: object) -> object:

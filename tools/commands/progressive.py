@@ -16,14 +16,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-from rich.table import Table
 
 from egm.clock import SystemClock
 from egm.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, read_levels
 from egm.progressive.slots import LinkSlot
 from egm.verify.examine import Findings, examine
-from tools.commands.progressive_status import forget_sign, prizes, status
+from tools.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.progressive.campaign import Campaign, run_campaign
 from tools.progressive.certificates import (
     AUTHORITY,
@@ -33,6 +32,8 @@ from tools.progressive.certificates import (
     broker_configuration,
     make_authority,
     make_certificate,
+    revoke,
+    write_revocations,
 )
 from tools.progressive.controller import Controller
 from tools.progressive.opening import JSON, STORE, TOLD, controller_on, open_store
@@ -42,6 +43,7 @@ from tools.progressive.signs import SignBook
 from tools.progressive.simulate import run_floor
 from tools.progressive.store import Store, StoreBusyError
 from tools.progressive.vault import KEY_FILE, Vault, make_key, read_key
+from tools.terminal import Table, echo
 
 _STAND_BY_SECONDS = 1.0
 
@@ -77,13 +79,31 @@ def certificates(folder: Path, machines: tuple[str, ...], host: str, port: int) 
             make_certificate(folder, BROKER, now, (host,))
             make_certificate(folder, CONTROLLER, now)
             make_certificate(folder, SIGN, now)
+        else:
+            write_revocations(folder, now)
         make_key(folder)
         for machine in machines:
             make_certificate(folder, machine, now)
         configuration = broker_configuration(folder.resolve(), port, host)
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"mosquitto -c {configuration}")
+    echo(f"mosquitto -c {configuration}")
+
+
+@command.command("revoke")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("name")
+def revoke_(folder: Path, name: str) -> None:
+    """Revoke in FOLDER the certificate of NAME, a machine's serial, the controller or the sign.
+
+    The broker reads the list when it starts: start it anew. `egm progressive certificates` then makes NAME
+    another one.
+    """
+    try:
+        revoke(folder, name, datetime.now(UTC))
+    except (*TOLD, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    echo(f"{name} is revoked; start the broker anew")
 
 
 @command.command()
@@ -166,7 +186,7 @@ async def _serve(
         controller.vouch(software)
         controller.check()
         for line in controller.open_levels(definitions):
-            click.echo(line)
+            echo(line)
         for machine in admit:
             controller.admit(machine)
         signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
@@ -192,7 +212,7 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) ->
             if not stand_by:
                 raise
             if not told:
-                click.echo(f"standing by: {error}")
+                echo(f"standing by: {error}")
             told = True
             await asyncio.sleep(_STAND_BY_SECONDS)
     return None
@@ -207,7 +227,7 @@ def show(*, store: str | None, as_json: bool) -> None:
         controller.check()
         records = controller.records()
     if as_json:
-        click.echo(json.dumps({record.id: json.loads(record.to_text()) for record in records}))
+        echo(json.dumps({record.id: json.loads(record.to_text()) for record in records}))
         return
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     table = Table("level", *amounts, "increment", "to hidden")
@@ -228,7 +248,7 @@ def show(*, store: str | None, as_json: bool) -> None:
             str(level.terms.hidden),
         )
     Console().print(table)
-    click.echo("minor units; every level adds up to the fraction, and its ledger and register agree with it")
+    echo("minor units; every level adds up to the fraction, and its ledger and register agree with it")
 
 
 @command.command()
@@ -239,7 +259,7 @@ def register(*, store: str | None, as_json: bool) -> None:
     with controller_on(store, to_read=True) as controller:
         hits = controller.register()
     if as_json:
-        click.echo(json.dumps([asdict(hit) for hit in hits]))
+        echo(json.dumps([asdict(hit) for hit in hits]))
         return
     table = Table("level", "no.", "machine", "combination", "awarded", "amount", "paid", "way")
     for hit in hits:
@@ -265,7 +285,7 @@ def daily(*, store: str | None, as_json: bool) -> None:
     with controller_on(store, to_read=True) as controller:
         lines = controller.daily()
     if as_json:
-        click.echo(json.dumps(lines))
+        echo(json.dumps(lines))
         return
     table = Table("day", "level", "last shown", "minor units")
     for day, level, at, cents in lines:
@@ -299,7 +319,7 @@ def give_up(level: str, successor: str, store: str | None) -> None:
     """Give LEVEL up: everything it holds goes to SUCCESSOR, to the fraction."""
     with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
-    click.echo(f"{level}: {amount} minor units went to {successor}")
+    echo(f"{level}: {amount} minor units went to {successor}")
 
 
 @command.command()
@@ -319,7 +339,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         except TOLD as error:
             raise click.ClickException(str(error)) from error
     for line in floor.lines():
-        click.echo(line)
+        echo(line)
     raise SystemExit(1 if floor.wrong else 0)
 
 
@@ -357,11 +377,9 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
             result.wrong.append("it was interrupted")
         except TOLD as error:
             raise click.ClickException(str(error)) from error
-    click.echo(
-        f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {time.perf_counter() - began:.0f} s"
-    )
+    echo(f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {time.perf_counter() - began:.0f} s")
     for line in result.lines():
-        click.echo(line)
+        echo(line)
     raise SystemExit(1 if result.wrong else 0)
 
 
@@ -422,8 +440,8 @@ def sign(
 
 def timed(text: str) -> None:
     """Tell a line with the time it is told at."""
-    click.echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
+    echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
 
-for each in (status, forget_sign, prizes):
+for each in (status, forget_sign, prizes, held, rule):
     command.add_command(each)

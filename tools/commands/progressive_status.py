@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.progressive.trigger import Trigger
 from tools.progressive.controller import Controller
+from tools.progressive.holding import AWARD, DECLINE
 from tools.progressive.opening import JSON, STORE, controller_on
 from tools.progressive.signs import read_signs
+from tools.terminal import Table, echo
 
 #: What staff should look into, by the kind of event.
-_TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit")
+_TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit", "ruled")
 
 
 @click.command()
@@ -29,7 +30,7 @@ def status(*, store: str | None, as_json: bool) -> None:
     with controller_on(store, to_read=True) as controller:
         found = _standing(controller)
     if as_json:
-        click.echo(json.dumps(found))
+        echo(json.dumps(found))
     else:
         _print(found)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
@@ -48,15 +49,15 @@ def _standing(controller: Controller) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    click.echo(f"the controller last wrote at {found['alive_at'] or '-'}")
-    click.echo(f"machines that may enrol: {', '.join(found['machines']) or 'none'}")
+    echo(f"the controller last wrote at {found['alive_at'] or '-'}")
+    echo(f"machines that may enrol: {', '.join(found['machines']) or 'none'}")
     table = Table("sign", "is", "since", "last heard", "no amount of")
     for sign in found["signs"]:
         dark = [level for level, cents in sign["shown"].items() if cents is None]
         table.add_row(sign["id"], sign["status"], sign["since"][:19], sign["heard_at"][:19], ", ".join(dark))
     Console().print(table)
     for kind, count in found["troubles"].items():
-        click.echo(f"{kind}: {count}")
+        echo(f"{kind}: {count}")
 
 
 @click.command("forget-sign")
@@ -66,6 +67,40 @@ def forget_sign(sign: str, store: str | None) -> None:
     """Take SIGN off the list of those that should be heard."""
     with controller_on(store) as controller:
         controller.forget_sign(sign)
+
+
+@click.command()
+@STORE
+@JSON
+def held(*, store: str | None, as_json: bool) -> None:
+    """Every claim that was held because chance can hardly have made it, and how persons have ruled."""
+    with controller_on(store, to_read=True) as controller, controller.reading() as session:
+        found = [asdict(each) for each in session.all_held()]
+    if as_json:
+        echo(json.dumps(found))
+        return
+    table = Table("claim", "held", "because", "ruling", "by", "reason")
+    for each in found:
+        persons = ", ".join(each["persons"])
+        table.add_row(
+            *(each[k] for k in ("claim", "held_at", "why", "ruling")),
+            persons,
+            each["reason"],
+        )
+    Console().print(table)
+
+
+@click.command()
+@click.argument("claim")
+@click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
+@click.option("--person", "persons", multiple=True, required=True, help="who rules; give it twice")
+@click.option("--reason", required=True)
+@STORE
+def rule(claim: str, ruling: str, persons: tuple[str, ...], reason: str, store: str | None) -> None:
+    """Rule on a held CLAIM: two persons award it at what the level shows, or decline it."""
+    with controller_on(store) as controller:
+        controller.rule(claim, ruling, persons, reason)
+    echo(f"{claim}: {ruling}")
 
 
 @click.command()
@@ -87,7 +122,7 @@ def prizes(*, store: str | None, as_json: bool) -> None:
     for prize in found:
         del prize["sealed"]
     if as_json:
-        click.echo(json.dumps(found))
+        echo(json.dumps(found))
         return
     table = Table("level", "no.", "opened", "commitment", "secret", "after turns", "won as")
     for prize in found:

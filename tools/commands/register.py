@@ -1,7 +1,6 @@
 """``egm register``: the registers of the house, from a machine's memory or from an exported journal."""
 
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from egm.cabinet.staff.identities import FILE, IdentityRegister
 from egm.cabinet.staff.registers import REGISTERS, lines
@@ -20,6 +18,8 @@ from egm.errors import OperatorError
 from meters import JournalError, StoredEntry, open_view
 from meters.entry import decode
 from meters.export import ExportReader
+from tools.statement import Period, statement
+from tools.terminal import Table, echo, json_text, printable
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 
@@ -57,16 +57,44 @@ def show(*, name: str, state: Path | None, file: Path | None, as_json: bool, as_
         raise click.ClickException(str(why)) from why
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        echo(json_text(rows))
     elif as_csv:
         out = csv.writer(sys.stdout)
         out.writerow(columns)
-        out.writerows([_cell(row[column]) for column in columns] for row in rows)
+        out.writerows([printable(_cell(row[column])) for column in columns] for row in rows)
     else:
         table = Table(*columns, show_edge=False)
         for row in rows:
             table.add_row(*(_cell(row[column]) for column in columns))
         Console().print(table)
+
+
+@command.command("statement")
+@click.option(
+    "--by", type=click.Choice(["day", "month", "year"]), default="day", show_default=True, help="The periods."
+)
+@STATE
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="An exported journal (egm audit export) instead of a machine's memory.",
+)
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def statement_(*, by: Period, state: Path | None, file: Path | None, as_json: bool) -> None:
+    """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
+    try:
+        with _entries(state, file) as entries:
+            periods = statement(entries, by)
+    except (JournalError, OSError) as why:
+        raise click.ClickException(str(why)) from why
+    if as_json:
+        echo(json_text(periods))
+        return
+    table = Table(by, "meter or count", "minor units or times", show_edge=False)
+    for period, values in periods.items():
+        for name, value in values.items():
+            table.add_row(period, name, str(value))
+    Console().print(table)
 
 
 @contextmanager
@@ -108,7 +136,7 @@ def identities(*, state: Path | None, as_json: bool) -> None:
         raise click.ClickException(str(why)) from why
     rows = _compared(folder, promised)
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        echo(json_text(rows))
     else:
         table = Table("entry", "time (UTC)", "of", "who", "record", show_edge=False)
         for row in rows:
@@ -153,7 +181,7 @@ def erase(*, state: Path | None, before: datetime) -> None:
         count = kept.erase_before(before.replace(tzinfo=UTC))
     finally:
         kept.close()
-    click.echo(f"{count} erased")
+    echo(f"{count} erased")
 
 
 def _open(folder: Path) -> IdentityRegister:

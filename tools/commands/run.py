@@ -1,10 +1,11 @@
 """``egm run``: the whole cabinet on this computer: bench, machine and screen, each in its own process."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ import click
 from egm.clock import SystemClock
 from egm.config import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
+from egm.isolated import python_module
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
@@ -23,6 +25,9 @@ _OPERATOR_ERROR: Final = 2
 _RESTARTS_MAX: Final = 5
 _RESTART_WINDOW_S: Final = 60.0
 _LOCK: Final = "run/cabinet.lock"
+_PR_SET_PDEATHSIG: Final = 1
+"""Linux, linux/prctl.h."""
+_LIBC: Final = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +35,27 @@ class _Child:
     """One process of the cabinet.
 
     ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
-    person who started it. ``closes``: when it ends by itself, somebody has closed it, and all end.
+    person who started it. ``closes``: when it ends by itself, somebody has closed it, and all end. ``after``:
+    what is cleared away each time it has ended, however it did.
     """
 
     name: str
-    arguments: tuple[str, ...]
+    command: tuple[str, ...]
     ready: Path | None = None
     speaks: bool = False
     closes: bool = False
+    after: Callable[[], None] = lambda: None
+
+
+def _dies_with(parent: int) -> Callable[[], None]:
+    """What a child does before it begins: have the kernel end it when ``parent`` is no more."""
+
+    def prepare() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it died before the kernel was asked
+            os._exit(1)
+
+    return prepare
 
 
 def _screen_mode(wanted: str) -> str:
@@ -47,9 +65,21 @@ def _screen_mode(wanted: str) -> str:
     return "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "web"
 
 
-def _children(
-    folder: StateFolder, cabinet_path: Path | None, screen: str, port: int | None, *, top: bool = False
-) -> tuple[_Child, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """How the picture is shown: where, and what else the screen process is started with."""
+
+    mode: str
+    port: int | None = None
+    top: bool = False
+    display: int = 0
+    top_display: int | None = None
+    flags: tuple[str, ...] = ()
+    """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
+
+
+def _children(folder: StateFolder, cabinet_path: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+    screen = shown.mode
     cabinet = load_cabinet(cabinet_path)
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
@@ -57,28 +87,41 @@ def _children(
     simulated = any(device.port == "bench" for device in cabinet.devices.values())
     if simulated:
         ready = folder.run / "bench.ready"
-        children.append(_Child("bench", ("-m", "egm.devices.bench", *where, *which), ready))
-    children.append(_Child("machine", ("-m", "egm.cabinet", *where, *which), folder.screen_socket))
+        children.append(_Child("bench", python_module("egm.devices.bench", *where, *which), ready))
+    machine = python_module("egm.cabinet", *where, *which)
+    children.append(_Child("machine", machine, folder.screen_socket, after=folder.forget_lines))
     if screen != "none":
-        extra = () if port is None else ("--port", str(port))
+        extra = () if shown.port is None else ("--port", str(shown.port))
         bench = ("--bench",) if simulated else ()
-        children.append(
-            _Child(
-                "screen",
-                ("-m", "egm.screen", *where, "--mode", screen, *bench, *extra),
-                speaks=True,
-                closes=True,
-            )
+        display = ("--display", str(shown.display))
+        command = python_module(
+            "egm.screen", *where, "--mode", screen, *bench, *extra, *display, *shown.flags
         )
+        children.append(_Child("screen", command, speaks=True, closes=True))
     if screen in {"window", "web"}:  # a further player position has a screen of its own
         for position in range(2, cabinet.machine.positions + 1):
-            beside = ("--mode", screen, "--position", str(position))
+            beside = ("--mode", screen, "--position", str(position), *shown.flags)
             name = f"screen of position {position}"
-            children.append(_Child(name, ("-m", "egm.screen", *where, *beside), speaks=True))
-    if top and screen in {"window", "web"}:
-        shown = ("--mode", screen, "--top")
-        children.append(_Child("top screen", ("-m", "egm.screen", *where, *shown), speaks=True))
+            children.append(_Child(name, python_module("egm.screen", *where, *beside), speaks=True))
+    if shown.top and screen in {"window", "web"}:
+        on = () if shown.top_display is None else ("--display", str(shown.top_display))
+        above = ("--mode", screen, "--top", *on)
+        children.append(_Child("top screen", python_module("egm.screen", *where, *above), speaks=True))
     return tuple(children)
+
+
+def _first_words(folder: StateFolder, mode: str, *, simulated: bool) -> tuple[str, ...]:
+    """What somebody needs to know who starts a cabinet for the first time."""
+    words = [f"the machine's memory is in {folder.root}"]
+    if mode == "web":
+        words.append("open the address below in a browser on this computer (another: egm screen address)")
+    if mode != "none" and simulated:
+        words.append("F2, or the tab at the right edge, opens the drawer: insert a bill there")
+    if mode != "none":
+        words.append(
+            "keys: space plays, c cashes out, arrows change the bet, h helps, l the language, F10 for staff"
+        )
+    return (*words, "Ctrl-C stops the cabinet; nothing is lost")
 
 
 def _claim(folder: StateFolder) -> FolderLock:
@@ -123,12 +166,16 @@ class _Supervisor:
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
             said = None if child.speaks else asyncio.subprocess.DEVNULL
-            process = await asyncio.create_subprocess_exec(sys.executable, *child.arguments, stdout=said)
+            process = await asyncio.create_subprocess_exec(
+                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid())
+            )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
             if self._stop.is_set():
                 await _end(process)
                 await ended
+            child.after()
+            if self._stop.is_set():
                 break
             if child.closes and process.returncode == 0:
                 self._stop.set()
@@ -166,18 +213,56 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The browser screen's port on 127.0.0.1.")
 @click.option("--top", is_flag=True, help="A top screen as well: a second window, or a second browser page.")
-def command(state: Path | None, cabinet: Path | None, screen: str, port: int | None, *, top: bool) -> None:
+@click.option("--display", type=click.IntRange(0), default=0, help="The display the window opens on.")
+@click.option("--top-display", type=click.IntRange(0), help="The display the top screen's window opens on.")
+@click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way out of it.")
+@click.option("--portrait", is_flag=True, help="In a browser: the picture is always upright.")
+@click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
+@click.option("--silent", is_flag=True, help="No sound.")
+def command(
+    state: Path | None,
+    cabinet: Path | None,
+    screen: str,
+    port: int | None,
+    *,
+    top: bool,
+    display: int,
+    top_display: int | None,
+    fullscreen: bool,
+    portrait: bool,
+    reduced_motion: bool,
+    silent: bool,
+) -> None:
     """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
+    flags = {
+        "--fullscreen": fullscreen,
+        "--portrait": portrait,
+        "--reduced-motion": reduced_motion,
+        "--silent": silent,
+    }
+    shown = _Shown(
+        mode=_screen_mode(screen),
+        port=port,
+        top=top,
+        display=display,
+        top_display=top_display,
+        flags=tuple(flag for flag, on in flags.items() if on),
+    )
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
         lock = _claim(folder)
-        children = _children(folder, cabinet, _screen_mode(screen), port, top=top)
-        badges = demonstration_staff(load_cabinet(cabinet), folder, SystemClock().now())
+        folder.forget_lines()
+        children = _children(folder, cabinet, shown)
+        file = load_cabinet(cabinet)
+        badges = demonstration_staff(file, folder, SystemClock().now())
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     for badge in badges:
         click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
+    simulated = any(device.port == "bench" for device in file.devices.values())
+    for line in _first_words(folder, shown.mode, simulated=simulated):
+        click.echo(f"egm: {line}")
     status = asyncio.run(_Supervisor(children).run())
     lock.release()
     sys.exit(status)

@@ -7,6 +7,7 @@ import click
 from rich.progress import track
 
 from egm.config import default_state_dir
+from tools.named import named
 
 
 @click.group()
@@ -29,7 +30,7 @@ def shots(folder: Path, only: tuple[str, ...], scale: float, *, upright: bool | 
     from tools.gallery.draw import draw_all  # noqa: PLC0415
 
     try:
-        games = [load_game(name) for name in only or library()]
+        games = [load_game(named(name)) for name in only or library()]
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -52,7 +53,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     from tools.gallery.preview import Film, PreviewError, film_of  # noqa: PLC0415
 
     try:
-        game = load_game(name)
+        game = load_game(named(name))
         who = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )

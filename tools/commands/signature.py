@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Column
 
 from egm.config import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, read_seed, signatures
 from egm.verify.examine import scope_of
 from egm.verify.tree import COMPONENTS, files
+from tools.terminal import Table, echo
 
 
 @click.command()
@@ -41,7 +42,7 @@ def command(
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps({"algorithm": algorithm, "seed": seed, "components": made}))
+        echo(json.dumps({"algorithm": algorithm, "seed": seed, "components": made}))
         return
     table = Table("component", Column(algorithm, overflow="fold"), show_edge=False)
     for name, value in made.items():

@@ -12,7 +12,18 @@ from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
 from tools.commands.par import load
 from tools.parsheet import percent
-from tools.simulation import SimulationError, Tally, Verdict, estimate, judge, simulate
+from tools.simulation import (
+    Fit,
+    Share,
+    SimulationError,
+    Tally,
+    Verdict,
+    estimate,
+    judge,
+    judge_distribution,
+    judge_share,
+    simulate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +33,15 @@ class _Result:
     bet: BetAnalysis
     tally: Tally
     verdict: Verdict
+    hits: Share | None
+    fit: Fit | None
     seconds: float
     path: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether return, hit frequency and distribution agree with the exact ones, where those are known."""
+        return self.verdict.agrees and all(part is None or part.agrees for part in (self.hits, self.fit))
 
 
 @click.command()
@@ -41,13 +59,15 @@ def command(
 ) -> None:
     """Play GAME through the production path, with draws of the certified generator.
 
-    Prints the interval of the simulated return and the z-score of its distance from the exact one; the exit
-    status is 1 when the exact return lies outside the interval. Where there is no exact return that is said,
-    and the interval is by the sample's own deviation.
+    Prints the interval of the simulated return and the z-score of its distance from the exact one, and holds
+    hit frequency and distribution against the exact ones too; the exit status is 1 when one of them lies
+    farther away than 99.9 % of honest simulations. Where there is no exact return that is said, and the
+    interval is by the sample's own deviation.
     """
     loaded = load(game)
     try:
-        bets = analyse(loaded, Depth.VOLATILITY).bets
+        with Console(stderr=True).status("working out the exact distribution"):
+            bets = analyse(loaded, Depth.FULL).bets
     except AnalysisError as error:
         _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
         return
@@ -68,7 +88,7 @@ def command(
         click.echo(json.dumps(_data(loaded, result), indent=2))
     else:
         _print(Console(), loaded, result)
-    if not result.verdict.agrees:
+    if not result.agrees:
         raise SystemExit(1)
 
 
@@ -137,7 +157,10 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
 
 def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
     assert bet.variance is not None  # the command has checked it
-    return _Result(bet, tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance), seconds, path)
+    hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
+    fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
+    verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+    return _Result(bet, tally, verdict, hits, fit, seconds, path)
 
 
 def _data(game: Game, r: _Result) -> dict[str, object]:
@@ -152,8 +175,12 @@ def _data(game: Game, r: _Result) -> dict[str, object]:
         "interval": [r.verdict.low, r.verdict.high],
         "exact_return": str(r.bet.rtp),
         "z": r.verdict.z,
-        "agrees": r.verdict.agrees,
+        "agrees": r.agrees,
         "hit_frequency": r.tally.hits / r.tally.games,
+        "exact_hit_frequency": None if r.hits is None else str(r.hits.exact),
+        "hit_frequency_z": None if r.hits is None else r.hits.z,
+        "distribution_classes": None if r.fit is None else r.fit.classes,
+        "distribution_z": None if r.fit is None else r.fit.z,
         "most_credits": r.tally.most,
         "games_per_second": r.tally.games / r.seconds,
     }
@@ -165,9 +192,16 @@ def _print(console: Console, game: Game, r: _Result) -> None:
     interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
     console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
     console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
-    console.print(
-        f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   highest win {r.tally.most:,} credits"
-    )
+    beside = "no exact one" if r.hits is None else f"exact {percent(r.hits.exact)}   z = {r.hits.z:+.3f}"
+    console.print(f"  hit frequency    {100 * r.tally.hits / v.games:.4f} %   {beside}")
+    fit = "not held: " + ("no exact one" if r.bet.law is None else "too few games, or the compiled path")
+    if r.fit is not None:
+        fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
+    console.print(f"  distribution     {fit}")
+    console.print(f"  highest win      {r.tally.most:,} credits")
     console.print(f"  {v.games / r.seconds:,.0f} games a second")
-    agrees = "[green]the exact return lies in the interval[/]"
-    console.print("  " + (agrees if v.agrees else "[red]the exact return lies OUTSIDE the interval[/]"))
+    for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
+        if part is not None and not part.agrees:
+            console.print(f"  [red]the exact {name} lies OUTSIDE what this simulation allows[/]")
+    if r.agrees:
+        console.print("  [green]the exact figures lie in the simulation's intervals[/]")

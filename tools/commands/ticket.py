@@ -1,4 +1,8 @@
-"""``egm ticket``: the cage of a machine that stands alone, and pictures of tickets."""
+"""``egm ticket``: the cage of a machine that stands alone, and pictures of tickets.
+
+Looking (``check``, ``list``, ``report``, ``register``, ``prove``) opens everything for reading only. Acting
+takes persons enrolled on the machine, each proved by a PIN.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +17,28 @@ from typing import Any, Final, Literal
 import click
 from babel.numbers import format_currency
 from rich.console import Console
-from rich.table import Table
 
 from egm.clock import Clock, SystemClock
 from egm.config import default_state_dir
 from egm.errors import LocalError, OperatorError
+from egm.people import Permission
 from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
 from egm.tickets.audit import compare
-from egm.tickets.cage import Cage, Payee, expire_due, reads, register
+from egm.tickets.beside import machine_key, open_beside
+from egm.tickets.cage import Cage, Payee, reads, register
+from egm.tickets.proof import PURPOSE as NUMBERS
+from egm.tickets.proof import commitment
+from egm.tickets.proof import prove as prove_number
 from egm.tickets.render import pdf, png, render
+from egm.tickets.restoration import restore
+from egm.tickets.store import PURPOSE
 from egm.tickets.templates import Template, load_template
+from egm.timekeeping import Timekeeper, timekeeper_of
 from meters import JournalError, open_view
+from meters.copies import SECOND_FOLDER
+from tools.cage import open_cage, taken_in_all
+from tools.staff import prove, roster_of
+from tools.terminal import Table, echo, json_text
 
 #: What the cashier reads when a ticket is refused.
 _WORDS: Final = {
@@ -35,6 +50,7 @@ _WORDS: Final = {
     Reason.VOID: "the ticket is void",
     Reason.EXPIRED: "the ticket has expired",
     Reason.HOST_OWES: "the ticket was issued elsewhere: the host that validates it pays it",
+    Reason.NOT_OURS: "the machine's journal knows of no such ticket: do not pay it, look into it",
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 _WRITERS: Final = {".png": png, ".pdf": pdf}
@@ -53,7 +69,11 @@ def _picture(_: click.Context, __: click.Parameter, value: Path) -> Path:
 
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
-_person = click.option("--person", required=True, help="Who does it.")
+_medium = click.option(
+    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
+_person = click.option("--person", required=True, help="Who does it: a staff number.")
+_second = click.option("--second", default="", help="The second person, where the place wants one.")
 _why = click.option("--why", required=True, help="The reason, for the record.")
 _json = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 _number = click.argument("number", callback=_digits)
@@ -73,14 +93,36 @@ def _told() -> Iterator[None]:
 
 
 @contextmanager
-def _ledger(state: Path | None) -> Iterator[tuple[TicketStore, Clock]]:
-    """Open the ledger there is, with what has expired marked."""
-    with _told(), TicketStore.open(state or default_state_dir(), make=False, prove=False) as store:
-        if store.mended:
-            click.echo(f"note: {store.mended}", err=True)
-        clock = SystemClock()
-        expire_due(store, clock, "cage")
-        yield store, clock
+def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
+    """The ledger there is, to look at: nothing is written, whatever is found."""
+    with _told(), open_beside(state or default_state_dir(), second=medium) as store:
+        yield store
+
+
+@contextmanager
+def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
+    """The ledger in the hands of enrolled persons, each of whom gives a PIN now."""
+    with _told(), open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage:
+        yield cage
+
+
+def _date_is_known(folder: Path, clock: Clock) -> bool:
+    """Whether the clock of this computer may say that a ticket's date is over, by the machine's journal."""
+    try:
+        with open_view(folder) as view:
+            return timekeeper_of(view, clock).is_believed
+    except JournalError:
+        return Timekeeper(clock).is_believed
+
+
+def _shown_state(record: Record, at: datetime | None) -> str:
+    """The state of a ticket as people read it; ``at``: now, where that is known."""
+    return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
+
+
+def _now(folder: Path) -> datetime | None:
+    clock = SystemClock()
+    return clock.now() if _date_is_known(folder, clock) else None
 
 
 def _money(amount_cents: int, currency: str) -> str:
@@ -106,14 +148,14 @@ def _print(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def _data(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    echo(json_text(value, indent=2))
 
 
-def _ticket_data(record: Record, number: str) -> dict[str, Any]:
+def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
     """A ticket for a script: its fields and moves, under the number that may be shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
-    return {"state": record.state.value, "ticket": ticket, "moves": moves}
+    return {"state": _shown_state(record, at), "ticket": ticket, "moves": moves}
 
 
 def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> None:
@@ -129,25 +171,28 @@ def command() -> None:
 @command.command("check")
 @_number
 @_state
+@_medium
 @_json
-def check(number: str, state: Path | None, as_json: bool) -> None:  # noqa: FBT001 (click's)
+def check(number: str, *, state: Path | None, medium: Path | None, as_json: bool) -> None:
     """Say what a ticket is worth and what became of it. Ends with 1 unless it may be redeemed."""
     if not reads(number):
         raise click.ClickException(_WORDS[Reason.MISREAD])
-    with _ledger(state) as (store, _):
+    with _reading(state, medium) as store:
         record = store.get(number)
     if record is None:
         raise click.ClickException(_WORDS[Reason.UNKNOWN])
+    at = _now(state or default_state_dir())
+    shown = _shown_state(record, at)
     if as_json:
-        _data(_ticket_data(record, number))
+        _data(_ticket_data(record, number, at))
     else:
         ticket = record.ticket
-        until = "for ever" if ticket.expires_at is None else f"until {_when(ticket.expires_at)} UTC"
-        click.echo(f"{record.state.value}: {_worth(ticket)} {ticket.kind.value}, good {until}")
-        click.echo(f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}")
+        until = "for ever" if record.expires_at is None else f"until {_when(record.expires_at)} UTC"
+        echo(f"{shown}: {_worth(ticket)} {ticket.kind.value}, good {until}")
+        echo(f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}")
         rows = ((_when(move.at), move.action.value, move.by) for move in record.moves)
         _print(("when (UTC)", "what", "by"), rows)
-    if record.state is not TicketState.ISSUED:
+    if shown != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
 
@@ -155,13 +200,17 @@ def check(number: str, state: Path | None, as_json: bool) -> None:  # noqa: FBT0
 @_state
 @click.option("--only", type=click.Choice([state.value for state in TicketState]), multiple=True)
 @click.option("--last", type=click.IntRange(min=1), default=35, show_default=True, help="How many at most.")
+@_medium
 @_json
-def list_(state: Path | None, only: tuple[str, ...], last: int, as_json: bool) -> None:  # noqa: FBT001
+def list_(
+    *, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, as_json: bool
+) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
-    with _ledger(state) as (store, _):
+    with _reading(state, medium) as store:
         records = list(islice(store.records(*(TicketState(value) for value in only)), last))
+    at = _now(state or default_state_dir())
     if as_json:
-        _data([_ticket_data(record, record.shown_number) for record in records])
+        _data([_ticket_data(record, record.shown_number, at) for record in records])
         return
     _print(
         ("issued (UTC)", "machine", "ticket", "number", "kind", "state", "amount"),
@@ -172,7 +221,7 @@ def list_(state: Path | None, only: tuple[str, ...], last: int, as_json: bool) -
                 f"{record.ticket.sequence:04d}",
                 record.shown_number,
                 record.ticket.kind.value,
-                record.state.value,
+                _shown_state(record, at),
                 _worth(record.ticket),
             )
             for record in records
@@ -183,18 +232,20 @@ def list_(state: Path | None, only: tuple[str, ...], last: int, as_json: bool) -
 @command.command("report")
 @_state
 @click.option("--serial", help="The machine, where several share the ledger.")
+@_medium
 @_json
-def report(state: Path | None, serial: str | None, as_json: bool) -> None:  # noqa: FBT001
+def report(*, state: Path | None, medium: Path | None, serial: str | None, as_json: bool) -> None:
     """Count and value by state and kind, what is owed; proves both copies, and compares the meters.
 
     Ends with 1 where the machine's meters and the ledger differ.
     """
     folder = state or default_state_dir()
-    with _ledger(state) as (store, _):
+    with _reading(state, medium) as store:
         moves = store.verify()
         sums = store.sums()
         with open_view(folder) as view:
-            compared = compare(store, view.balance_cents, serial)
+            kept: Any = view.state("tickets") or {}
+            compared = compare(store, view.balance_cents, serial, kept.get("base"))
     owed: dict[str, int] = {}
     for line in sums:
         owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents
@@ -209,22 +260,23 @@ def report(state: Path | None, serial: str | None, as_json: bool) -> None:  # no
             ((x.state, x.kind, str(x.tickets), _money(x.amount_cents, x.currency)) for x in sums),
         )
         for currency, amount_cents in owed.items():
-            click.echo(f"outstanding: {_money(amount_cents, currency)}")
-        click.echo(f"{moves} moves, every digest holds in both copies")
+            echo(f"outstanding: {_money(amount_cents, currency)}")
+        echo(f"{moves} moves, every digest holds in both copies")
         for pair in compared:
             if not pair.agrees:
                 said = f"the meters say {pair.journal_cents}, the tickets {pair.ledger_cents} cents"
-                click.echo(f"{pair.account}: {said}")
+                echo(f"{pair.account}: {said}")
     if not all(pair.agrees for pair in compared):
         raise click.exceptions.Exit(1)
 
 
 @command.command("register")
 @_state
+@_medium
 @_json
-def register_(state: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def register_(*, state: Path | None, medium: Path | None, as_json: bool) -> None:
     """The payments whose payee the place wants written down."""
-    with _ledger(state) as (store, _):
+    with _reading(state, medium) as store:
         lines = list(register(store))
     if as_json:
         _data(
@@ -244,62 +296,163 @@ def register_(state: Path | None, as_json: bool) -> None:  # noqa: FBT001
     )
 
 
+@command.command("prove")
+@_number
+@_state
+@_medium
+def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
+    """Prove a ticket from the machine's journals alone. Ends with 1 unless no machine took it in again.
+
+    What the cage has paid stands in the ledger only: where that is lost, look into the cage's own book.
+    """
+    folder = state or default_state_dir()
+    with _told():
+        key = machine_key(folder, medium).derive(NUMBERS)
+        cleared = (path.parent for path in sorted(folder.glob("cleared/*/journal.sqlite")))
+        proof = None
+        for place in (folder, *cleared):
+            with open_view(place) as view:
+                proof = proof or prove_number((view,), key, number)
+    if proof is None:
+        raise click.ClickException("no journal of this machine knows a ticket of this number")
+    money = f"{proof.amount_cents} cents {proof.kind}"
+    echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
+    if proof.taken:
+        raise click.ClickException(f"a machine took it in again: {proof.taken}")
+    echo("no machine took it in again")
+
+
 # ---------------------------------------------------------------- acting
 @command.command("pay")
 @_number
 @_state
+@_medium
 @_person
+@_second
 @click.option("--name", default="", help="Who is paid, where the place wants it written down.")
 @click.option("--address", default="", help="The payee's address.")
-def pay(number: str, state: Path | None, person: str, name: str, address: str) -> None:
+def pay(
+    number: str,
+    *,
+    state: Path | None,
+    medium: Path | None,
+    person: str,
+    second: str,
+    name: str,
+    address: str,
+) -> None:
     """Redeem a ticket for cash. Hand over money only when this says paid."""
     payee = Payee(name, address) if name or address else None
-    with _ledger(state) as (store, clock):
-        answer = Cage(store, clock, person).pay(number, payee)
+    with _cage(state, medium, person, second) as cage:
+        answer = cage.pay(number, payee)
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
         raise click.ClickException(f"not paid: {_WORDS[answer.reason]}{detail}")
-    click.echo(f"paid: {_worth(answer.ticket)}")
+    echo(f"paid: {_worth(answer.ticket)}")
 
 
 @command.command("void")
 @_number
 @_state
+@_medium
 @_person
+@_second
 @_why
-def void(number: str, state: Path | None, person: str, why: str) -> None:
+def void(number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
     """Cancel an issued ticket."""
-    with _ledger(state) as (store, clock):
-        record = Cage(store, clock, person).void(number, why)
-    click.echo(f"void: {_worth(record.ticket)}")
+    with _cage(state, medium, person, second) as cage:
+        record = cage.void(number, why)
+    echo(f"void: {_worth(record.ticket)}")
 
 
 @command.command("release")
 @_number
 @_state
+@_medium
 @_person
-@click.option("--witness", required=True, help="The second person, who has looked into the machine too.")
+@_second
 @_why
-def release(number: str, state: Path | None, person: str, witness: str, why: str) -> None:
+def release(
+    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
+) -> None:
     """Free a ticket locked to a machine that will never end its redemption. Look into its box first."""
-    with _ledger(state) as (store, clock):
-        record = Cage(store, clock, person).release(number, why, witness)
-    click.echo(f"good again: {_worth(record.ticket)}")
+    with _cage(state, medium, person, second) as cage:
+        record = cage.release(number, why)
+    echo(f"good again: {_worth(record.ticket)}")
+
+
+@command.command("revive")
+@_number
+@_state
+@_medium
+@_person
+@_second
+@_why
+def revive(
+    number: str, *, state: Path | None, medium: Path | None, person: str, second: str, why: str
+) -> None:
+    """Say that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
+    with _cage(state, medium, person, second) as cage:
+        record = cage.revive(number, why)
+    echo(f"good for ever: {_worth(record.ticket)}")
 
 
 @command.command("reprint")
 @_number
 @_state
+@_medium
 @_person
+@_second
 @_why
 @_language
 @_output
-def reprint(number: str, state: Path | None, person: str, why: str, language: str, output: Path) -> None:
+def reprint(
+    number: str,
+    *,
+    state: Path | None,
+    medium: Path | None,
+    person: str,
+    second: str,
+    why: str,
+    language: str,
+    output: Path,
+) -> None:
     """Draw an issued ticket again, marked as a duplicate."""
-    with _ledger(state) as (store, clock):
-        ticket = Cage(store, clock, person).reprint(number, why)
+    with _cage(state, medium, person, second) as cage:
+        ticket = cage.reprint(number, why)
         _draw(ticket, load_template(ticket.template), language, output)
-    click.echo(f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}")
+    echo(f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}: {output}")
+
+
+@command.command("restore")
+@_state
+@_medium
+@_person
+@click.option("--second", required=True, help="The second person.")
+@_why
+def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
+    """Begin the ticket ledger anew from what can be proved of it. The machine must not be running.
+
+    For a ledger the machine does not trust. What was there is kept under another name.
+    """
+    folder = state or default_state_dir()
+    with _told():
+        roster = roster_of(folder, medium)
+        for number in (person, second):
+            prove(roster, number, Permission.CLEAR_MEMORY)
+        key = machine_key(folder, medium)
+        at = SystemClock().now().replace(microsecond=0)
+        taken, numbers = taken_in_all(folder), key.derive(NUMBERS)
+        moves, vouches = restore(
+            folder,
+            medium or folder / SECOND_FOLDER,
+            key.derive(PURPOSE),
+            persons=(person, second),
+            why=why,
+            at=at,
+            taken=lambda number: taken.get(commitment(numbers, number)),
+        )
+    echo(f"the ticket ledger begins anew with {moves} moves; what vouches for them: {vouches}")
 
 
 # ---------------------------------------------------------------- pictures
@@ -319,7 +472,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _specimen(template) if file is None else Ticket.from_json(file.read_text(encoding="utf-8"))
         _draw(ticket, template, language, output)
-    click.echo(str(output))
+    echo(str(output))
 
 
 def _specimen(template: Template) -> Ticket:

@@ -1,7 +1,7 @@
-"""``CONFORMANCE.md``: sections, each made from the requirements and the evidence, one after another."""
+"""``CONFORMANCE.md``, a summary of one screen, and a page a group: made from requirements and evidence."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tools.conformance.evidence import Evidence, Status, Witness
@@ -9,13 +9,22 @@ from tools.conformance.requirements import Citation, Requirements, Row
 
 #: more tests than this are folded away behind their number
 _UNFOLDED: Final = 3
+#: where the pages too long to be committed are written, and the way back from there
+FOLDER: Final = "build/conformance"
+_ROOT: Final = "../../"
 
-Section = Callable[[Requirements, Evidence], str]
 
-
-def page(requirements: Requirements, evidence: Evidence) -> str:
-    """The whole page, the same for the same requirements and tests."""
-    return "\n\n".join(section(requirements, evidence).strip() for section in SECTIONS) + "\n"
+def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
+    """Every page by its path from the root: the summary, which is committed, and those that are not."""
+    groups = {
+        f"{FOLDER}/{letter}.md": group(letter, requirements, evidence) for letter in requirements.groups
+    }
+    return {
+        "CONFORMANCE.md": summary(requirements, evidence),
+        f"{FOLDER}/regulations.md": regulations(requirements, evidence),
+        f"{FOLDER}/sources.md": sources(requirements),
+        **groups,
+    }
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozenset[int] = frozenset()) -> str:
@@ -25,31 +34,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozenset
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def introduction(requirements: Requirements, evidence: Evidence) -> str:
-    """What the page is, and what its words mean."""
-    tests = len({test for found in evidence.tests.values() for test in found})
-    return f"""\
-# Conformance
-
-Written by `make conformance`; edit `tests/conformance/requirements.toml` and the tests, not this page.
-
-The {len(requirements.rows)} numbered requirements below are drawn from regulations and public technical
-standards, in our own words; rows a regulation asks for by name carry a **®**. Tests carry the numbers of the
-rows they show ({tests} so far) and run with `make test` or, the slow tier, with `make test-slow`; a test that
-names a number that does not exist fails. A test is given by its file and its name in words: [test_x.py]: *a
-repeat moves nothing* is `test_a_repeat_moves_nothing` of that file.
-
-This page follows claims to tests; it certifies nothing, and nothing in it claims conformity with a standard
-whose text was not read ([sources](#sources)).
-
-* **shown**: at least one test shows the row, and nothing is known to be left.
-* **in part**: tests show some of it; the row says what is left.
-* **open**: no test shows it, and the row says why.
-* **not yet**: no test shows it yet."""
-
-
 def summary(requirements: Requirements, evidence: Evidence) -> str:
-    """How many rows of each group have come how far."""
+    """What the words mean, and how many rows of each group have come how far."""
 
     def line(title: str, rows: Iterable[Row]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
@@ -57,18 +43,39 @@ def summary(requirements: Requirements, evidence: Evidence) -> str:
 
     rows = tuple(requirements.rows.values())
     lines = [
-        line(f"[{letter}](#{letter.lower()}) {name}", requirements.in_group(letter))
+        line(f"{letter}. {name}", requirements.in_group(letter))
         for letter, name in requirements.groups.items()
     ]
     lines.append(line("**All**", rows))
     lines.append(line("**Asked for by a regulation ®**", (row for row in rows if row.regulation)))
     head = ["Group", "Rows", *(status.capitalize() for status in Status)]
-    return "## Summary\n\n" + table(head, lines, frozenset(range(1, len(head))))
+    return f"""\
+# Conformance
+
+The {len(rows)} numbered requirements of `tests/conformance/requirements.toml` are drawn from regulations
+and public technical standards, in our own words; **®** marks a row that a regulation asks for by name. Tests
+carry the numbers of the rows they show. How far the rows have come, as the tests stand now:
+
+* **shown**: tests that go through the product (its engine, or a command people run) show every clause.
+* **in part**: they show some of it; the row says what is left, and why.
+* **library only**: written and tested, and used by neither engine nor command: it counts as not shown.
+* **open**: the machine cannot or need not show it; the row says why.
+* **not yet**: nothing shows it yet; the row says what is missing.
+
+{table(head, lines, frozenset(range(1, len(head))))}
+
+`make conformance` writes this page, and into `{FOLDER}/` a page a group with each row, its sources, its
+tests and what is left of it, one that follows each provision of the regulations (`regulations.md`), and what
+was read of every text (`sources.md`). `make mutants` takes away what each row ® asks for in turn, and fails
+if its tests do not.
+
+It certifies nothing, and nothing in it claims conformity with a standard whose text was not read.
+"""
 
 
 def regulations(requirements: Requirements, evidence: Evidence) -> str:
     """Each provision of the regulations that touches a machine: the rows that carry it and their tests."""
-    parts = ["## The regulations, provision by provision"]
+    parts = ["# The regulations, provision by provision"]
     for source in requirements.sources.values():
         lines = []
         for provision in requirements.provisions:
@@ -77,32 +84,30 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             rows = [requirements.rows[name] for name in provision.rows]
             states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
             tests = {test for row in rows for test in evidence.of(row.id)}
-            shown = witnesses(sorted(tests))
+            shown = witnesses(sorted(tests), _ROOT)
             lines.append([provision.citation.clause, provision.about, states or provision.note, shown])
         if lines:
-            parts += [f"### {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
-    return "\n\n".join(parts)
+            parts += [f"## {source.title}", table(["Provision", "About", "Rows", "Tests"], lines)]
+    return "\n\n".join(parts) + "\n"
 
 
-def groups(requirements: Requirements, evidence: Evidence) -> str:
-    """Every requirement with its source and its evidence, group by group."""
-    parts = ["## The requirements"]
-    for letter, name in requirements.groups.items():
-        lines = [
-            [
-                f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
-                row.text,
-                "; ".join([*_cited(row.citations), *(_link(requirements.rows[other]) for other in row.see)]),
-                _evidence(row, evidence),
-            ]
-            for row in requirements.in_group(letter)
+def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
+    """The requirements of one group, each with its sources and its evidence."""
+    lines = [
+        [
+            f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
+            _text(row, evidence),
+            "; ".join([*_cited(row.citations), *(_link(requirements.rows[other]) for other in row.see)]),
+            _evidence(row, evidence),
         ]
-        parts.append(f'### <a id="{letter.lower()}"></a>{letter}. {name}')
-        parts.append(table(["No.", "Requirement", "Source", "Evidence"], lines))
-    return "\n\n".join(parts)
+        for row in requirements.in_group(letter)
+    ]
+    head = f"# {letter}. {requirements.groups[letter]}"
+    note = "A test is given by its file and its name in words: [test_x.py]: *a repeat moves nothing*."
+    return "\n\n".join([head, note, table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
 
 
-def sources(requirements: Requirements, evidence: Evidence) -> str:  # noqa: ARG001 (a Section)
+def sources(requirements: Requirements) -> str:
     """What each source key stands for, and how much of the text was read."""
     words = {
         "full": "in full",
@@ -118,15 +123,11 @@ def sources(requirements: Requirements, evidence: Evidence) -> str:  # noqa: ARG
         ]
         for source in requirements.sources.values()
     ]
-    return "## Sources\n\n" + table(["Key", "Text", "Read"], lines)
-
-
-#: the page, top to bottom; a protocol's table is one more section
-SECTIONS: Final[tuple[Section, ...]] = (introduction, summary, regulations, groups, sources)
+    return "# Sources\n\n" + table(["Key", "Text", "Read"], lines) + "\n"
 
 
 def _link(row: Row) -> str:
-    return f"[{row.id}](#{row.id.lower()})"
+    return f"[{row.id}]({row.group}.md#{row.id.lower()})"
 
 
 def _state(status: Status) -> str:
@@ -137,17 +138,23 @@ def _cited(citations: Iterable[Citation]) -> list[str]:
     return [f"**{citation}**" if citation.source.regulation else str(citation) for citation in citations]
 
 
+def _text(row: Row, evidence: Evidence) -> str:
+    """The requirement, and each of its clauses with how far it is."""
+    clauses = zip(row.marks, row.clauses, strict=bool(row.clauses))
+    return "<br>".join(
+        [
+            row.text,
+            *(f"*{mark}* {text}: {'shown' if evidence.of(mark) else 'not shown'}" for mark, text in clauses),
+        ]
+    )
+
+
 def _evidence(row: Row, evidence: Evidence) -> str:
-    tests = witnesses(evidence.of(row.id))
-    match evidence.status(row):
-        case Status.SHOWN:
-            return tests
-        case Status.IN_PART:
-            return f"{tests}<br>*In part:* {row.open}"
-        case Status.OPEN:
-            return f"*Open:* {row.open}"
-        case Status.NOT_YET:
-            return "*not yet*"
+    status = evidence.status(row)
+    found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.of(row.id)
+    said = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
+    judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
+    return "<br>".join(filter(None, (witnesses(found, _ROOT), judged, said)))
 
 
 def witnesses(tests: Sequence[Witness], root: str = "") -> str:

@@ -1,6 +1,7 @@
 """The numbered requirements, read from their file and checked whole."""
 
 import re
+import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,10 +51,27 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One change of the product that takes a behaviour away; a test that shows the behaviour must then fail.
+
+    ``text`` occurs exactly once in ``file`` (from the root of the checkout) and ``becomes`` stands in its
+    place; ``takes_away`` says what is gone. ``clause`` is the letter of the clause it is of, if any.
+    """
+
+    file: str
+    text: str
+    becomes: str
+    takes_away: str
+    clause: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One numbered requirement.
 
-    ``open`` is empty, or says why no test shows the row; where tests do show it, what is still left.
+    ``clauses`` are its parts, lettered a, b, c ... in this order; a test names one as ``F-05:b``. ``open``
+    says why the machine cannot or need not show the row, ``not_yet`` what is still to be built or tested; of
+    a row that tests show in part, they say what is left.
     """
 
     id: str
@@ -61,7 +79,21 @@ class Row:
     citations: tuple[Citation, ...] = ()
     see: tuple[str, ...] = ()
     jurisdictions: tuple[str, ...]
+    clauses: tuple[str, ...] = ()
     open: str = ""
+    not_yet: str = ""
+    mutants: tuple[Mutant, ...] = ()
+
+    @property
+    def left(self) -> str:
+        """What is left of the row, and why; empty where nothing is."""
+        return " ".join(filter(None, (self.open, self.not_yet)))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks that between them show the whole row: its id, or that of each of its clauses."""
+        letters = string.ascii_lowercase[: len(self.clauses)]
+        return tuple(f"{self.id}:{letter}" for letter in letters) or (self.id,)
 
     @property
     def group(self) -> str:
@@ -92,6 +124,11 @@ class Requirements:
     sources: Mapping[str, Source]
     rows: Mapping[str, Row]
     provisions: tuple[Provision, ...]
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """What a test may name: every row, and every clause of a row that has several."""
+        return frozenset(self.rows).union(*(row.marks for row in self.rows.values()))
 
     def in_group(self, letter: str) -> tuple[Row, ...]:
         """The rows of one group."""
@@ -177,12 +214,22 @@ class _Reader:
             raise self.error(where, "an id is a letter, a dash and two digits")
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
         citations = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
-        row = self.make(Row, where, {"id": key, "citations": citations, **fields})
+        mutants = tuple(self.make(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ()))
+        row = self.make(Row, where, {"id": key, "citations": citations, "mutants": mutants, **fields})
+        for mutant in mutants:
+            self.mutant(row, mutant, where)
         if not row.text.strip() or not row.jurisdictions:
             raise self.error(where, "text and jurisdictions must not be empty")
         if not citations and not row.see:
             raise self.error(where, "a row needs a source or a row it leans on")
         return row
+
+    def mutant(self, row: Row, mutant: Mutant, where: str) -> None:
+        mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
+        if mark not in row.marks:
+            raise self.error(where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}")
+        if not mutant.text or mutant.text == mutant.becomes or not mutant.takes_away:
+            raise self.error(where, "a mutant changes a text into another and says what that takes away")
 
 
 def _check_numbering(requirements: Requirements, reader: _Reader) -> None:

@@ -281,6 +281,10 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
         ("most rounds", table.most_rounds),
         ("most a round may come to, credits", table.most_credits),
     ]
+    for bet in analysis.bets:
+        if bet.doubled is not None:
+            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.most_credits))
+            facts.append((f"bet {bet.bet}, level 1: variance, always doubled", exact(bet.doubled.variance)))
     facts += [
         (f"bet {bet.bet}, level 1: games whose win may be doubled", exact(_offered(bet, table.most_credits)))
         for bet in analysis.bets

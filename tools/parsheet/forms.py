@@ -57,7 +57,7 @@ def _bet(console: Console, bet: BetAnalysis, denominations_cents: tuple[int, ...
     _features(console, bet)
     _merchandise(console, bet, denominations_cents)
     for note in bet.notes:
-        console.print(f"note: {note}", style="yellow")
+        console.print(f"note: {note}", style="yellow", markup=False)
     if bet.sigma is not None:
         _bands(console, bet_sheet(bet))
 

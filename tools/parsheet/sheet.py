@@ -62,6 +62,8 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "variance_credits": exact(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
+        "most_credits_after_double_up": None if bet.doubled is None else bet.most_credits,
+        "variance_when_always_doubled": None if bet.doubled is None else exact(bet.doubled.variance),
         "max_win_odds": exact(bet.max_win_probability),
         "prizes": [
             {

@@ -41,6 +41,8 @@ STAKE_CENTS: Final = 25
 SCENARIO_SECONDS: Final = 180.0
 _CLEANING_ATTEMPTS: Final = 10
 _HIT_CHANCE: Final = 0.12
+#: With the hits that a scenario plans, so that none is held for being improbable.
+_ODDS: Final = Fraction(1, 2)
 #: One level in so many is a mystery.
 _MYSTERIES: Final = 3
 _WAGERS: Final = 12
@@ -54,7 +56,7 @@ _BANK: Final = LevelDefinition(
     names={"en": "Bank", "fr": "Banque"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=100, increment=Fraction(1, 100), hidden=Fraction(0)),
-    chance=Chance(stake_cents=STAKE_CENTS, odds=Fraction(1, 1000)),
+    chance=Chance(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
 """It takes over what each level holds when its scenario is reckoned, and is given up by nobody."""
 
@@ -235,7 +237,7 @@ def _level(number: int, dice: random.Random) -> LevelDefinition:
         mystery=mystery,
     )
     name = f"S{number}"
-    odds = mystery_odds(terms, STAKE_CENTS) if mystery else Fraction(1, 1000)
+    odds = mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
     chance = Chance(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=Kind.LINKED, terms=terms, chance=chance

@@ -5,6 +5,7 @@ certificate is the name the broker knows its bearer by. Keys are Ed25519 and nev
 made in but by the hand that carries them to their machine.
 """
 
+import contextlib
 import getpass
 import os
 from collections.abc import Iterable
@@ -20,11 +21,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from egm.errors import OperatorError
 from egm.progressive import topics
+from egm.secret_files import require_private
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
 BROKER: Final = "broker"
 AUTHORITY: Final = "authority"
+REVOKED: Final = "revoked.crl"
 _VALID_DAYS: Final = 825
 _SKEW: Final = timedelta(hours=1)
 
@@ -54,19 +57,14 @@ def make_authority(folder: Path, now: datetime) -> None:
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
     _write(folder, AUTHORITY, key, builder.sign(key, None))
+    write_revocations(folder, now)
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
     """Sign a certificate for ``name``; ``hosts``: where a broker is reached. Raises OperatorError."""
     if (folder / f"{name}.crt").exists():
         raise OperatorError(f"{folder}: there is a certificate for {name} already")
-    try:
-        authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
-        signer = serialization.load_pem_private_key((folder / f"{AUTHORITY}.key").read_bytes(), None)
-    except (OSError, ValueError) as error:
-        raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
-    if not isinstance(signer, Ed25519PrivateKey):
-        raise OperatorError(f"{folder}: the authority's key is no Ed25519 key")
+    authority, signer = _authority(folder)
     key = Ed25519PrivateKey.generate()
     hosts = tuple(hosts)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
@@ -83,6 +81,69 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
             x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False
         )
     _write(folder, name, key, builder.sign(signer, None))
+
+
+def revoke(folder: Path, name: str, now: datetime) -> None:
+    """Revoke the certificate of ``name``; it is put aside, so that a new one may be made.
+
+    The broker refuses its bearer from its next start on. Raises OperatorError where there is none.
+    """
+    certificate = folder / f"{name}.crt"
+    if name in {AUTHORITY, BROKER}:
+        raise OperatorError(f"{name}: no list revokes it: make a new folder of certificates")
+    try:
+        serial = x509.load_pem_x509_certificate(certificate.read_bytes()).serial_number
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{certificate}: no certificate to revoke: {error}") from error
+    write_revocations(folder, now, serial)
+    for suffix in ("crt", "key"):
+        with contextlib.suppress(FileNotFoundError):  # the key lies with its machine
+            (folder / f"{name}.{suffix}").rename(folder / f"{name}.revoked-{serial:x}.{suffix}")
+
+
+def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
+    """Sign the list of revoked certificates anew, with one more; without one, what it was.
+
+    It is good for as long as a certificate is: a broker with a list that has run out lets nobody in. Raises
+    OperatorError where it cannot be signed.
+    """
+    authority, signer = _authority(folder)
+    path = folder / REVOKED
+    builder = (
+        x509.CertificateRevocationListBuilder()
+        .issuer_name(authority.subject)
+        .last_update(now - _SKEW)
+        .next_update(now + timedelta(days=_VALID_DAYS))
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
+    )
+    try:
+        known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{path}: not a list of revoked certificates: {error}") from error
+    for revoked in known:
+        builder = builder.add_revoked_certificate(revoked)
+    if serial is not None and serial not in {revoked.serial_number for revoked in known}:
+        entry = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now)
+        builder = builder.add_revoked_certificate(entry.build())
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(builder.sign(signer, None).public_bytes(serialization.Encoding.PEM))
+    fresh.replace(path)
+
+
+def _authority(folder: Path) -> tuple[x509.Certificate, Ed25519PrivateKey]:
+    """The link's authority and its key. Raises OperatorError, also where others may read the key."""
+    key = folder / f"{AUTHORITY}.key"
+    require_private(key)
+    try:
+        authority = x509.load_pem_x509_certificate((folder / f"{AUTHORITY}.crt").read_bytes())
+        signer = serialization.load_pem_private_key(key.read_bytes(), None)
+    except (OSError, ValueError) as error:
+        raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
+    if not isinstance(signer, Ed25519PrivateKey):
+        raise OperatorError(f"{folder}: the authority's key is no Ed25519 key")
+    return authority, signer
 
 
 def _builder(
@@ -126,7 +187,8 @@ def _write(folder: Path, name: str, key: Ed25519PrivateKey, certificate: x509.Ce
 def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
     """Write Mosquitto's configuration and its list of who may do what; return the configuration's path.
 
-    The bearer of a certificate is known by its name and by nothing else; nobody is let in without one.
+    The bearer of a certificate is known by its name and by nothing else; nobody is let in without one,
+    or with one that :func:`revoke` has listed.
     """
     access = folder / "broker.acl"
     access.write_text(
@@ -153,6 +215,7 @@ topic write {topics.ALL_SIGNS}
 user {getpass.getuser()}
 listener {port} {host}
 cafile {folder / f"{AUTHORITY}.crt"}
+crlfile {folder / REVOKED}
 certfile {folder / f"{BROKER}.crt"}
 keyfile {folder / f"{BROKER}.key"}
 tls_version tlsv1.3

@@ -30,6 +30,7 @@ from egm.progressive.messages import (
     Value,
 )
 from egm.verify.examine import Findings
+from tools.progressive import holding
 from tools.progressive.books import Books
 from tools.progressive.mystery import CLAIM_PREFIX, Mysteries, prove
 from tools.progressive.records import ClaimRecord, LevelRecord
@@ -188,10 +189,37 @@ class Controller:
         if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
             why = "the controller decides who wins a mystery level"
             return self._refuse(session, claim, Reason.UNKNOWN_CLAIM, why)
+        if claim.after < 1:
+            return self._refuse(session, claim, Reason.NO_WAGER, "it names no contribution")
         if counted < claim.after:
             why = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
-        return _award(self._books.hit(session, record, claim))
+        return self._held(session, record, claim) or _award(self._books.hit(session, record, claim))
+
+    def _held(self, session: Session, record: LevelRecord, claim: Claim) -> FromController | None:
+        """Hold a claim that chance can hardly have made; None where it is to be awarded.
+
+        It is recorded once, and answered the same until persons have ruled on it.
+        """
+        known = session.held(claim.claim)
+        if known is None:
+            why = holding.doubt(session, record, claim)
+            if not why:
+                return None
+            answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
+            holding.hold(session, claim, why, self._at())
+            return answer
+        if Claim.model_validate(known.message) != claim:
+            return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+        if known.ruling == holding.AWARD:
+            return None
+        reason = Reason.CLAIM_DECLINED if known.ruling else Reason.CLAIM_HELD
+        return self._refuse(session, claim, reason, known.reason or known.why)
+
+    def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
+        """Rule on a held claim; see :func:`tools.progressive.holding.rule`."""
+        with self._store.transaction() as session:
+            holding.rule(session, claim, ruling, persons, reason, self._at())
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
         """Record how a hit was paid; a void game's award goes back to its level."""
@@ -227,7 +255,9 @@ class Controller:
         own wager is no fault: it is how order is kept.
         """
         level = getattr(message, "level", "")
-        known = reason is Reason.CLAIM_EARLY
+        known = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
+            reason is Reason.CLAIM_HELD and session.held(getattr(message, "claim", "")) is not None
+        )
         if reason is Reason.GAP:
             known = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
@@ -315,7 +345,12 @@ class Controller:
         pending = record.level.next_terms or record.level.terms
         if pending == definition.terms and record.names == dict(definition.names):
             return []
-        changed = replace(record, names=dict(definition.names), level=record.level.change(definition.terms))
+        changed = replace(
+            record,
+            names=dict(definition.names),
+            level=record.level.change(definition.terms),
+            hits_most=chance.hits_most,
+        )
         session.put_level(changed)
         session.note(self._at(), "changed", level=record.id, terms=definition.terms.to_json())
         return [f"{record.id}: new terms after the next win"]

@@ -29,6 +29,8 @@ class LevelRecord:
     fell_by: Fall = ""
     successor: str = ""
     closing_cents: int = 0
+    hits_most: int = 1
+    """How often one wager can hit it."""
 
     @classmethod
     def open(cls, definition: LevelDefinition) -> "LevelRecord":
@@ -39,6 +41,7 @@ class LevelRecord:
             stake_cents=definition.chance.stake_cents,
             odds=definition.chance.odds,
             level=Level.open(definition.terms),
+            hits_most=definition.chance.hits_most,
         )
 
     def to_text(self) -> str:
@@ -53,6 +56,7 @@ class LevelRecord:
                 "fell_by": self.fell_by,
                 "successor": self.successor,
                 "closing_cents": self.closing_cents,
+                "hits_most": self.hits_most,
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -72,6 +76,7 @@ class LevelRecord:
             fell_by=data["fell_by"],
             successor=data["successor"],
             closing_cents=int(data["closing_cents"]),
+            hits_most=int(data.get("hits_most", 1)),
         )
 
 
@@ -107,6 +112,23 @@ class PrizeRecord:
         data: dict[str, Any] = json.loads(text)
         exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
         return cls(**{**data, **exact})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldClaim:
+    """A claim that a person must rule on: what the machine said (JSON), why it is held, and the ruling.
+
+    ``ruling`` is "" until persons have ruled; then ``award`` or ``decline``.
+    """
+
+    claim: str
+    message: Mapping[str, Any]
+    why: str
+    held_at: str
+    ruling: str = ""
+    persons: tuple[str, ...] = ()
+    reason: str = ""
+    ruled_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
-from tools.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
+from tools.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
 
 Row = Sequence[Any]
 
@@ -42,6 +42,7 @@ _SCHEMA: Final = (
     """CREATE TABLE IF NOT EXISTS turn (
          level TEXT NOT NULL, place {int} NOT NULL, machine TEXT NOT NULL, sequence {int} NOT NULL,
          PRIMARY KEY (level, place))""",
+    "CREATE TABLE IF NOT EXISTS held (claim TEXT PRIMARY KEY, record TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS sign (id TEXT PRIMARY KEY, record TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS daily (
          day TEXT NOT NULL, level TEXT NOT NULL, at TEXT NOT NULL, amount_cents {int} NOT NULL,
@@ -229,6 +230,29 @@ class Session:
             json.dumps(asdict(record), ensure_ascii=False),
         )
 
+    def wins(self, machine: str, level: str) -> tuple[int, ...]:
+        """The contributions of a machine to a level that hit it, one a hit, ascending; void ones too."""
+        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
+        return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
+
+    def held(self, claim: str) -> HeldClaim | None:
+        """A claim that is held, or was."""
+        rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
+        return HeldClaim(**json.loads(rows[0][0])) if rows else None
+
+    def all_held(self) -> tuple[HeldClaim, ...]:
+        """Every claim that is held or was, the oldest first."""
+        rows = self._run("SELECT record FROM held")
+        return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
+
+    def put_held(self, record: HeldClaim) -> None:
+        """Keep a held claim as it now stands."""
+        self._run(
+            "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
+            record.claim,
+            json.dumps(asdict(record), ensure_ascii=False),
+        )
+
     # ------------------------------------------------------------------ the record of everything else
     def note(self, at: str, kind: str, **story: Any) -> None:
         """Record something that happened."""
@@ -325,6 +349,10 @@ class SqliteReader(Store):
 
     def __init__(self, path: Path) -> None:
         """Open the file. Raises OperatorError where there is none."""
+        if not path.exists():
+            raise OperatorError(
+                f"{path}: no controller's store is there; `egm progressive serve` makes one, --store names it"
+            )
         try:
             self._base = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None

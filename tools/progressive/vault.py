@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.trigger import Chance, Trigger
+from egm.secret_files import require_private
 from rng import Personalization, RandomService, RngError
 
 KEY_FILE: Final = "mystery.key"
@@ -43,6 +44,7 @@ def make_key(folder: Path) -> None:
 def read_key(folder: Path) -> bytes:
     """Read the key. Raises OperatorError naming the file."""
     path = folder / KEY_FILE
+    require_private(path)
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:

@@ -47,6 +47,7 @@ class Player:
         """The states the machine came into, and how often, as the screen was told of them one by one."""
         self._offered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._answered = ""
+        self._least_cents = "0"
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -103,11 +104,34 @@ class Player:
             self.wish("answer", "enter", {"page": page.id, "input": typed})
             return
         lines = [row.action for table in page.tables for row in table.rows if row.action]
+        if self.is_disputed and self._rules(page, lines):
+            return
         touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
         back = [each.id for each in page.actions if each.style == "back"]
         choices = back if page.test else [*lines, *touched]
         if choices:
             self.wish("answer", self._dice.choice(choices), {"page": page.id})
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether an amount waits for a person's ruling."""
+        return self.seen is not None and any(tilt.code.endswith(".disputed") for tilt in self.seen.tilts)
+
+    def _rules(self, page: ServicePage, lines: list[str]) -> bool:
+        """Take the next step of a ruling that pays as little as may be; False where this page has none."""
+        ruled = next((line for line in lines if line.startswith("disputed")), None)
+        if ruled is not None:
+            cells = [row.cells for table in page.tables for row in table.rows if row.action == ruled]
+            self._least_cents = str(cells[0][-2].value) if ":" in ruled else self._least_cents
+            self.wish("answer", ruled, {"page": page.id})
+        elif page.prompt is not None and page.title.value == "form.disputed.title":
+            typed = self._least_cents if page.prompt.kind == "amount" else "nobody claims it"
+            self.wish("answer", "enter", {"page": page.id, "input": typed})
+        elif page.title.value == "form.disputed.title":
+            self.wish("answer", "confirm", {"page": page.id})
+        else:
+            return False
+        return True
 
     def bet(self) -> None:
         """Choose another bet of the game that is up."""
@@ -194,7 +218,9 @@ class Crowd:
 
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
-        """The attendant turns his key."""
+        """The attendant turns his key; a disputed amount is no attendant's, and the manager comes."""
+        if self.player.is_disputed and self.player.seen is not None and self.player.seen.page is None:
+            self._menu()
         self._floor.hand("io", "key", name="attendant", on=True)
         asyncio.get_running_loop().call_later(
             0.2, lambda: self._floor.hand("io", "key", name="attendant", on=False)

@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from egm.tickets.beside import open_beside
 from egm.tickets.model import TicketState
-from egm.tickets.store import TicketStore
 from meters import Journal, export, open_view
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -17,8 +17,13 @@ from tools.soak.floor import Floor
 
 #: Accounts that take value from the player's side to the house's or the world's, and the other way.
 _IN: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
-_WINS: Final = ("house:win", "house:double_up_win", "house:refund_defect", "house:attendant_jackpot")
-_OUT: Final = ("out:voucher:cashable", "out:hopper", "out:handpay_cancelled_credit", "out:handpay_jackpot")
+_OUT: Final = (
+    "out:voucher:cashable",
+    "out:hopper",
+    "out:handpay_cancelled_credit",
+    "out:handpay_jackpot",
+    "out:handpay_disputed",
+)
 
 
 @dataclass(slots=True)
@@ -49,7 +54,7 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
         wins_cents = -sum(
             balance(name) for name in ("house:win", "house:double_up_win", "house:refund_defect")
         )
-        wins_cents -= balance("house:attendant_jackpot")
+        wins_cents -= balance("house:attendant_jackpot") + balance("house:disputed")
         result.entries = journal.sequence
     bills, coins = floor.say("bill"), floor.say("coin")
     result.agree("bills in", journal_cents=moved["world:bill"], found_cents=bills["stacked_cents"])
@@ -58,7 +63,7 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
         journal_cents=moved["world:coin"],
         found_cents=coins["hopper_cents"] + coins["drop_cents"],
     )
-    with TicketStore.open(floor.folder.root) as store:
+    with open_beside(floor.folder.root) as store:
         tickets = [(record.ticket.amount_cents, record.state) for record in store.records()]
     redeemed = sum(cents for cents, state in tickets if state is TicketState.REDEEMED)
     outside = sum(cents for cents, state in tickets if state is TicketState.ISSUED)
@@ -67,7 +72,7 @@ def reckon(floor: Floor, now: datetime) -> Reckoning:
     result.agree(
         "coins out", journal_cents=moved["out:hopper"], found_cents=floor.say("hopper")["tray_coins"] * 100
     )
-    by_hand = moved["out:handpay_cancelled_credit"] + moved["out:handpay_jackpot"]
+    by_hand = sum(cents for name, cents in moved.items() if name.startswith("out:handpay_"))
     result.amounts_cents |= {"paid by hand": by_hand, "wagers": wagers_cents, "wins": wins_cents}
     came, went = sum(moved[name] for name in _IN), sum(moved[name] for name in _OUT)
     result.amounts_cents |= {"tickets outstanding": outside, "credits left": credit_cents}

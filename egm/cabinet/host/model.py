@@ -103,6 +103,8 @@ class TransferKind(StrEnum):
     """An award to the credits."""
     BONUS_JACKPOT = "bonus_jackpot"
     """An award paid by an attendant."""
+    OTHER = "other"
+    """A kind this machine does not do: refused, and kept as what was refused."""
 
     @property
     def is_bonus(self) -> bool:
@@ -118,6 +120,7 @@ class TransferStatus(StrEnum):
     PENDING = "pending"
     CANCELLED = "cancelled"
     NOT_UNIQUE = "not_unique"
+    BAD_FUNCTION = "bad_function"
     BAD_IDENTIFIER = "bad_identifier"
     BAD_AMOUNT = "bad_amount"
     BAD_EXPIRY = "bad_expiry"
@@ -152,6 +155,8 @@ class Order:
     expires: date | None = None
     pool: int = 0
     lock_after: bool = False
+    wrong: TransferStatus | None = None
+    """What its protocol has found wrong with it: it is kept as refused, as every other refusal is."""
     codes: Mapping[str, int] = field(default_factory=dict)
     """What the protocol wants back as it was sent: its own codes of type and flags."""
 

@@ -15,6 +15,7 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.host.model import Redeeming, Validation, in_ring, one_read, unread_places
 from egm.cabinet.host.tickets import DENIED, SILENT, awaited, note_told
+from egm.cabinet.pay_out import ticket_of
 from egm.cabinet.states import Event
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
@@ -87,8 +88,8 @@ class HostTickets:
 
     def give_number(self, number: str) -> NumberAnswer:
         """Number the waiting ticket with these 18 digits. A repeat of the number it has is taken again."""
-        desk, wanted = self._cabinet.the_desk, self.wanted
-        known = desk.knows(number)
+        desk, wanted = self._cabinet.desk, self.wanted
+        known = desk is not None and desk.knows(number)
         if wanted is None:
             return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
         if known or not is_system(number):
@@ -142,7 +143,8 @@ class HostTickets:
         cabinet = self._cabinet
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = cabinet.profile.value_in.credit_limit_cents
-        late = restricted and expires is not None and expires < cabinet.local_date
+        believed = cabinet.times.is_believed
+        late = restricted and expires is not None and believed and expires < cabinet.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
             (digits != self.offered, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
@@ -170,7 +172,8 @@ class HostTickets:
         kept = self._cabinet.recall(Key.HOST_TICKET)
         if kept is None:
             return Redeemed(Redeeming.NO_TICKET)
-        number = self._cabinet.the_desk.number_of(kept["id"]) or self._answered(kept["number"])
+        desk = self._cabinet.desk
+        number = (desk and desk.number_of(kept["id"])) or self._answered(kept["number"])
         kind = CreditKind(kept["kind"]) if kept["kind"] else None
         return Redeemed(Redeeming(kept["status"]), kept["amount_cents"], number, kind)
 
@@ -195,7 +198,7 @@ class HostTickets:
     def wants_enrolment(self) -> bool:
         """Whether the machine is to make numbers, and has no identifier from the host to make them from."""
         secure = self._cabinet.host.validation is Validation.SECURE_ENHANCED
-        return secure and self._cabinet.the_desk.enrolment is None
+        return secure and (self._cabinet.desk is None or self._cabinet.desk.enrolment is None)
 
     def unread(self) -> Validated | None:
         """The oldest printed ticket the host has not acknowledged."""
@@ -205,7 +208,7 @@ class HostTickets:
     def at(self, place: int) -> Validated | None:
         """The ticket at a place of the ring."""
         issue_id = in_ring(self._cabinet.journal, place)
-        ticket = None if issue_id is None else self._cabinet.the_desk.ticket_of(issue_id)
+        ticket = None if issue_id is None else ticket_of(self._cabinet, issue_id)
         return None if ticket is None or issue_id is None else Validated(place, ticket, self._pool(issue_id))
 
     def _pool(self, pay_out_id: str) -> int:
@@ -222,7 +225,9 @@ class HostTickets:
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Take the host's identifier, and the sequence to go on from."""
-        self._cabinet.the_desk.enrol(validation_id, sequence)
+        if self._cabinet.desk is None:
+            return
+        self._cabinet.desk.enrol(validation_id, sequence)
         self._cabinet.log("voucher.enrolled", {"sequence": sequence})
 
     def agree(self, changes: Mapping[str, object], *, outranked: bool = False) -> None:

@@ -80,6 +80,7 @@ def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bo
         denomination_cents=cabinet.selection.denomination_cents,
         printed=printed_terms(cabinet, CreditKind(pay_out["kind"])),
         number=number,
+        witness=cabinet.witness,
     )
     if isinstance(ticket, Ticket):
         note_number(cabinet, pay_out, ticket)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Key, Occurrence
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
+from egm.cabinet.evidence import moved_before, short_digest
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
 from egm.cabinet.host.ticket_port import Handle
 from egm.cabinet.host.transfers import HISTORY, entry_id, note_failure
@@ -58,6 +59,7 @@ class HostTransfers:
         self._engine = engine
         self._cabinet = engine.cabinet
         self._handle = handle
+        self._moved_before = moved_before(self._cabinet.journal)
 
     def _let(self, event: Event, **values: object) -> None:
         self._handle(Occurrence(event, values))
@@ -92,19 +94,30 @@ class HostTransfers:
         promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         late = promised and order.expires is not None and order.expires < cabinet.local_date
         checks = (
+            (order.wrong, order.wrong),
             (not self._offers(order.kind), TransferStatus.UNSUPPORTED),
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
-            (cabinet.journal.get(entry_id(identifier)) is not None, TransferStatus.NOT_UNIQUE),
+            (self._has_moved(identifier), TransferStatus.NOT_UNIQUE),
+            (cabinet.recall(Key.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
-            (order.total_cents <= 0 or min(order.cents.values()) < 0, TransferStatus.BAD_AMOUNT),
+            (min(order.cents.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
+            # An order of nothing is how a host sets its cash-out mode; an award of nothing is none.
+            (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
             (self._jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
             (late, TransferStatus.BAD_EXPIRY),
             (promised and not cabinet.takes_pool(order.pool), TransferStatus.OTHER_POOL),
         )
         return next((status for holds, status in checks if holds), None)
+
+    def _has_moved(self, identifier: str) -> bool:
+        """Whether a transfer has moved value, in this journal or in one that was cleared."""
+        return (
+            self._cabinet.journal.get(entry_id(identifier)) is not None
+            or short_digest(identifier) in self._moved_before
+        )
 
     def _jackpot_of_promotion(self, order: Order) -> bool:
         """A jackpot is money: no part of it can be promotional."""
@@ -113,6 +126,8 @@ class HostTransfers:
 
     def _offers(self, kind: TransferKind) -> bool:
         host = self._cabinet.host
+        if kind is TransferKind.OTHER:
+            return False
         return host.bonuses if kind.is_bonus else host.transfers
 
     def _key_status(self, key: bytes) -> TransferStatus | None:
@@ -238,8 +253,10 @@ class HostTransfers:
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
         kept = {"pos_id": pos_id, "key_digest": _digest(key)}
-        if self._cabinet.recall(Key.REGISTRATION) != kept:
-            self._cabinet.record("aft.registered", state={Key.REGISTRATION: kept}, story={"pos_id": pos_id})
+        unproved = self._cabinet.recall(Key.TRANSFERS_UNPROVED) is not None
+        if unproved or self._cabinet.recall(Key.REGISTRATION) != kept:
+            state: dict[str, Any] = {Key.REGISTRATION: kept, Key.TRANSFERS_UNPROVED: None}
+            self._cabinet.record("aft.registered", state=state, story={"pos_id": pos_id})
         host.registration_key = key
         return self.registration
 

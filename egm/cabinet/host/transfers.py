@@ -51,9 +51,14 @@ def host_takes_cash_out(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 def restricted_has_expired(cabinet: Cabinet, _: Occurrence) -> bool:
-    """There is restricted credit, and its last day is over."""
+    """There is restricted credit, and its last day is over by a clock that is believed."""
     terms = cabinet.recall(Key.RESTRICTED)
-    if terms is None or not terms["expires"] or not cabinet.kind_cents(CreditKind.RESTRICTED):
+    if (
+        not cabinet.times.is_believed
+        or terms is None
+        or not terms["expires"]
+        or not cabinet.kind_cents(CreditKind.RESTRICTED)
+    ):
         return False
     return date.fromisoformat(terms["expires"]) < cabinet.local_date
 
@@ -143,8 +148,9 @@ def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> No
         state=state,
         story=result,
     )
-    total_cents = sum(moved.values())
-    cabinet.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
+    if moved:
+        total_cents = sum(moved.values())
+        cabinet.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
 
 
 def _flow(cabinet: Cabinet, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
@@ -158,6 +164,8 @@ def _flow(cabinet: Cabinet, way: TransferKind, kind: CreditKind, amount_cents: i
             return Transfer("house:bonus", credit, amount_cents)
         case TransferKind.BONUS_JACKPOT:
             return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
+        case TransferKind.OTHER:
+            raise InvariantError("a transfer of a kind this machine does not do")
 
 
 def note_failure(cabinet: Cabinet, order: Order, status: TransferStatus, *, told: bool = False) -> None:

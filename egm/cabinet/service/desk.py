@@ -105,6 +105,8 @@ class ServiceDesk:
     bench: Workbench = field(default_factory=Workbench)
     restart: bool = False
     """Somebody asked that the machine start again."""
+    locked_since_ns: dict[str, int] = field(default_factory=dict)
+    """Since when, by the monotonic clock, what is recorded of each lock-out of staff numbers runs."""
     _notice: Words | None = None
     _severity: Severity = "info"
     _turn: int = 0

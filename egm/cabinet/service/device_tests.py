@@ -88,7 +88,7 @@ def start_test(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Record the test, and let the device do it."""
     values = occurrence.values
     test, bench = values["test"], cabinet.service.bench
-    test_id = f"{PREFIX}{cabinet.journal.sequence + 1}"
+    test_id = cabinet.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     cabinet.record(
         "test.started",

@@ -5,6 +5,7 @@ opened it then proves who he is. While it is open nobody plays and no value come
 they are. Nothing of it survives a restart, and everything is recorded with the person.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.service.desk import Do, Leave, Move, Stay
 from egm.cabinet.service.menu import MainMenu
 from egm.cabinet.service.sign_in import SignIn, read_staff
+from egm.cabinet.service.tries import begin_lock_outs
 from egm.cabinet.service.words import say
 from egm.cabinet.staff.forms import authorise
 from egm.cabinet.states import Event
@@ -154,10 +156,9 @@ def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def note_staff(cabinet: Cabinet, _: Occurrence) -> None:
     """At power-up: record what has changed among the staff. A roster that cannot be read lets nobody in."""
-    try:
+    begin_lock_outs(cabinet)
+    with contextlib.suppress(OperatorError):  # recorded, and a fault
         read_staff(cabinet)
-    except OperatorError as error:
-        cabinet.log("staff.unreadable", {"why": str(error)})
 
 
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.service import devices, interventions, options, pages, pin, recall
+from egm.cabinet.service import devices, disputed, interventions, options, pages, pin, recall
 from egm.cabinet.service.desk import Entry, Go, Leave, Move
 from egm.cabinet.service.filling import FormList
 from egm.cabinet.service.words import say
@@ -12,7 +12,7 @@ from egm.link.pages import Action, Row, ServicePage, Table
 
 #: Section -> its entries. Whoever adds a page adds its entry here or to the list of its module.
 SECTIONS: Final[Mapping[str, tuple[Entry, ...]]] = {
-    "work": (*devices.ENTRIES, *options.ENTRIES, *pin.ENTRIES),
+    "work": (*devices.ENTRIES, *disputed.ENTRIES, *options.ENTRIES, *pin.ENTRIES),
     "reading": (*pages.ENTRIES, *recall.ENTRIES, *interventions.ENTRIES),
 }
 

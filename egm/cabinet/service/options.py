@@ -13,9 +13,12 @@ from egm.errors import InvariantError
 from egm.link.pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 
+#: What is set of every bet.
+_BETS: Final = ("bet_minimum", "bet_limit")
+
 
 class OptionList:
-    """Every game admitted, and the bet limit."""
+    """Every game admitted, and the least and the most of a bet."""
 
     def page(self, cabinet: Cabinet) -> ServicePage:
         """As they will be from the next start on."""
@@ -36,24 +39,35 @@ class OptionList:
                     mark="" if offered == now else "warning",
                 )
             )
-        limit_cents = options.bet_limit_cents
-        limit = money(cabinet.profile.play.bet_limit_cents if limit_cents is None else limit_cents)
+        limit_cents, play = options.bet_limit_cents, cabinet.profile.play
+        limit = money(play.bet_limit_cents if limit_cents is None else limit_cents)
+        minimum_cents = options.bet_minimum_cents
+        minimum = money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
         return ServicePage(
             id="",
             title=say("service.menu.options"),
             tables=(
                 Table(columns=columns("game", "id", "state", "denominations"), rows=tuple(rows)),
-                pairs((("options.bet_limit", limit), ("options.when", say("service.options.next_start")))),
+                pairs(
+                    (
+                        ("options.bet_minimum", minimum),
+                        ("options.bet_limit", limit),
+                        ("options.when", say("service.options.next_start")),
+                    )
+                ),
             ),
-            actions=(BACK, Action(id="bet_limit", label=say("service.options.bet_limit"))),
+            actions=(
+                BACK,
+                *(Action(id=each, label=say(f"service.options.{each}")) for each in _BETS),
+            ),
         )
 
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a game, or to the bet limit."""
+        """Into a game, or to the limits of a bet."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in cabinet.admitted:
             return Go(OneGame(game_id))
-        return Go(Filling(_form("bet_limit"))) if action == "bet_limit" else refuse("not_offered")
+        return Go(Filling(_form(action))) if action in _BETS else refuse("not_offered")
 
 
 @dataclass(frozen=True, slots=True)

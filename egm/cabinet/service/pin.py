@@ -42,8 +42,7 @@ class OwnPin:
             read_staff(cabinet)
         except PinRefusedError:
             return refuse("weak_pin")
-        except OperatorError as error:
-            cabinet.log("staff.unreadable", {"why": str(error)})
+        except OperatorError:
             return refuse("staff_unreadable")
         return Back(notice=say("service.done"))
 

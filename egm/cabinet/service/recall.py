@@ -1,7 +1,7 @@
 """Recall at the machine: the last plays, each with everything of it, and its picture step by step.
 
-A play is shown from its recorded draws and choices, as a restart would (E-01 to E-03). Where its game is no
-longer resident the recorded outcome is shown as it stands.
+A play is shown from its recorded draws and choices by the definition it was played by, as a restart would
+(E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.play import Conversation
+from egm.cabinet.conversation import Conversation
+from egm.cabinet.definitions import definition_of
 from egm.cabinet.service.desk import Entry, Go, Move, Stay, refuse
 from egm.cabinet.service.words import (
     BACK,
@@ -133,7 +134,7 @@ def _line(cabinet: Cabinet, play: Play) -> Row:
     return Row(
         cells=(
             moment(play.start.time_utc.isoformat()),
-            _title(cabinet, story(play.start)["game"]["id"]),
+            _title(cabinet, story(play.start)["game"]),
             money(play.bet_cents),
             plain("") if play.win_cents is None else money(play.win_cents),
             say(f"service.recall.{_state(play)}"),
@@ -149,9 +150,11 @@ def _state(play: Play) -> str:
     return "void" if play.end.kind == "game.void" else "ended"
 
 
-def _title(cabinet: Cabinet, game_id: str) -> Words:
-    game = cabinet.games.get(game_id)
-    return plain(game_id) if game is None else local(game.title)
+def _title(cabinet: Cabinet, named: Mapping[str, Any]) -> Words:
+    try:
+        return local(definition_of(cabinet, named).title)
+    except LocalError:
+        return plain(named["id"])
 
 
 def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
@@ -161,7 +164,7 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", moment(play.start.time_utc.isoformat())),
-        ("column.game", _title(cabinet, start["game"]["id"])),
+        ("column.game", _title(cabinet, start["game"])),
         ("recall.version", plain(f"{start['game']['version']}  {start['game']['digest'][:16]}")),
         ("recall.credit_before", money(before)),
         ("column.bet", money(play.bet_cents)),
@@ -208,25 +211,23 @@ def _compact(values: Mapping[str, Any]) -> str:
 def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
     """Take the play's steps again from its records. Where that is not possible, what was recorded."""
     start = story(play.start)
-    game = cabinet.games.get(start["game"]["id"])
-    if game is not None and game.digest == start["game"]["digest"]:
-        conversation = Conversation(game, Wager.from_json(start["wager"]))
-        taken = [
-            *start["steps"],
-            *({"choice": s["choice"], "draws": s["draws"]} for s in map(story, play.steps)),
-        ]
-        shown: list[Shown] = []
-        try:
-            for step in taken:
-                answer = step["choice"]
-                if shown:
-                    shown[-1] = replace(shown[-1], answer=answer)
-                conversation.advance(ReplayDraw(step["draws"]), None if answer is None else Choice(answer))
-                shown.append(_shown(conversation))
-        except (LocalError, PaytableError, ValueError):
-            shown = []
-        if shown:
-            return tuple(shown)
+    taken = [
+        *start["steps"],
+        *({"choice": s["choice"], "draws": s["draws"]} for s in map(story, play.steps)),
+    ]
+    shown: list[Shown] = []
+    try:
+        conversation = Conversation(definition_of(cabinet, start["game"]), Wager.from_json(start["wager"]))
+        for step in taken:
+            answer = step["choice"]
+            if shown:
+                shown[-1] = replace(shown[-1], answer=answer)
+            conversation.advance(ReplayDraw(step["draws"]), None if answer is None else Choice(answer))
+            shown.append(_shown(conversation))
+    except (LocalError, PaytableError, ValueError):
+        shown = []
+    if shown:
+        return tuple(shown)
     outcome = play.outcome
     return () if outcome is None else (Shown(display=dict(outcome["display"])),)
 

@@ -1,23 +1,24 @@
 """Proving who one is at the machine: a staff number, then its PIN.
 
 A wrong PIN is recorded with the number it was tried for; after as many as the profile allows the number is
-locked for a while, also over a restart. Whether a number exists is told by nothing: an unknown one takes as
-long, counts as wrong and locks like any other.
+locked for a while, also over a restart (:mod:`egm.cabinet.service.tries`). Whether a number exists is told by
+nothing: an unknown one takes as long, counts as wrong and locks like any other.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.lockups import record_fault
 from egm.cabinet.service.desk import Leave, Move, Stay, refuse
+from egm.cabinet.service.tries import prove, take_over_wrong_pins
 from egm.cabinet.service.words import BACK, say
+from egm.cabinet.staff.technician import STAFF_ROSTER
+from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.link.pages import Prompt, ServicePage, Words
-from egm.people import Permission, Person, Roster
-
-_UNKNOWN: Final = "unknown"
+from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 
 
 @dataclass(slots=True)
@@ -57,10 +58,9 @@ class SignIn:
     def _with_pin(self, cabinet: Cabinet, number: str, pin: str) -> Move:
         try:
             read_staff(cabinet)
-        except OperatorError as error:
-            cabinet.log("staff.unreadable", {"why": str(error)})
+        except OperatorError:
             return refuse("staff_unreadable")
-        found = _prove(cabinet, number, pin)
+        found = prove(cabinet, number, pin)
         if isinstance(found, str):
             return refuse(found)
         if found.id == self.not_id:
@@ -74,46 +74,53 @@ class SignIn:
 def read_staff(cabinet: Cabinet) -> None:
     """Read the roster anew, and record what has changed in it since it was last read.
 
-    Raises RosterError where it cannot be read: then nobody signs in.
+    Raises RosterError, with a technician's fault, where it cannot be read or is not the one recorded
+    (:mod:`egm.people.recorded`): then nobody signs in. The second copy takes the place of such a roster, if
+    that one is; the fault stands all the same.
     """
-    if cabinet.staff.path is not None:
-        cabinet.staff = Roster.load(cabinet.staff.path)
-    for change in cabinet.staff.since(int(cabinet.recall(Key.STAFF) or 0)):
+    take_over_wrong_pins(cabinet)
+    here = cabinet.staff
+    recorded = Recorded.of(cabinet.recall(Key.STAFF))
+    if here.path is not None:
+        try:
+            cabinet.staff, refused = load_recorded(here.path, here.spare, recorded)
+            if refused:
+                here.path.unlink(missing_ok=True)
+                cabinet.staff.written_to(here.path)
+                cabinet.log("staff.restored", {"why": refused})
+                _alarm(cabinet, refused)
+        except (OperatorError, OSError) as error:
+            cabinet.staff = Roster(here.path, spare=here.spare)
+            cabinet.log("staff.unreadable", {"why": str(error)})
+            _alarm(cabinet, str(error))
+            raise RosterError(str(error)) from error
+    _keep_second_copy(cabinet.staff)
+    for change in cabinet.staff.since(recorded.number):
         cabinet.record(
             f"staff.{change.what}",
-            transaction_id=f"staff-{change.number}",
-            state={Key.STAFF: change.number},
+            transaction_id=f"staff-{change.number}-{change.digest[:16]}",
+            state={Key.STAFF: Recorded(change.number, change.digest).to_json()},
             story={
                 "person": change.by,
                 "whom": change.person,
                 "role": change.role,
                 "at": change.at,
                 "number": change.number,
+                "digest": change.digest,
             },
         )
 
 
-def _prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
-    """The person, or the code of why not; either way the tries are recorded."""
-    key = f"{Key.TRIES}{number if number in cabinet.staff.people else _UNKNOWN}"
-    kept: dict[str, Any] = cabinet.journal.state(key) or {"wrong": 0, "until": None}  # type: ignore[assignment]
-    now = cabinet.clock.now()
-    if kept["until"] is not None and now < datetime.fromisoformat(kept["until"]):
-        cabinet.log("sign_in.refused", {"person": number, "why": "locked"})
-        return "locked"
-    person = cabinet.staff.proves(number, pin)
-    if person is not None:
-        if kept["wrong"]:
-            cabinet.record("sign_in.tries_forgotten", state={key: None}, story={"person": number})
-        return person
-    rules = cabinet.profile.staff
-    wrong = (0 if kept["until"] is not None else int(kept["wrong"])) + 1
-    locked = wrong >= rules.wrong_tries
-    until = (now + timedelta(minutes=rules.locked_minutes)).isoformat() if locked else None
-    cabinet.record(
-        "sign_in.locked" if locked else "sign_in.refused",
-        counts={"sign_in_refused": 1},
-        state={key: {"wrong": wrong, "until": until}},
-        story={"person": number, "why": "wrong", "tries": wrong, "until": until},
-    )
-    return "locked" if locked else "wrong_pin"
+def _alarm(cabinet: Cabinet, why: str) -> None:
+    record_fault(cabinet, Occurrence(Event.FAULT_RAISED, {"code": STAFF_ROSTER, "detail": why}))
+
+
+def _keep_second_copy(roster: Roster) -> None:
+    """Before the journal has its changes: a roster the journal records is on the second medium already."""
+    if roster.path is None or roster.spare is None or not roster.changes:
+        return
+    with contextlib.suppress(OSError, RosterError):
+        if roster.spare.exists() and Roster.load(roster.spare).changes == roster.changes:
+            return
+    with contextlib.suppress(OSError):  # a second medium that is not there is the journal's to tell
+        roster.written_to(roster.spare)

@@ -16,17 +16,28 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.clock_trust import clock_is_doubted
 from egm.cabinet.merchandise import prize_may_be_cash
 from egm.cabinet.staff.interventions import (
+    base_is_in_place,
+    base_is_withdrawn,
     every_door_is_closed,
     intervention_is_open,
     no_intervention_is_open,
+    somebody_is_at_work,
 )
 from egm.cabinet.staff.numbers import number_is_locked
 from egm.cabinet.staff.options import machine_is_open, nothing_is_owed
-from egm.cabinet.staff.rulings import credits_are_unclaimed, game_cannot_end, handpay_waits
+from egm.cabinet.staff.registers import INFORMED_BY
+from egm.cabinet.staff.rulings import (
+    credits_are_unclaimed,
+    game_cannot_end,
+    handpay_waits,
+)
+from egm.cabinet.staff.stock import BOXES, box_is_to_be_counted
 from egm.cabinet.staff.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
 from egm.cabinet.states import Event
+from egm.cabinet.unproved import DECLINE, PAY, prize_is_held
 from egm.errors import OperatorError
 from egm.people import Permission
 
@@ -116,8 +127,10 @@ class Form:
 
 _AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
 _REASON: Final = Field(name="reason")
-_PLACE: Final = Field(name="place", required=False)
+_PLACE: Final = Field(name="place")
 _PLAY_ID: Final = Field(name="play_id", required=False)
+
+_BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
 
 _ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
@@ -143,6 +156,13 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.RESTART,
         fields=(Field(name="finding", length_max=200),),
         needs=(technician_is_needed,),
+    ),
+    Form(
+        id="clock",
+        event=Event.CLOCK_CONFIRMED,
+        permission=Permission.RESTART,
+        fields=(Field(name="date", kind=FieldKind.DIGITS, length_max=8),),
+        needs=(clock_is_doubted,),
     ),
     Form(
         id="verify",
@@ -178,6 +198,7 @@ FORMS: Final[tuple[Form, ...]] = (
             ("game", (_ON,)),
             ("denomination", (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON)),
             ("bet_limit", (Field(name="bet_limit_cents", kind=FieldKind.AMOUNT, least=1),)),
+            ("bet_minimum", (Field(name="bet_minimum_cents", kind=FieldKind.AMOUNT),)),
         )
     ),
     Form(
@@ -219,6 +240,36 @@ FORMS: Final[tuple[Form, ...]] = (
         needs=(intervention_is_open, every_door_is_closed),
         values={"kind": "collection"},
     ),
+    Form(
+        id="hopper_fill",
+        event=Event.HOPPER_FILLED,
+        permission=Permission.COLLECT,
+        fields=(_AMOUNT,),
+    ),
+    Form(
+        id="box_count",
+        event=Event.BOX_COUNTED,
+        permission=Permission.COLLECT,
+        fields=(
+            Field(name="box", kind=FieldKind.CHOICE, choices=tuple(BOXES)),
+            Field(name="counted_cents", kind=FieldKind.AMOUNT),
+        ),
+        needs=(box_is_to_be_counted,),
+    ),
+    Form(
+        id="base_out",
+        event=Event.BASE_WITHDRAWN,
+        permission=Permission.COLLECT,
+        fields=(*_BASE, _REASON),
+        needs=(somebody_is_at_work, base_is_in_place),
+    ),
+    Form(
+        id="base_in",
+        event=Event.BASE_RETURNED,
+        permission=Permission.COLLECT,
+        fields=_BASE,
+        needs=(somebody_is_at_work, base_is_withdrawn),
+    ),
     # ------------------------------------------------------------------ paying by hand (Monaco 21.1-21.2, 24)
     Form(
         id="handpay",
@@ -256,16 +307,28 @@ FORMS: Final[tuple[Form, ...]] = (
         fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), _PLAY_ID),
     ),
     Form(
+        id="disputed",
+        event=Event.DISPUTED_AMOUNT,
+        permission=Permission.SETTLE,
+        fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), _REASON),
+        listed=False,
+    ),
+    Form(
         id="incident",
         event=Event.INCIDENT_JUDGED,
-        permission=Permission.SETTLE,
-        fields=(Field(name="what"), Field(name="judgement"), Field(name="informed")),
+        permission=Permission.JUDGE,
+        fields=(
+            Field(name="what"),
+            Field(name="judgement"),
+            Field(name="informed", kind=FieldKind.CHOICE, choices=INFORMED_BY),
+            Field(name="officer"),
+        ),
     ),
     Form(
         id="complement",
         event=Event.COMPLEMENT,
         permission=Permission.SETTLE,
-        fields=(_AMOUNT, _REASON, _PLAY_ID),
+        fields=(_AMOUNT, _REASON, _PLAY_ID, Field(name="slip", kind=FieldKind.NUMBER, required=False)),
     ),
     # ------------------------------------------------------------------ orphans (Monaco 21.3)
     Form(
@@ -317,9 +380,18 @@ FORMS: Final[tuple[Form, ...]] = (
         fields=(_AMOUNT, _REASON),
     ),
     Form(
+        id="prize_ruling",
+        event=Event.PRIZE_RULED,
+        permission=Permission.SETTLE,
+        persons=2,
+        fields=(Field(name="decision", kind=FieldKind.CHOICE, choices=(PAY, DECLINE)), _REASON),
+        needs=(prize_is_held,),
+    ),
+    Form(
         id="refund_game",
         event=Event.REFUND_GAME,
         permission=Permission.SETTLE,
+        persons=2,
         fields=(_REASON,),
         needs=(game_cannot_end,),
     ),

@@ -2,14 +2,17 @@
 
 An intervention is declared at the service menu by somebody who has proved who he is; while it is open the
 machine is held out of service, and the doors it covers may be opened. Where the profile wants openings
-identified, any other door, and any door without an intervention, is an event of its own and a tilt. The sheet
-of an intervention is made from the journal's entries alone: see :mod:`egm.cabinet.staff.sheet`.
+identified, any other door, and any door without an intervention, is an event of its own and a tilt; where it
+wants them monitored, so is a door opened before the monitoring system has read who is at work (K-13). The
+sheet of an intervention is made from the journal's entries alone: see :mod:`egm.cabinet.staff.sheet`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.slips import print_slip
+from egm.cabinet.staff.stock import collected
 from egm.devices.ioboard.codec import DOORS
 from egm.link.messages import Notice
 
@@ -17,12 +20,19 @@ from egm.link.messages import Notice
 HOLD: Final = "intervention"
 #: The fault of a door opened by nobody known.
 UNIDENTIFIED: Final = "unidentified_opening"
+#: The source that holds a machine out of service whose base is withdrawn.
+BASE: Final = "base"
 #: Doors of what holds the house's money, opened at a collection only (Monaco art. 20.1).
-_COLLECTED: Final = frozenset({"drop", "cash_box"})
+_COLLECTED: Final = frozenset({"drop", "cash_box", "stacker"})
+#: Faults by which a device itself says that it is open or out of its place -> the door it is locked behind.
+OPENINGS: Final[Mapping[str, str]] = {
+    "bill_acceptor.stacker_removed": "stacker",
+    "ticket_printer.chassis_open": "main",
+}
 #: Kind of intervention -> the doors it covers.
 COVERED: Final[Mapping[str, frozenset[str]]] = {
     "repair": frozenset(DOORS) - _COLLECTED,
-    "collection": _COLLECTED | {"main", "stacker", "hopper", "belly"},
+    "collection": _COLLECTED | {"main", "hopper", "belly"},
 }
 
 
@@ -38,6 +48,21 @@ def intervention_is_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     return opened is not None and opened["kind"] == occurrence.values.get("kind")
 
 
+def somebody_is_at_work(cabinet: Cabinet, _: Occurrence) -> bool:
+    """An intervention of any kind is open."""
+    return cabinet.recall(Key.INTERVENTION) is not None
+
+
+def base_is_in_place(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The base is not withdrawn."""
+    return cabinet.recall(Key.BASE) is None
+
+
+def base_is_withdrawn(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The base is withdrawn: it can come back."""
+    return cabinet.recall(Key.BASE) is not None
+
+
 def every_door_is_closed(cabinet: Cabinet, _: Occurrence) -> bool:
     """No door stands open."""
     return not cabinet.doors_open
@@ -48,7 +73,7 @@ def open_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Keep who, when, why and the meters, and hold the machine out of service."""
     values = occurrence.values
     since = cabinet.clock.now().isoformat()
-    number = f"intervention-{cabinet.journal.sequence + 1}"
+    number = cabinet.fresh_id("intervention")
     told = {key: values[key] for key in ("kind", "reason", "person")} | {"persons": list(values["persons"])}
     cabinet.record(
         "intervention.opened",
@@ -59,16 +84,29 @@ def open_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
         },
         story={"id": number, **told, **_identity(cabinet), "meters": _meters(cabinet)},
     )
+    about = f"{values['kind']}: {values['reason']} ({values['person']})"
+    print_slip(cabinet, "ACCESS", about)
+    waits = cabinet.profile.staff.monitored_openings
+    cabinet.notice = Notice(code="intervention_announced" if waits else "intervention_opened")
+
+
+def record_intervention_seen(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The monitoring system has read who is at work: the doors may be opened. Told again, nothing changes."""
+    opened, number = cabinet.recall(Key.INTERVENTION), str(occurrence.values["id"])
+    if opened is None or opened["id"] != number or cabinet.recall(Key.MONITORED) == number:
+        return
+    cabinet.record("intervention.seen", state={Key.MONITORED: number}, story={"id": number})
     cabinet.notice = Notice(code="intervention_opened")
 
 
 def close_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Keep what was done and the meters, and give the machine back."""
     values, opened = occurrence.values, cabinet.recall(Key.INTERVENTION)
+    counted = collected(cabinet, opened["id"]) if opened["kind"] == "collection" else {}
     cabinet.record(
         "intervention.closed",
         transaction_id=f"{opened['id']}.closed",
-        state={Key.INTERVENTION: None, f"{Key.DISABLED}{HOLD}": None},
+        state={Key.INTERVENTION: None, f"{Key.DISABLED}{HOLD}": None, **counted},
         story={
             "id": opened["id"],
             "work": values["work"],
@@ -82,12 +120,53 @@ def close_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="intervention_closed")
 
 
+def withdraw_base(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """The base is taken out of service: its lock and key go to the main cashier (Monaco art. 20.2).
+
+    Until it is back the machine has nowhere for its coins to fall, and is held out of service.
+    """
+    values, since = occurrence.values, cabinet.clock.now().isoformat()
+    told = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
+    cabinet.record(
+        "base.withdrawn",
+        state={
+            Key.BASE: {"since": since, **told},
+            f"{Key.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
+        },
+        story={**told, **_at_work(cabinet, occurrence)},
+    )
+
+
+def return_base(cabinet: Cabinet, occurrence: Occurrence) -> None:
+    """A base stands under the machine again, with a lock and key the main cashier has given out."""
+    told = {name: occurrence.values[name] for name in ("base", "lock", "cashier")}
+    cabinet.record(
+        "base.returned",
+        state={Key.BASE: None, f"{Key.DISABLED}{BASE}": None},
+        story={**told, **_at_work(cabinet, occurrence)},
+    )
+
+
+def _at_work(cabinet: Cabinet, occurrence: Occurrence) -> dict[str, Any]:
+    """The intervention it belongs to, and who stands behind it."""
+    values = occurrence.values
+    return {
+        "intervention": cabinet.recall(Key.INTERVENTION)["id"],
+        "person": values["person"],
+        "persons": list(values["persons"]),
+        **_identity(cabinet),
+    }
+
+
 def is_identified(cabinet: Cabinet, door: str) -> bool:
     """Whether somebody has said that he would open this door; always, where the place does not ask."""
-    if not cabinet.profile.staff.identify_before_opening:
+    staff = cabinet.profile.staff
+    if not staff.identify_before_opening:
         return True
     opened = cabinet.recall(Key.INTERVENTION)
-    return opened is not None and door in COVERED[opened["kind"]]
+    if opened is None or door not in COVERED[opened["kind"]]:
+        return False
+    return not staff.monitored_openings or cabinet.recall(Key.MONITORED) == opened["id"]
 
 
 def _identity(cabinet: Cabinet) -> dict[str, Any]:
@@ -105,5 +184,14 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     no_intervention_is_open,
     intervention_is_open,
     every_door_is_closed,
+    somebody_is_at_work,
+    base_is_in_place,
+    base_is_withdrawn,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (open_intervention, close_intervention)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+    open_intervention,
+    record_intervention_seen,
+    close_intervention,
+    withdraw_base,
+    return_base,
+)

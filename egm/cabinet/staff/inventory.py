@@ -16,11 +16,14 @@ from egm.cabinet.service.words import moment, pairs, plain, say
 from egm.config import Inventory
 from egm.errors import OperatorError
 from egm.link.pages import Table, Words
+from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import story
 
 KIND: Final = "inventory.changed"
+#: What an inventory that must be complete says, as the cabinet file names it (Monaco art. 19.3).
+_MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
 #: The words of a sheet's lines, in order, by the document's own names.
 _LINES: Final = (
     "kind",
@@ -37,9 +40,12 @@ _LINES: Final = (
 )
 
 
-def document(cabinet: Cabinet, kept: Inventory) -> dict[str, Any]:
+def document(
+    cabinet: Cabinet, kept: Inventory, certificates: Mapping[str, Certificate | None]
+) -> dict[str, Any]:
     """The inventory entry as it is now. Raises OperatorError for a photograph that cannot be read."""
     identity = cabinet.identity
+    of = {name: one for name, one in certificates.items() if one is not None}
     return {
         "kind": kept.kind,
         "manufacturer": kept.manufacturer,
@@ -58,19 +64,32 @@ def document(cabinet: Cabinet, kept: Inventory) -> dict[str, Any]:
                 "version": game.version,
                 "digest": game.digest,
                 "return": percent(cabinet.returns.get(game.id)),
-                "certified_on": str(kept.certified_on.get(game.id, "")),
+                "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
+                **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
             for game in cabinet.residents.values()
         ],
     }
 
 
-def note_inventory(cabinet: Cabinet, kept: Inventory) -> None:
-    """At start-up: record the entry if it is not what it was.
+def note_inventory(
+    cabinet: Cabinet,
+    kept: Inventory,
+    certificates: Mapping[str, Certificate | None] | None = None,
+    *,
+    complete: bool = False,
+) -> None:
+    """At start-up: record the entry if it is not what it was. ``certificates``: of the games, by game.
 
-    Raises OperatorError for a base number that is not the machine's first.
+    Raises OperatorError for a base number that is not the machine's first, and where the entry must be
+    ``complete`` for what it lacks.
     """
-    now, before = document(cabinet, kept), cabinet.recall(Key.INVENTORY)
+    now, before = document(cabinet, kept, certificates or {}), cabinet.recall(Key.INVENTORY)
+    missing = [name for name in _MANDATORY if not now[name]]
+    if complete and missing:
+        raise OperatorError(
+            f"inventory: no {', '.join(missing)}; the profile {cabinet.profile.id} wants the whole entry"
+        )
     if now == before:
         return
     if before is not None and before["base_number"] and now["base_number"] != before["base_number"]:

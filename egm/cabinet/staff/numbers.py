@@ -1,21 +1,15 @@
 """Staff numbers that wrong PINs have locked, let in again before their time (J-16)."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.service.tries import key_of, left_seconds
 
 
 def _locked(cabinet: Cabinet) -> list[str]:
     """The numbers of the staff that nobody may sign in with now."""
-    now, locked = cabinet.clock.now(), []
-    for key, kept in cabinet.journal.states(Key.TRIES).items():
-        tries: Any = kept
-        number = key.removeprefix(Key.TRIES)
-        if number in cabinet.staff.people and tries["until"] is not None:
-            locked += [number] if now < datetime.fromisoformat(tries["until"]) else []
-    return locked
+    return [number for number in cabinet.staff.people if left_seconds(cabinet, number)]
 
 
 def number_is_locked(cabinet: Cabinet, occurrence: Occurrence) -> bool:
@@ -29,7 +23,7 @@ def unlock_number(cabinet: Cabinet, occurrence: Occurrence) -> None:
     number = str(occurrence.values["number"])
     cabinet.record(
         "sign_in.unlocked",
-        state={f"{Key.TRIES}{number}": None},
+        state={key_of(cabinet, number): None},
         story={
             "person": cabinet.who(occurrence),
             "persons": list(occurrence.values["persons"]),

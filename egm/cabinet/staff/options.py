@@ -1,4 +1,4 @@
-"""What the staff may set: games, denominations, a bet limit within the profile's (A-22, E-11, O-03, O-07).
+"""What the staff may set: games, denominations, the least and the most of a bet within the profile's.
 
 Options only ever narrow what the cabinet file and the profile allow, and are kept in the journal. They are
 changed behind an open door, without credits and without a game, by as many persons as the profile asks; they
@@ -21,11 +21,12 @@ _DOORS: Final = frozenset({"main", "logic"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Games not offered; by game the denominations offered, where not all are; a bet limit, or None."""
+    """Games not offered; by game the denominations offered, where not all are; bet limits, or None."""
 
     off: tuple[str, ...] = ()
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bet_limit_cents: int | None = None
+    bet_minimum_cents: int | None = None
 
     @classmethod
     def of(cls, cabinet: Cabinet) -> "Options":
@@ -34,14 +35,16 @@ class Options:
         if kept is None:
             return cls()
         denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
-        return cls(tuple(kept["off"]), denominations, kept["bet_limit_cents"])
+        return cls(tuple(kept["off"]), denominations, kept["bet_limit_cents"], kept.get("bet_minimum_cents"))
 
     def to_json(self) -> dict[str, Any]:
         """As the journal keeps them."""
+        minimum_cents = self.bet_minimum_cents
         return {
             "off": list(self.off),
             "denominations_cents": {game: list(cents) for game, cents in self.denominations_cents.items()},
             "bet_limit_cents": self.bet_limit_cents,
+            **({} if minimum_cents is None else {"bet_minimum_cents": minimum_cents}),
         }
 
     def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
@@ -66,11 +69,19 @@ def apply_options(cabinet: Cabinet) -> None:
     left = {game: cents for game, cents in offered.items() if cents} or dict(cabinet.admitted)
     cabinet.games = {game_id: game for game_id, game in cabinet.games.items() if game_id in left}
     cabinet.denominations_cents = left
-    limit_cents = options.bet_limit_cents
-    if limit_cents is not None:
-        play = cabinet.profile.play
-        within = play.model_copy(update={"bet_limit_cents": min(limit_cents, play.bet_limit_cents)})
-        cabinet.profile = cabinet.profile.model_copy(update={"play": within})
+    play, (least_cents, most_cents) = cabinet.profile.play, _bounds(cabinet, options)
+    within = play.model_copy(update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents})
+    cabinet.profile = cabinet.profile.model_copy(update={"play": within})
+
+
+def _bounds(cabinet: Cabinet, options: Options) -> tuple[int, int]:
+    """The least and the most of a bet, in minor units: the narrower of the place's and the operator's."""
+    play = cabinet.profile.play
+    limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
+    return (
+        max(play.bet_minimum_cents, options.bet_minimum_cents or 0),
+        min(limit_cents, play.bet_limit_cents),
+    )
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -91,13 +102,13 @@ def option_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     if changed is None:
         return False
     offered = {game: changed.offered(game, cents) for game, cents in cabinet.admitted.items()}
-    least = [
-        min(game.bet_options) * min(offered[game_id])
+    least_cents, most_cents = _bounds(cabinet, changed)
+    return any(
+        least_cents <= bet * cents <= most_cents
         for game_id, game in cabinet.residents.items()
-        if offered.get(game_id)
-    ]
-    limit_cents = changed.bet_limit_cents
-    return bool(least) and (limit_cents is None or min(least) <= limit_cents)
+        for cents in offered.get(game_id, ())
+        for bet in game.bet_options
+    )
 
 
 def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
@@ -106,6 +117,8 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
     match values:
         case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:
             return replace(options, bet_limit_cents=limit_cents)
+        case {"option": "bet_minimum", "bet_minimum_cents": int(minimum_cents)}:
+            return replace(options, bet_minimum_cents=minimum_cents)
         case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if game in cabinet.admitted:
             off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
             return replace(options, off=off)

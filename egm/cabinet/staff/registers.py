@@ -33,15 +33,19 @@ class Note:
 NOTES: Final[Mapping[Event, Note]] = {
     Event.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
     Event.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
-    Event.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed")),
+    Event.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
 }
+
+#: How the control service can be informed of an incident (Monaco art. 24); the officer who was is named.
+INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- notes
 def note_is_whole(_: Cabinet, occurrence: Occurrence) -> bool:
-    """Every field of the note has a text."""
-    note = NOTES[occurrence.event]
-    return says(occurrence, *note.fields, *note.private)
+    """Every field of the note has a text; of an incident, the control service was informed, and how."""
+    note, values = NOTES[occurrence.event], occurrence.values
+    informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
+    return informed and says(occurrence, *note.fields, *note.private)
 
 
 def record_note(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -138,7 +142,15 @@ REGISTERS: Final[Mapping[str, Register]] = {
             ("play_id", "claim", "mechanic", "decision", "persons"),
             "Q-04; MC 21.2",
         ),
-        Register("complements", ("complement.paid",), ("play_id", *_RULING), "Q-05, F-17; MC 21.4"),
+        Register(
+            "disputed-amounts",
+            ("disputed.ruled",),
+            ("device", "id", "number", "why", "least_cents", "most_cents", *_RULING),
+            "G-02, G-07, G-08; MC 21.2",
+        ),
+        Register(
+            "complements", ("complement.paid",), ("play_id", "slip", *_RULING), "Q-05, Q-19, F-17; MC 21.4"
+        ),
         Register(
             "orphans",
             ("orphan.credits", "orphan.handpay", "orphan.ticket"),
@@ -146,7 +158,12 @@ REGISTERS: Final[Mapping[str, Register]] = {
             "Q-06, H-13, F-18; MC 21.3",
         ),
         Register("exclusions", ("exclusion.noted",), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
-        Register("incidents", ("incident.judged",), ("what", "judgement", "informed", "persons"), "Q-13"),
+        Register(
+            "incidents",
+            ("incident.judged",),
+            ("what", "judgement", "informed", "officer", "persons"),
+            "Q-13; MC 24",
+        ),
         Register(
             "forfeits",
             ("forfeit.prize", "forfeit.credits"),
@@ -167,6 +184,47 @@ REGISTERS: Final[Mapping[str, Register]] = {
             "F-14; QC s.95",
             where={"ruling": "defect"},
         ),
+        Register(
+            "printed",
+            ("voucher.out", "test.printed", "slip.printed"),
+            ("event", "id", "number", "amount_cents"),
+            "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
+        ),
+        Register("fills", ("hopper.filled",), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
+        Register(
+            "counts",
+            ("collection.counted",),
+            (
+                "collection",
+                "box",
+                "metered_cents",
+                "counted_cents",
+                "difference_cents",
+                "machine",
+                "persons",
+            ),
+            "D-21, G-09; FR69 (d); MC 19.5, 23-1",
+        ),
+        Register(
+            "bases",
+            ("base.withdrawn", "base.returned"),
+            ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
+            "J-05; MC 20.2",
+        ),
+        Register(
+            "interventions",
+            ("intervention.opened", "intervention.closed"),
+            ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
+            "Q-15; QC-VLM 39",
+        ),
+        Register(
+            "parts",
+            ("intervention.closed",),
+            ("serial", "operator_number", "id", "parts", "persons"),
+            "Q-15; QC-VLM 39",
+            has="parts",
+        ),
+        Register("visits", ("menu.entered",), ("person", "role"), "Q-15; QC-VLM 39"),
         Register(
             "residuals",
             ("residual.removed", "residual.played"),

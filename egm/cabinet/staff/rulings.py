@@ -8,38 +8,30 @@ two.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet import merchandise, progressives, protection
+from egm.cabinet import merchandise, progressives, protection, ticket_ledger
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.credits import MONEY, CreditKind, given_back
 from egm.cabinet.games import open_game
-from egm.cabinet.hand_pays import persons_of, says
+from egm.cabinet.hand_pays import ruling_story, says
+from egm.cabinet.play import chance_is_ready, has_won_already, win_cents
 from egm.link.messages import Notice
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
 
 
-def ruling_story(cabinet: Cabinet, occurrence: Occurrence, **more: Any) -> dict[str, Any]:
-    """What every ruling tells: where, who and why, and its own particulars."""
-    return {
-        "machine": cabinet.identity.serial,
-        "place": str(occurrence.values.get("place") or cabinet.identity.operator_number),
-        "reason": str(occurrence.values.get("reason", "")),
-        "persons": persons_of(cabinet, occurrence),
-        **more,
-    }
-
-
 # ---------------------------------------------------------------------------------------------- complements
-def complement_is_sound(_: Cabinet, occurrence: Occurrence) -> bool:
-    """An amount, and the reason."""
-    amount_cents = occurrence.values.get("amount_cents")
-    return type(amount_cents) is int and amount_cents > 0 and says(occurrence, "reason")
+def complement_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
+    amount_cents, slip = occurrence.values.get("amount_cents"), occurrence.values.get("slip")
+    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.recall(Key.SLIP) or 0))
+    return is_paid and type(amount_cents) is int and amount_cents > 0 and says(occurrence, "reason")
 
 
 def pay_complement(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
     amount_cents = int(occurrence.values["amount_cents"])
     last: Mapping[str, Any] = cabinet.recall(Key.LAST) or {}
+    slip = occurrence.values.get("slip")
     cabinet.record(
         "complement.paid",
         transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
@@ -49,6 +41,7 @@ def pay_complement(cabinet: Cabinet, occurrence: Occurrence) -> None:
             occurrence,
             amount_cents=amount_cents,
             play_id=occurrence.values.get("play_id") or last.get("play_id"),
+            **({} if slip is None else {"slip": slip}),
         ),
     )
     cabinet.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
@@ -60,6 +53,11 @@ def credits_are_unclaimed(cabinet: Cabinet, _: Occurrence) -> bool:
     return cabinet.credit_cents > 0
 
 
+def place_is_said(_: Cabinet, occurrence: Occurrence) -> bool:
+    """Where the orphan was found is said (Monaco 21.3)."""
+    return says(occurrence, "place")
+
+
 def handpay_waits(cabinet: Cabinet, _: Occurrence) -> bool:
     """There is a hand-pay that nobody has been paid."""
     return cabinet.recall(Key.HANDPAY) is not None
@@ -67,7 +65,11 @@ def handpay_waits(cabinet: Cabinet, _: Occurrence) -> bool:
 
 def found_ticket_is_named(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     """A ticket was found: its number, on a machine that keeps the tickets itself."""
-    return cabinet.desk is not None and not cabinet.host.validation.by_host and says(occurrence, "number")
+    return (
+        ticket_ledger.tickets_may_move(cabinet)
+        and not cabinet.host.validation.by_host
+        and says(occurrence, "number")
+    )
 
 
 def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -78,7 +80,13 @@ def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
         transfers=cabinet.take(amount_cents, "house:orphan", MONEY)
         + cabinet.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
         counts={"orphans": 1},
-        story=ruling_story(cabinet, occurrence, amount_cents=amount_cents, expired_cents=promotion_cents),
+        story=ruling_story(
+            cabinet,
+            occurrence,
+            kind="credits",
+            amount_cents=amount_cents,
+            expired_cents=promotion_cents,
+        ),
     )
 
 
@@ -144,7 +152,15 @@ def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
         transaction_id=f"{redemption_id}.in",
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         counts={"orphans": 1},
-        story=ruling_story(cabinet, occurrence, amount_cents=ticket.amount_cents, number=ticket.masked),
+        state=ticket_ledger.anchor(cabinet),
+        story=ruling_story(
+            cabinet,
+            occurrence,
+            kind="ticket",
+            amount_cents=ticket.amount_cents,
+            number=ticket.masked,
+            **ticket_ledger.committed(cabinet, ticket.number),
+        ),
     )
     cabinet.the_desk.redeem_commit(redemption_id)
 
@@ -210,11 +226,22 @@ def forfeit_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- refunds
-def game_cannot_end(cabinet: Cabinet, _: Occurrence) -> bool:
-    """The open game needs numbers to be decided, and the generator has failed."""
+def game_waits_for_chance(cabinet: Cabinet, _: Occurrence) -> bool:
+    """The open game is not decided, and the generator has failed."""
     game = open_game(cabinet)
-    failed = cabinet.chance is None or cabinet.recall(Key.OUT_OF_SERVICE) is not None
-    return failed and game is not None and game["outcome"] is None
+    return not chance_is_ready(cabinet) and game is not None and game["outcome"] is None
+
+
+def game_cannot_end(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+    """The open game cannot be taken up from its record; or the generator has failed, and nothing is won yet.
+
+    What is won already can be collected without a number: it is never refunded away.
+    """
+    if open_game(cabinet) is None:
+        return False
+    return "game_defective" in cabinet.faults or (
+        game_waits_for_chance(cabinet, occurrence) and not has_won_already(cabinet)
+    )
 
 
 def refund_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
@@ -227,13 +254,16 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
     """Close the open game without a prize, giving the stake back or not: never both prize and refund.
 
     What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to
-    the levels.
+    the levels. The entry says who ruled so and why, and what the record held: whether the game was decided,
+    and what it had won.
     """
     game = open_game(cabinet)
     if game is None:
         return
     start = cabinet.journal.get(f"{game['play_id']}.start")
     stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
+    if "staked" in game:  # before a clear, in another journal
+        stake = tuple(Transfer(source, "house:wager", cents) for source, cents in game["staked"])
     back = given_back(stake, "house:refund_defect") if refund else ()
     back_cents = sum(part.amount_cents for part in back)
     returned, levels = progressives.give_back(cabinet, game)
@@ -242,10 +272,20 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
         transaction_id=f"{game['play_id']}.void",
         transfers=(*back, *returned),
         counts={"games_void": 1},
-        state={Key.GAME: None, **levels, **protection.counted(cabinet, won_cents=back_cents)},
+        state={
+            Key.GAME: None,
+            f"{Key.FAULT}game_defective": None,
+            **levels,
+            **protection.counted(cabinet, won_cents=back_cents),
+        },
         story={
             "play_id": game["play_id"],
             "refund_cents": back_cents,
+            "recorded": {
+                "decided": game["outcome"] is not None,
+                "win_cents": None if game["outcome"] is None else win_cents(game),
+                "levels_cents": progressives.award_cents(cabinet, game),
+            },
             **story,
         },
     )
@@ -255,11 +295,13 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
 GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     complement_is_sound,
     credits_are_unclaimed,
+    place_is_said,
     handpay_waits,
     found_ticket_is_named,
     game_is_forfeit,
     prize_is_forfeit,
     credits_are_forfeit,
+    game_waits_for_chance,
     game_cannot_end,
 )
 EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (

@@ -22,6 +22,8 @@ _DONE: Final = (
     "door.opened",
     "door.opened_while_off",
     "door.closed",
+    "base.",
+    "hopper.filled",
     "fault.raised",
     "fault.cleared",
     "tilt.cleared",
@@ -63,6 +65,8 @@ class Sheet:
     lines: tuple[Line, ...]
     before: Mapping[str, int]
     after: Mapping[str, int]
+    proof: str = ""
+    """Who ended it with a PIN, and the entry that says so: its number and hash; empty while it is open."""
 
     @property
     def doors(self) -> tuple[str, ...]:
@@ -90,6 +94,7 @@ class Sheet:
                 ("sheet.work", plain(self.work)),
                 ("sheet.parts", plain(self.parts)),
                 ("sheet.doors", plain(", ".join(self.doors))),
+                ("sheet.proof", plain(self.proof)),
                 ("sheet.signature", plain("")),
             )
         )
@@ -150,6 +155,7 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
         lines=lines,
         before=_meters(told),
         after=_meters(ended),
+        proof="" if end is None else f"{ended['person']}  {end.sequence}:{end.hash_hex[:12]}",
     )
 
 

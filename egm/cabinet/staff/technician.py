@@ -9,6 +9,11 @@ SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; ends with its cause."""
 SOFTWARE_CHECK: Final = "software_check"
 """Somebody authorised must look, after the files are right again."""
+STAFF_ROSTER: Final = "staff_roster"
+"""The roster was not the one recorded; who has changed it, and what else, must be found."""
+
+_RULED_ON: Final = frozenset({"progressive_unproved"})
+"""Faults that end with a ruling of persons, and with nothing else."""
 
 
 def _settled(cabinet: Cabinet) -> list[str]:
@@ -17,7 +22,9 @@ def _settled(cabinet: Cabinet) -> list[str]:
     return [
         code
         for code, entry in faults.items()
-        if entry["cleared_by"] == "technician" and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS in faults)
+        if entry["cleared_by"] == "technician"
+        and code not in _RULED_ON
+        and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS in faults)
     ]
 
 

@@ -18,6 +18,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
     kind = "bill acceptor (ccTalk)"
     address = codec.BILL_ADDRESS
     product = b"BILL-SIM"
+    category = b"Bill Validator"
 
     def __init__(
         self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.BILLS

@@ -4,11 +4,12 @@ A coin that passed is in: there is no escrow. The acceptor counts its events and
 ledger keeps how far they are credited, moved in the same transaction as the credit, so a coin is counted once
 whatever dies when. An acceptor that lost power inhibits every coin until it is told otherwise, and it is told
 only after its reset has been seen: no coin can hide behind one. A coin that passed in the instant before a
-power loss, unreported, shows in the life-time accept counter and is a
-:class:`~egm.devices.interface.Disputed` event.
+power loss, unreported, shows in the life-time accept counter and is a disputed amount, opened in the same
+transaction: between that of the smallest and the largest coins it can have been.
 """
 
 import asyncio
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -18,13 +19,22 @@ from egm.devices.cctalk.events import accepted_since, mark_of, news_since, uncha
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
-from egm.devices.ledgers import CoinLedger
+from egm.devices.ledgers import CoinDoubt, CoinLedger
 from egm.devices.line import SerialLine
 
+#: What an acceptor without a diverter says of where a coin fell.
+_PATH_UNTOLD: Final = 0
 #: How long a coin fault is shown after its event: the acceptor says when it begins, never when it ends.
 _FAULT_SECONDS: Final = 3.0
 
+#: A coin that was on its way when coins were refused arrives within this.
+_FLIGHT_SECONDS: Final = 2.0
+
 _FAULTS: Final[Mapping[int, FaultCode]] = {
+    CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
+    CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
+    CoinError.REJECT_SENSOR_BLOCKED: FaultCode.SENSOR_STUCK,
+    CoinError.WRONGLY_SORTED: FaultCode.WRONG_LANE,
     CoinError.CREDIT_SENSOR_BLOCKED: FaultCode.JAM,
     CoinError.SORTER_TIMEOUT: FaultCode.DIVERTER,
     CoinError.SORTER_BLOCKED: FaultCode.DIVERTER,
@@ -55,8 +65,9 @@ class CctalkCoinDriver(CctalkDriver):
         self._applied: dict[tuple[Header, int], bytes] = {}
         self._identified = False
         self._ready: bool | None = None
-        self._fault: FaultCode | None = None
-        self._fault_until = 0.0
+        self._faults_until: dict[FaultCode, float] = {}
+        self._refused_since: dict[int, float] = {}
+        self._turned_at = 0.0
         self._renew_at = 0.0
 
     # ------------------------------------------------------------ the machine's side
@@ -76,14 +87,17 @@ class CctalkCoinDriver(CctalkDriver):
 
     def divert(self, *, to_hopper: bool) -> None:
         """Where accepted coins go: the hopper, or the drop box in the base."""
-        self._path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
-        self._wake.set()
+        path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
+        if path != self._path:
+            self._path, self._turned_at = path, math.inf  # until the acceptor has been told, and a while
+            self._wake.set()
 
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
         self._renew_at = 0.0
         self._identified = False
         self._ready = None
+        self._refused_since.clear()
 
     async def _cycle(self) -> None:
         try:
@@ -111,6 +125,7 @@ class CctalkCoinDriver(CctalkDriver):
         if position == mark_of(events, accepted):
             return True
         news = news_since(position, events)
+        self._look_at(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
         coins = tuple(
@@ -118,39 +133,70 @@ class CctalkCoinDriver(CctalkDriver):
         )
         passed = accepted_since(position, accepted)
         unseen = passed - sum(pair.a > 0 for pair in news.pairs)
+        reported = coins
         if unseen < 0:  # its own counter knows of fewer: believe the smaller, the first ones reported
             coins = coins[:passed]
-        self._ledger.coins_in(coins, mark_of(events, accepted))
+        strange = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
+        doubt = self._doubt(unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange)
+        self._ledger.coins_in(coins, mark_of(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
-        self._unexplained(unseen, news.lost)
+        if doubt is not None:
+            self._emit(Disputed(device=self.name, text=doubt.why))
         for pair in news.pairs:
             self._not_a_coin(pair)
         return True
 
-    def _unexplained(self, unseen: int, lost: int) -> None:
+    def _doubt(self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]) -> CoinDoubt | None:
+        """What cannot be credited: coins its counter has and no event, or the other way, or of no slot."""
+        values = self._coins.values()
+        least_cents = most_cents = 0
+        why = []
+        if unseen > 0 or lost:
+            why.append(
+                f"{max(unseen, 0)} coins were accepted and {lost} events lost that were never reported"
+            )
+            least_cents += max(unseen, 0) * min(values, default=0)
+            most_cents += max(unseen, 0) * max(values, default=0)
         if unseen < 0:
-            text = f"{-unseen} coins reported that the acceptor did not count; not credited"
-        elif unseen or lost:
-            text = f"{unseen} coins were accepted and {lost} events lost that were never reported"
-        else:
-            return
-        self._emit(Disputed(device=self.name, text=text))
+            why.append(f"{-unseen} coins reported that the acceptor did not count; not credited")
+            most_cents += uncounted_cents
+        if strange:
+            slots = ", ".join(str(slot) for slot in strange)
+            why.append(f"coins in slot {slots}, which has no value here")
+            most_cents += len(strange) * max(values, default=0)
+        return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
     def _not_a_coin(self, pair: Pair) -> None:
         if pair.a:
-            if pair.a not in self._coins:
-                self._emit(Disputed(device=self.name, text=f"coin in slot {pair.a}, which has no value here"))
-        elif pair.b in _FAULTS:
-            self._fault = _FAULTS[pair.b]
-            self._fault_until = asyncio.get_running_loop().time() + _FAULT_SECONDS
+            return
+        if pair.b in _FAULTS:
+            self._begin(_FAULTS[pair.b])
         else:
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
+    def _look_at(self, pairs: tuple[Pair, ...]) -> None:
+        """Whether a coin that is in was refused then, or fell where it was not sent. It counts as ever."""
+        now = asyncio.get_running_loop().time()
+        for pair in pairs:
+            sent = self._applied.get((Header.SORTER_PATH, pair.a))
+            since = self._refused_since.get(pair.a)
+            if since is not None and now > since + _FLIGHT_SECONDS:
+                self._begin(FaultCode.UNINVITED)
+            turned = now > self._turned_at + _FLIGHT_SECONDS
+            if pair.a and turned and sent is not None and pair.b not in {sent[1], _PATH_UNTOLD}:
+                self._begin(FaultCode.WRONG_LANE)
+
+    def _begin(self, fault: FaultCode) -> None:
+        until = asyncio.get_running_loop().time() + _FAULT_SECONDS
+        self._faults_until |= {fault: until}
+
     def _show_fault(self) -> None:
-        if self._fault is not None and asyncio.get_running_loop().time() >= self._fault_until:
-            self._fault = None
-        self._show_faults({} if self._fault is None else {self._fault: ""})
+        now = asyncio.get_running_loop().time()
+        over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
+        for fault in over:
+            self._faults_until.pop(fault, None)
+        self._show_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
@@ -171,6 +217,13 @@ class CctalkCoinDriver(CctalkDriver):
             if not await self._tell(setting[0], data):
                 return
             self._applied[setting] = data
+        now = asyncio.get_running_loop().time()
+        self._turned_at = min(self._turned_at, now)
+        self._refused_since = {
+            slot: self._refused_since.get(slot, now)
+            for slot in self._coins
+            if not (accepting and mask >> slot - 1 & 1)
+        }
         if self._ready is not accepting:
             self._ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))

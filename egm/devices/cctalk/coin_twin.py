@@ -18,6 +18,7 @@ class CctalkCoinTwin(CctalkTwin):
     kind = "coin acceptor (ccTalk)"
     address = codec.COIN_ADDRESS
     product = b"COIN-SIM"
+    category = b"Coin Acceptor"
 
     def __init__(
         self, name: str, port: Port, speed: float = 1.0, coins: Mapping[int, int] = codec.COINS
@@ -39,6 +40,8 @@ class CctalkCoinTwin(CctalkTwin):
                 return self._events.encode()
             case Header.ACCEPT_COUNT:
                 return self._accepted.to_bytes(3, "little")
+            case Header.COIN_ID if len(message.data) == 1:
+                return self._coin_id(message.data[0])
             case Header.INHIBIT_MASK if len(message.data) == 2:
                 self._mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
@@ -50,6 +53,11 @@ class CctalkCoinTwin(CctalkTwin):
             case _:
                 return None
         return b""
+
+    def _coin_id(self, slot: int) -> bytes:
+        """What a slot takes: country, value of three digits, issue; dots where it takes nothing."""
+        cents = next((cents for cents, known in self._slots.items() if known == slot), None)
+        return b"......" if cents is None else f"US{cents:03}A".encode("ascii")
 
     def power_lost(self) -> None:
         """Events and settings are forgotten, the life-time count is not."""
@@ -78,14 +86,20 @@ class CctalkCoinTwin(CctalkTwin):
             "jam": self._jam,
             "diverter": self._diverter,
             "lie": self._lie,
+            "stuck_sensor": self._stuck_sensor,
+            "wrong_lane": self._wrong_lane,
+            "uninvited": self._uninvited,
         }
 
-    def _insert(self, values: Values) -> str:
-        """``amount_cents``: a coin goes in; what is not accepted falls into the tray."""
+    def _slot(self, values: Values) -> tuple[int, int]:
         cents = number(values, "amount_cents")
         if cents not in self._slots:
             raise ActionError(f"{self.name}: no coin of {cents} cents; there are {sorted(self._slots)}")
-        slot = self._slots[cents]
+        return self._slots[cents], cents
+
+    def _insert(self, values: Values) -> str:
+        """``amount_cents``: a coin goes in; what is not accepted falls into the tray."""
+        slot, cents = self._slot(values)
         if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
             self.tray_cents += cents
             if self.powered:
@@ -94,8 +108,8 @@ class CctalkCoinTwin(CctalkTwin):
         self._after(_COIN_SECONDS, lambda: self._passed(slot, cents))
         return f"{cents} cents go in"
 
-    def _passed(self, slot: int, cents: int) -> None:
-        path = self._paths.get(slot, codec.PATH_HOPPER)
+    def _passed(self, slot: int, cents: int, path: int | None = None) -> None:
+        path = self._paths.get(slot, codec.PATH_HOPPER) if path is None else path
         if path == codec.PATH_HOPPER:
             self.hopper_cents += cents
         else:
@@ -117,6 +131,25 @@ class CctalkCoinTwin(CctalkTwin):
         """It reports a coin that its own counter of coins does not know."""
         self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
         return "a coin that was not there"
+
+    def _stuck_sensor(self, _: Values) -> str:
+        """The credit sensor does not come back."""
+        self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
+        return "a sensor is stuck"
+
+    def _wrong_lane(self, values: Values) -> str:
+        """``amount_cents``: a coin is accepted, and falls where it was not sent."""
+        slot, cents = self._slot(values)
+        sent = self._paths.get(slot, codec.PATH_HOPPER)
+        other = codec.PATH_DROP_BOX if sent == codec.PATH_HOPPER else codec.PATH_HOPPER
+        self._passed(slot, cents, other)
+        return f"{cents} cents fall the wrong way"
+
+    def _uninvited(self, values: Values) -> str:
+        """``amount_cents``: a coin gets in whether it is accepted or not."""
+        slot, cents = self._slot(values)
+        self._passed(slot, cents)
+        return f"{cents} cents get in"
 
     def _diverter(self, _: Values) -> str:
         """The sorter does not move."""

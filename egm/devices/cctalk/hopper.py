@@ -9,8 +9,8 @@ order is sent. After any interruption:
 
 What was paid is always the difference of the life-time count, so no answer that is lost or repeated, and no
 reset, can change it. Only another hopper in its place can, or one that has lost its count: what the one
-that was ordered had paid beyond what was seen is then not known. The payout ends with what was seen, and with
-a :class:`~egm.devices.interface.Disputed` event for the attendant.
+that was ordered had paid beyond what was seen is then not known. Each coin seen to leave is recorded, so the
+payout ends with what was seen, also by a machine that has died since, and the rest is a disputed amount.
 """
 
 from typing import Final
@@ -38,7 +38,6 @@ class CctalkHopperDriver(CctalkDriver):
         self._wish: tuple[str, int] | None = None
         self._stop_wished = False
         self._serial: bytes | None = None
-        self._shown: int | None = None
         self._empty = False
         self._runaway = False
         self._total_at_rest: int | None = None
@@ -99,12 +98,11 @@ class CctalkHopperDriver(CctalkDriver):
                 self._ledger.ordered(record)
                 self._wish = None
                 self._empty = self._runaway = False
-                self._shown = None
                 await self._dispense(record)
         else:
             paid = (total - record.count_before) % _COUNT_RING
             stranger = record.serial not in {"", (self._serial or b"").hex()}
-            if stranger or paid > _COUNT_RING // 2:
+            if stranger or paid > _COUNT_RING // 2 or paid < record.paid_coins:
                 self._lost_track(record, "another hopper is in its place" if stranger else "its count fell")
             else:
                 await self._continue(record, status, paid)
@@ -113,9 +111,9 @@ class CctalkHopperDriver(CctalkDriver):
         """Tell of coins that leave while nothing is ordered (extra coin paid, or a hand in the hopper)."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
-            self._emit(
-                Disputed(device=self.name, text=f"{extra} coins left the hopper and none were ordered")
-            )
+            text = f"{extra} coins left the hopper and none were ordered"
+            self._ledger.strayed(extra, text)
+            self._emit(Disputed(device=self.name, text=text))
         self._total_at_rest = None if paying else total
 
     async def _dispense(self, record: PayoutRecord) -> None:
@@ -126,22 +124,21 @@ class CctalkHopperDriver(CctalkDriver):
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._dispense(record)
             return
-        if self._shown != paid:
-            self._shown = paid
+        if record.paid_coins != paid:
+            self._ledger.progressed(record.payout_id, paid)
             self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
         if not status.remaining:
             self._finish(record, paid)
 
     def _lost_track(self, record: PayoutRecord, why: str) -> None:
         """Nobody can say what the hopper that was ordered has paid: more than was seen, perhaps."""
-        seen = self._shown or 0
+        seen = record.paid_coins
         text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
+        self._finish(record, seen, text)
         self._emit(Disputed(device=self.name, text=text))
-        self._finish(record, seen)
 
-    def _finish(self, record: PayoutRecord, paid: int) -> None:
-        self._shown = None
-        self._ledger.finished(record.payout_id, paid)
+    def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
+        self._ledger.finished(record.payout_id, paid, doubt)
         self._empty = paid < record.coins
         self._runaway = paid > record.coins
         self._emit(

@@ -19,6 +19,7 @@ class CctalkHopperTwin(CctalkTwin):
     kind = "hopper (ccTalk)"
     address = codec.HOPPER_ADDRESS
     product = b"HOPPER-SIM"
+    category = b"Payout"
 
     def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut, speed)

@@ -40,6 +40,7 @@ class CctalkTwin(Twin[Frame]):
 
     address: int = 0
     product: bytes = b""
+    category: bytes = b""
     serial: bytes = b"\x39\x30\x00"
 
     def __init__(self, name: str, port: Port, cutter: Cutter[Frame], speed: float = 1.0) -> None:
@@ -59,6 +60,7 @@ class CctalkTwin(Twin[Frame]):
             Header.SIMPLE_POLL: b"",
             Header.MANUFACTURER: b"SIM",
             Header.PRODUCT: self.product,
+            Header.CATEGORY: self.category,
             Header.SERIAL: self.serial,
         }[Header(message.header)]
 
@@ -67,4 +69,6 @@ class CctalkTwin(Twin[Frame]):
         raise NotImplementedError
 
 
-_COMMON: Final = frozenset({Header.SIMPLE_POLL, Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL})
+_COMMON: Final = frozenset(
+    {Header.SIMPLE_POLL, Header.MANUFACTURER, Header.PRODUCT, Header.CATEGORY, Header.SERIAL}
+)

@@ -31,6 +31,8 @@ from egm.devices.interface import (
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
+#: An acceptor that answers the question what it is with a status this often is asked no more.
+_IDENTIFY_TRIES: Final = 3
 LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
 _FAULTS: Final[Mapping[Bits, FaultCode]] = {
@@ -60,18 +62,19 @@ class EbdsDriver(BillDriver[Frame]):
         )
         self._ack = 0
         self._settled = False  # whether the answers are surely of this session
-        self._identified = False
+        self._identify_tries = _IDENTIFY_TRIES
 
     def _device_unknown(self) -> None:
         self._settled = False
-        self._identified = False
+        self._identify_tries = _IDENTIFY_TRIES
         mark = self._escrow.mark
         if mark is not None:
             self._ack = mark
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
-        if self._settled and not self._identified:
+        if self._settled and self._identify_tries:
+            self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
         answer = self._answer(self._ack) if self._settled else Answer.UNDECIDED
         notes = sum(1 << code - 1 for code, cents in self._notes.items() if cents in self._denominations)
@@ -97,7 +100,7 @@ class EbdsDriver(BillDriver[Frame]):
                 continue  # the repeat of an answer that was taken
             match message:
                 case Text():
-                    self._identified = True
+                    self._identify_tries = 0
                     self._emit(Identified(device=self.name, identity=message.text))
                 case Status():
                     self._status(message, question)

@@ -49,6 +49,7 @@ _STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.PENDING: 0x40,
     TransferStatus.CANCELLED: 0x80,
     TransferStatus.NOT_UNIQUE: 0x81,
+    TransferStatus.BAD_FUNCTION: 0x82,
     TransferStatus.BAD_AMOUNT: 0x83,
     TransferStatus.BAD_EXPIRY: 0x83,
     TransferStatus.OVER_LIMIT: 0x84,
@@ -64,7 +65,6 @@ _STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.UNSUPPORTED: 0xC1,
     TransferStatus.NONE: 0xFF,
 }
-_BAD_FUNCTION, _BAD_AMOUNT = 0x82, 0x83
 _NO_RECEIPT: Final = 0xFF
 _METERS: Final[Mapping[CreditKind, str]] = {
     CreditKind.CASHABLE: "cashable",
@@ -104,31 +104,33 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
         return _interrogated(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
         raise MalformedPollError(poll, f"{len(body)} bytes are no transfer")
-    if body[0] not in {_FULL_ONLY, _PARTIAL}:
-        return _refused(body, _BAD_FUNCTION)
-    if body[2] not in _TYPES:
-        return _refused(body, _STATUS[TransferStatus.UNSUPPORTED])
     return _ordered(host, transfers, poll, body)
 
 
 def _ordered(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
     flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
-    if flags & _RECEIPT:
-        return _refused(body, _STATUS[TransferStatus.RECEIPT])
+    wrong, cents, expires = None, {}, None
     try:
         cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _amounts(body), strict=True)}
         expires = parse_expiry(poll, behind[:4], host)
     except MalformedPollError:
-        return _refused(body, _BAD_AMOUNT)
+        wrong = TransferStatus.BAD_AMOUNT
+    if flags & _RECEIPT:
+        wrong = TransferStatus.RECEIPT
+    if body[2] not in _TYPES:
+        wrong = TransferStatus.UNSUPPORTED
+    if body[0] not in {_FULL_ONLY, _PARTIAL}:
+        wrong = TransferStatus.BAD_FUNCTION
     status = transfers.order(
         Order(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
-            kind=_TYPES[body[2]],
+            kind=_TYPES.get(body[2], TransferKind.OTHER),
             cents=cents,
             partial=body[0] == _PARTIAL,
             expires=expires,
             pool=from_binary(behind[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
+            wrong=wrong,
             codes={"type": body[2], "flags": flags},
         ),
         asset_number=from_binary(body[19:23]),

@@ -14,6 +14,7 @@ from egm.sas.wire import LongPoll
 
 SAS_VERSION: Final = b"602"
 _SERIAL_BYTES_MAX: Final = 40
+_YEAR_FIRST, _YEAR_LAST = 1970, 2999
 _REELS: Final = 9
 _NO_REEL: Final = 0xFF
 _UNKNOWN_FILL: Final = 0xFF
@@ -40,6 +41,8 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
     try:
         if not is_bcd(request.data):
             raise ValueError("not decimal")
+        if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
+            raise ValueError(f"the year is not {_YEAR_FIRST} to {_YEAR_LAST}")
         told = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
     except ValueError as error:
         raise MalformedPollError(request, f"no date and time: {error}") from None

@@ -73,7 +73,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:
         tickets.enrol(validation_id, sequence)
-    enrolment = host.cabinet.the_desk.enrolment
+    enrolment = None if host.cabinet.desk is None else host.cabinet.desk.enrolment
     if enrolment is None:
         return Reply(bytes(6), once=True)
     return Reply(binary(enrolment.validation_id, 3) + binary(enrolment.sequence, 3), once=True)

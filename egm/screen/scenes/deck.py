@@ -221,7 +221,7 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
             (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
             lambda size: _icon(size, name, view.volume, on=on),
         )
-        p.text(words, (x + w / 2, y + h - 25 + drop), Style("strong", "caption", paint), width=w - 18)
+        p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
         p.text(
             words,

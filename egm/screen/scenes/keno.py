@@ -8,13 +8,14 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
-from egm.screen.marks import cost, is_keno, is_slip, most, played, stake_of
+from egm.screen.marks import cost, form_in_force, is_keno, is_slip, most, played, sold, spots, stake_of
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
+from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, View
 
@@ -39,6 +40,8 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         if len(slip.current) > 1:
             _letters(stage, (numbers, columns), letters)
         _tray_back(stage, _slip_words(stage))
+        if not slip.marked:
+            _slip_says(stage)
         _marking(stage)
         return
     assert keno is not None
@@ -57,6 +60,11 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
 def marked_since(view: View) -> bool:
     """Whether the player has touched the marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
+
+
+def _at_rest(view: View) -> bool:
+    """Whether marks and no draw stand on the board."""
+    return view.show is None or marked_since(view)
 
 
 def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -80,12 +88,26 @@ def _quick_pick(layout: Layout) -> Rect:
 def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Keys for several cards and for groups, while marks and not a draw stand on the board."""
     game, slip = view.game, view.slip
-    if game is None or not slip.marked or not marked_since(view):
+    if game is None:
         return []
     x, y, w, h = _split(layout)[1]
+    upper = y + h - (202 if not layout.portrait else 138)
+    if not slip.marked:
+        return [((x + 12, upper, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
+    if not marked_since(view):
+        return []
     wide = (w - 36) / 2 if not layout.portrait else 260.0
     low, left = (y + h - 70, x + 12)
     found: list[tuple[Rect, Action]] = []
+    chosen = [Action("draws")] if most(game, "draws") > 1 else []
+    chosen += [Action("bonus", bonus) for bonus in sold(game)]
+    part = (w - 12) / max(len(chosen), 1)
+    found += [
+        ((left + n * part, upper, part - 12, _KEY), action)
+        if layout.portrait
+        else ((left, upper - n * 66, w - 24, _KEY), action)
+        for n, action in enumerate(chosen)
+    ]
     if is_slip(game, slip) and len(slip.cards) < most(game, "selections"):
         found.append(((left, low, wide, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < most(game, "groups"):
@@ -107,6 +129,10 @@ def _marking(stage: Stage) -> None:
         return
     draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"), lit=not view.slip.marked)
     for rect, action in _slip_keys(view, stage.layout):
+        if action.name in {"form", "draws", "bonus"}:
+            lit = action.name == "bonus" and action.value in view.slip.bonuses
+            draw_button(stage, rect, _chosen(stage, action), lit=lit)
+            continue
         if action.name != "card":
             draw_button(stage, rect, say(f"keno.{action.name}"))
             continue
@@ -114,6 +140,41 @@ def _marking(stage: Stage) -> None:
         draw_button(
             stage, rect, str(index + 1), lit=index == view.slip.card, on=bool(view.slip.cards[index][0])
         )
+
+
+def _chosen(stage: Stage, action: Action) -> str:
+    """What a key of the ticket says: its name with its price, how many draws, the bonus with its fee."""
+    view, game, texts = stage.view, stage.view.game, stage.texts
+    assert game is not None
+    assert view.snapshot is not None
+    if action.name == "draws":
+        return texts.say("keno.draws", count=view.slip.draws)
+    if action.name == "bonus":
+        bonus = sold(game)[str(action.value)]
+        return texts.say("keno.bonus", name=texts.local(bonus["name"]), fee=bonus["fee"])
+    form = form_in_force(game, view.snapshot)
+    credits_ = texts.number(view.snapshot.bet_credits)
+    return texts.say("keno.form", name=texts.local(form["name"]), credits=credits_)
+
+
+def slip_says(view: View, texts: Texts) -> str:
+    """What a slip must say beside its numbers (Québec by-law, s.77): how many, the most paid, the rules."""
+    game = view.game
+    if game is None:
+        return ""
+    counts, limit, at = spots(game), game.presentation["limit"], game.presentation["rules_at"]
+    said = [texts.say("keno.mark", least=min(counts), most=max(counts))]
+    if limit is not None:
+        said.append(texts.say("keno.most_paid", credits=texts.number(limit)))
+    if at is not None:
+        said.append(texts.say("keno.rules_at", where=texts.local(at)))
+    return " · ".join(said)
+
+
+def _slip_says(stage: Stage) -> None:
+    x, y, w, h = _split(stage.layout)[1]
+    room = (x + 16, y + 52, w - 32, h - (270 if not stage.layout.portrait else 200))
+    stage.painter.paragraph(slip_says(stage.view, stage.texts), room, Style("strong", "small", "text"))
 
 
 def _slip_words(stage: Stage) -> str:

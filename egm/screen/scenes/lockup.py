@@ -35,7 +35,7 @@ _SIGNS: Final = {
 }
 
 #: Who may clear a fault, from the easiest to the hardest.
-_CLEARING: Final = ("self", "attendant", "technician", "memory_clear")
+_CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:

@@ -26,7 +26,7 @@ def _columns(layout: Layout) -> int:
 
 
 def _pages(view: View, layout: Layout) -> list[list[GameView]]:
-    games = list(view.games.values())
+    games = [game for game in view.games.values() if game.offered]
     each = _columns(layout) * (2 if not layout.portrait else 4)
     return [games[i : i + each] for i in range(0, len(games), each)] or [[]]
 

@@ -50,7 +50,7 @@ FIELDS: Final = frozenset(
     {
         *("site", "address", "licence_holder", "machine_serial", "operator_number"),
         *("kind", "amount", "amount_words", "credits", "denomination"),
-        *("date", "time", "expires", "sequence", "number", "duplicate"),
+        *("date", "time", "expires", "sequence", "number", "duplicate", "witness"),
     }
 )
 
@@ -113,6 +113,25 @@ class Line(_Table):
         return frozenset(name for _, name, _, _ in parsed if name is not None)
 
 
+class CageAct(StrEnum):
+    """What a cashier does with a ticket by hand (:mod:`egm.tickets.cage`)."""
+
+    PAY = "pay"
+    VOID = "void"
+    RELEASE = "release"
+    REPRINT = "reprint"
+    REVIVE = "revive"
+
+
+class CageRules(_Table):
+    """What the place says of its tickets at the cage."""
+
+    two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
+    """What one person may not do alone."""
+    expired: Literal["refused", "paid"] = "refused"
+    """A ticket past its date, which machines never take: it is refused, or paid all the same."""
+
+
 class Template(_Table):
     """One place's ticket. ``locales``: language -> the locale whose forms it uses, the first is the main."""
 
@@ -131,6 +150,7 @@ class Template(_Table):
     """Where a date of expiry stands, of a ticket that has none."""
     constants: dict[str, Text] = {}
     """Words of the place's own that lines may use as fields, such as the lottery scheme's name."""
+    cage: CageRules = CageRules()
     barcode: Bars
     lines: tuple[Line, ...]
 
@@ -168,7 +188,8 @@ class Template(_Table):
         for name in MANDATORY[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
-                    f"ticket template {self.id}: the house has no {name}, which must be printed"
+                    f"ticket template {self.id}: the house has no {name}, which must be printed;"
+                    f" give machine.{name} in the cabinet file"
                 )
 
     def _values(self, ticket: Ticket, language: str) -> dict[str, str]:
@@ -196,6 +217,7 @@ class Template(_Table):
             "credits": str(ticket.credits),
             "denomination": _money(ticket.denomination_cents, ticket.currency, locale),
             "duplicate": self.duplicate[language] if ticket.duplicate else "",
+            "witness": f"JOURNAL {ticket.witness}" if ticket.witness else "",
         }
 
     # ------------------------------------------------------------------ checking

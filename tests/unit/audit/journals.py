@@ -28,13 +28,65 @@ def clock():
         yield time
 
 
+def insert(journal, amount_cents):
+    """A bill as the cabinet journals it: reserved, stacked and credited, confirmed."""
+    at = journal.sequence + 1
+    paper = {"id": f"bill-{at}", "amount_cents": amount_cents, "ticket": "", "phase": "ordered", "mark": 0}
+    journal.append(
+        Transaction(
+            id=paper["id"],
+            kind="bill.escrow",
+            phase=Phase.RESERVE,
+            transfers=(Transfer("world:bill", CREDIT, amount_cents, {"bill_cents": amount_cents}),),
+            state={"paper": paper},
+        )
+    )
+    journal.append(
+        Transaction(
+            id=f"{paper['id']}.in",
+            kind="bill.in",
+            phase=Phase.SETTLE,
+            ref=paper["id"],
+            counts={"bills_accepted": 1},
+            state={"paper": paper | {"phase": "vended"}},
+            record={"amount_cents": amount_cents},
+        )
+    )
+    journal.append(
+        Transaction(id=journal.fresh_id("bill.confirmed"), kind="bill.confirmed", state={"paper": None})
+    )
+
+
+def request_ticket(journal):
+    """A cash-out of everything by ticket, begun and not ended."""
+    amount_cents, cashout = journal.available_cents(CREDIT), f"cashout-{journal.sequence + 1}"
+    ticket = {"kind": "cashable", "pool": 0, "amount_cents": amount_cents, "number": "••••1234"}
+    journal.append(
+        Transaction(
+            id=cashout,
+            kind="voucher.request",
+            phase=Phase.RESERVE,
+            transfers=(Transfer(CREDIT, "out:voucher:cashable", amount_cents),),
+            state={
+                "pay_out": {"id": cashout, "way": "ticket", "language": "en", **ticket},
+                "cash_out_goes_on": None,
+            },
+        )
+    )
+
+
 def one_play(journal, game, number, denomination_cents=5):
     bet = game.bet_options[0]
     wager = game.wager(bet)
     draw = RecordingDraw(Chance(number))
     outcome = play_through(game, wager, draw)
-    dims = {"game": game.id, "paytable": game.digest[:16], "denomination_cents": denomination_cents}
-    play_id = f"play-{number}"
+    dims = {
+        "game": game.id,
+        "paytable": f"{game.id}@{game.version}",
+        "denomination_cents": denomination_cents,
+        "wager_level": bet,
+    }
+    play_id = journal.fresh_id("play")
     journal.append(
         Transaction(
             id=f"{play_id}.start",
@@ -42,12 +94,15 @@ def one_play(journal, game, number, denomination_cents=5):
             transfers=(Transfer(CREDIT, "house:wager", bet * denomination_cents),),
             dims=dims,
             counts={"games_played": 1},
+            state={"game": {"play_id": play_id}},
             record={
                 "play_id": play_id,
                 "game": {"id": game.id, "version": game.version, "digest": game.digest},
                 "denomination_cents": denomination_cents,
                 "bet_credits": bet,
                 "wager": wager.to_json(),
+                "language": "en",
+                "credit_before_cents": journal.available_cents(CREDIT),
                 "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
                 "outcome": outcome.to_json(),
             },
@@ -61,6 +116,7 @@ def one_play(journal, game, number, denomination_cents=5):
             transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
             dims=dims,
             counts={"games_won" if win_cents else "games_lost": 1},
+            state={"game": None, "last_game": {"play_id": play_id, "win_cents": win_cents}},
             record={"play_id": play_id, "win_cents": win_cents},
         )
     )
@@ -71,19 +127,10 @@ def make_state(folder):
     ticks = clock()
     game = load_game("maple-classic")
     with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
-        journal.append(
-            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10000),))
-        )
+        insert(journal, 10000)
         for number in range(60):
             one_play(journal, game, number)
-        journal.append(
-            Transaction(
-                id="c1",
-                kind="cashout.request",
-                phase=Phase.RESERVE,
-                transfers=(Transfer(CREDIT, "out:voucher:cashable", 100),),
-            )
-        )
+        request_ticket(journal)
     return folder
 
 

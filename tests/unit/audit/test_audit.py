@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from journals import CREDIT, Chance, clock, edit, find, make_state, rechained
+from journals import CREDIT, Chance, clock, edit, find, insert, make_state, rechained
 
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
-from paytables import Choice, RecordingDraw, library, load_game
+from paytables import Choice, RecordingDraw, double_up_stakes, library, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -27,13 +27,22 @@ def conversation(journal, game, number, chance):
     bet = chance.choice(game.bet_options)
     draw = RecordingDraw(Chance(number))
     play = game.play(game.wager(bet), draw)
-    play_id, seen, choice, kind, outcome = f"{game.id}-{number}", 0, None, "game.start", None
+    play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
+    taken = 0
+    dims = {
+        "game": game.id,
+        "paytable": f"{game.id}@{game.version}",
+        "denomination_cents": 5,
+        "wager_level": bet,
+    }
     record = {
         "play_id": play_id,
         "game": {"id": game.id, "version": game.version, "digest": game.digest},
         "denomination_cents": 5,
         "bet_credits": bet,
         "wager": game.wager(bet).to_json(),
+        "language": "en",
+        "credit_before_cents": journal.available_cents(CREDIT),
     }
     while outcome is None:
         try:
@@ -51,20 +60,45 @@ def conversation(journal, game, number, chance):
         )
         journal.append(
             Transaction(
-                id=f"{play_id}.{seen}.{journal.sequence}",
+                id=f"{play_id}.start" if first else f"{play_id}.choice-{taken}",
                 kind=kind,
                 transfers=(Transfer(CREDIT, "house:wager", bet * 5),) if first else (),
+                dims=dims if first else {},
+                counts={"games_played": 1} if first else {},
+                state={"game": {"play_id": play_id}} if first else {},
                 record={"play_id": play_id, **story, **ended},
             )
         )
-        kind = "game.choice"
+        kind, taken = "game.choice", taken + 1
         choice = None if outcome else chance.choice(asked.options)
     win_cents = outcome.win_credits * 5
+    stakes = [stake * 5 for stake in double_up_stakes(outcome.to_json())]
+    sources = ["house:win", *["house:double_up_win"] * len(stakes)]
+    if stakes:
+        journal.append(
+            Transaction(
+                id=f"{play_id}.double_up",
+                kind="game.double_up",
+                transfers=tuple(
+                    move
+                    for source, cents in zip(sources, stakes, strict=False)
+                    for move in (
+                        Transfer(source, CREDIT, cents),
+                        Transfer(CREDIT, "house:double_up_bet", cents),
+                    )
+                ),
+                dims=dims,
+                record={"play_id": play_id, "stakes_cents": stakes},
+            )
+        )
     journal.append(
         Transaction(
             id=f"{play_id}.end",
             kind="game.end",
-            transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
+            transfers=(Transfer(sources[-1], CREDIT, win_cents),) if win_cents else (),
+            dims=dims,
+            counts={"games_won" if win_cents else "games_lost": 1},
+            state={"game": None, "last_game": {"play_id": play_id, "win_cents": win_cents}},
             record={"play_id": play_id, "win_cents": win_cents},
         )
     )
@@ -81,9 +115,7 @@ def test_every_game_of_the_library_is_audited_with_its_choices(tmp_path, games, 
     ticks, chance = clock(), random.Random(game_id)
     game = load_game(game_id)
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
-        journal.append(
-            Transaction(id="b1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**7),))
-        )
+        insert(journal, 10**7)
         for number in range(12):
             conversation(journal, game, number, chance)
     with open_view(tmp_path) as view:
@@ -138,9 +170,10 @@ def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, 
         (lambda raw: raw["record"]["outcome"].update(win_credits=999), "another outcome"),
         (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be played"),
         (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be played"),
-        (lambda raw: raw["record"].update(bet_credits=99), "the wager moved"),
+        (lambda raw: raw["record"].update(bet_credits=99), "should move"),
         (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition at hand"),
         (lambda raw: raw["record"].pop("wager"), "not whole"),
+        (lambda raw: raw["record"]["wager"]["options"].pop("mode"), "takes no wager"),
     ],
 )
 def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, change, why):
@@ -218,7 +251,10 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
         run = CliRunner().invoke(
             main, ["meters", "--state", str(tmp_path), "--where", "position=2", "--json"]
         )
-        assert json.loads(run.output)["meters"]["bill_in.value"] == 0
+        assert json.loads(run.stdout)["meters"]["bill_in.value"] == 0
+        assert run.stderr == "egm: no meter here has position=2; there are: 1\n"
+        run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), "--by", "colour"])
+        assert "no meter here has 'colour'; there are: " in run.stderr
 
 
 @pytest.mark.requirement("D-24")
@@ -275,9 +311,14 @@ def test_logs_and_plays_are_recalled(state):
     assert len(plays) == 10
     assert all(p["outcome"]["display"] and p["steps"] == [] for p in plays)
     run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(state), "--json"])
-    assert [row["kind"] for row in json.loads(run.output)] == ["cashout.request", "bill.in"]
+    assert [row["kind"] for row in json.loads(run.output)] == [
+        "voucher.request",
+        "bill.confirmed",
+        "bill.in",
+        "bill.escrow",
+    ]
     run = CliRunner().invoke(main, ["audit", "entry", "2", "--state", str(state)])
-    assert json.loads(run.output)["id"] == "b1"
+    assert json.loads(run.output)["id"] == "bill-2"
 
 
 def test_no_machine_is_a_clear_error(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
+from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.engine import Engine
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
@@ -15,6 +16,7 @@ from egm.cabinet.residents import admit
 from egm.cabinet.staff.identities import IdentityRegister
 from egm.cabinet.staff.options import apply_options
 from egm.cabinet.states import Event, State
+from egm.cabinet.ticket_ledger import is_accounted, open_store
 from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
@@ -23,8 +25,9 @@ from egm.profiles import load_profile
 from egm.progressive.pools import all_pools
 from egm.progressive.slots import LevelSlot
 from egm.tickets.model import House
-from egm.tickets.store import TicketStore
+from egm.timekeeping import timekeeper_of
 from meters import Journal
+from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 from rng import KernelSource, OutOfService, Personalization, RandomService, ReseedNotAllowed
 from rng.draws import Draw
@@ -171,14 +174,17 @@ class Room:
         beside: "Room | None" = None,
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
+        wall: datetime | None = None,
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
 
         ``beside``: the first position of the same machine, with whom the journal and more is shared.
-        ``storage``: the medium of the journal, where it is not the folder's own.
+        ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: what its clock shows.
         """
         self.beside = beside
         self.clock = StoppedClock() if beside is None else beside.clock
+        if wall is not None:
+            self.clock.wall = wall
         self.hands = Hands()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
@@ -196,6 +202,7 @@ class Room:
             denominations_cents={game_id: r.denominations_cents for game_id, r in residents.items()},
             returns={game_id: r.least_return for game_id, r in residents.items()},
             clock=self.clock,
+            times=timekeeper_of(self.journal, self.clock) if beside is None else beside.cabinet.times,
             chance=generator() if chance is None else chance,
             restart_chance=self._restart,
             outbox=self.hands,
@@ -207,17 +214,23 @@ class Room:
             host=host or HostMoney(),
             position=position or Position(),
         )
-        self.store = TicketStore.open(folder) if beside is None else beside.store
-        self.cabinet.desk = open_desk(
-            self.store,
-            self.cabinet.identity,
-            self.profile,
-            self.clock,
-            lambda: self.cabinet.chance,
-            self.cabinet.host.validation,
+        self.store, why = (
+            open_store(self.journal, folder, folder / SECOND_FOLDER) if beside is None else (beside.store, "")
         )
+        if self.store is not None:
+            self.cabinet.desk = open_desk(
+                self.store,
+                self.cabinet.identity,
+                self.profile,
+                self.clock,
+                self.cabinet.times,
+                lambda: self.cabinet.chance,
+                self.cabinet.host.validation,
+                is_accounted=lambda record: is_accounted(self.cabinet, record),
+            )
+        note_clock(self.cabinet)
         apply_options(self.cabinet)
-        recover(self.cabinet)
+        recover(self.cabinet, why)
         identities = IdentityRegister.open(folder) if beside is None else beside.cabinet.identities
         self.cabinet.identities = identities
         self.changes = 0
@@ -307,7 +320,8 @@ class Room:
     def lose(self) -> None:
         """The power is gone from the journal's disk, and its process with it; other disks are let go."""
         self.open = False
-        self.store.close()
+        if self.store is not None:
+            self.store.close()
         self.cabinet.identities.close()
         OPENED[:] = (room for room in OPENED if room is not self)
 

@@ -17,8 +17,8 @@ NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:
-    """The PIN of a staff number."""
-    return f"90{number}7"
+    """The PIN of a staff number, too long to turn up in a digest by chance: it is looked for in journals."""
+    return f"90{number}748159362"[:12]
 
 
 def staff() -> Roster:

@@ -1,24 +1,23 @@
 """After an authorised clear the journal counts from one again; what it is known by elsewhere must not."""
 
 import pytest
+from clearing import clear_it, paid
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.host.ticket_port import HostTickets
 from egm.cabinet.states import Event, State
+from egm.tickets.copies import FILE_NAME
 from egm.tickets.model import TicketState
-from meters.clear import Clearance, clear, inspect
-
-CLEARANCE = {"person": "A", "second_person": "B", "reason": "both copies damaged"}
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
 
 
 def cleared(room: Room, folder, **options) -> Room:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
+    credit_cents = room.credit_cents
     room.close()
-    found = inspect(folder)
-    clearance = Clearance(**CLEARANCE, challenge=found.challenge, settled_cents=found.credits_cents)
-    clear(folder, clearance, now=room.clock.now)
+    clear_it(folder, **({"credit_1_cashable": paid(credit_cents)} if credit_cents else {}))
     return Room(folder, devices=("printer",), **options).boot()
 
 
@@ -76,13 +75,13 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
     again.close()
 
 
-def test_ids_differ_after_every_clear_and_stay_plain_before_one(room, tmp_path):
+def test_ids_differ_after_every_clear(room, tmp_path):
     ids = []
     for _ in range(3):
         come_to(room, 50)
         ids.append(room.cabinet.fresh_id("play"))
         room = cleared(room, tmp_path)
-    assert ids[0] == "play-50"
+    assert all(each.startswith("play-50-") for each in ids)
     assert len(set(ids)) == 3
     assert {number_of(each) for each in ids} == {50}
 
@@ -117,3 +116,27 @@ def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
     again.engine.handle(Event.CASH_OUT)
     assert again.state in {State.PAYING, State.HANDPAY}
     again.close()
+
+
+@pytest.mark.requirement("A-05", "H-07")
+def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, tmp_path):
+    """Its tickets lie in the box by now; a new journal must not take them for money."""
+    number = room.insert(2000).cash_out_ticket()
+    room.close()
+    names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    before = {path: path.read_bytes() for path in names}
+    again = Room(tmp_path, devices=("printer",)).boot()
+    again.offer_ticket(number)
+    again.ledger.vended()
+    again.ledger.vend_confirmed()
+    again.close()
+    clear_it(tmp_path, credit_1_cashable=paid(2000))
+    for path, data in before.items():
+        path.write_bytes(data)
+    for _ in range(2):  # a second clear does not forget it either
+        again = Room(tmp_path, devices=("printer",)).boot()
+        assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+        again.offer_ticket(number)
+        assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+        again.close()
+        clear_it(tmp_path)

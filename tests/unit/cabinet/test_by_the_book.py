@@ -7,6 +7,7 @@ import pytest
 from machine_room import BreakingChance, FailingChance, Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.play import has_won_already
 from egm.cabinet.staff.forms import form
 from egm.cabinet.staff.identities import FILE, IdentityRegister, commit
 from egm.cabinet.staff.registers import REGISTERS, lines
@@ -223,6 +224,26 @@ def test_a_complement_is_for_a_supervisor_to_pay(room, persons):
     assert room.records("complement.paid") == []
 
 
+@pytest.mark.requirement("Q-19")
+def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
+    room.insert(500)
+    room.engine.handle(Event.CASH_OUT)
+    fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
+    assert room.notice == "refused.complement_is_sound"  # no slip is written yet
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
+    (paid,), (more,) = register(room, "handpays"), register(room, "complements")
+    assert paid["time_utc"] == more["time_utc"]
+    assert [paid[name] for name in ("slip", "amount_cents", "kind", "taxable", "machine", "persons")] == [
+        1, 500, "cancelled_credit", False, "TEST-1", ["attendant"],
+    ]  # fmt: skip
+    assert [more[name] for name in ("slip", "amount_cents", "reason", "persons")] == [
+        1, 700, "the display says 12.00", ["2"],
+    ]  # fmt: skip
+    fill_in(room, "complement", **ONE, amount_cents=700, reason="another", slip=2)
+    assert room.notice == "refused.complement_is_sound"
+
+
 # ---------------------------------------------------------------------------------------------- orphans
 @pytest.mark.requirement("F-18", "Q-06", "Q-07")
 def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
@@ -230,9 +251,13 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
     room.cabinet.record("promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),))
     fill_in(room, "orphan_credits")  # nobody says so
     assert (room.notice, room.credit_cents) == ("refused.authorised", 540)
+    for place in ({}, {"place": " "}):  # nor where
+        fill_in(room, "orphan_credits", **ONE, **place)
+        assert (room.notice, room.credit_cents) == ("refused.place_is_said", 540)
     fill_in(room, "orphan_credits", **ONE, place="slot room, bank 4")
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     (line,) = register(room, "orphans")
+    assert line["kind"] == "credits"
     assert (line["amount_cents"], line["place"], line["persons"]) == (500, "slot room, bank 4", ["2"])
     assert line["time_utc"].startswith("2026-01-01")
     values = room.journal.meters().values
@@ -247,7 +272,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
     handpay_id = room.cabinet.recall(Key.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
         monkeypatch.setattr("egm.cabinet.staff.rulings.finish", lambda _: None)
-        fill_in(room, "orphan_handpay", **TWO)
+        fill_in(room, "orphan_handpay", **TWO, place="bank 4")
         assert room.journal.balance_cents("house:orphan") == 0
         monkeypatch.undo()
         if cut != "cut":  # an older journal said source and amount
@@ -256,11 +281,11 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
             room.cabinet.record("test.older", state={Key.UNCLAIMED: {**kept, "flows": flows}})
         room = again(room, tmp_path)
     else:
-        fill_in(room, "orphan_handpay", **TWO)
+        fill_in(room, "orphan_handpay", **TWO, place="bank 4")
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     assert room.journal.balance_cents("house:orphan") == 2000
     (line,) = register(room, "orphans")
-    assert (line["amount_cents"], line["kind"]) == (2000, "cancelled_credit")
+    assert (line["amount_cents"], line["kind"], line["place"]) == (2000, "cancelled_credit", "bank 4")
     assert room.journal.get(f"{handpay_id}.paid") is None
     room.close()
 
@@ -273,15 +298,16 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
     assert printing.store.get(number).state is TicketState.REDEEMED
     assert printing.journal.balance_cents("house:orphan") == 2000
     (line,) = register(printing, "orphans")
+    assert line["kind"] == "ticket"
     assert (line["number"], line["place"]) == ("•" * 14 + number[-4:], "floor, exit B")
     assert not [entry for entry in printing.journal.entries() if number in str(entry)]
 
     printing.offer_ticket(number)
     assert printing.notice == "ticket_refused.redeemed"
-    fill_in(printing, "orphan_ticket", **ONE, number=number)
+    fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.notice == "ticket_refused.redeemed"
     assert printing.journal.balance_cents("house:orphan") == 2000
-    fill_in(printing, "orphan_ticket", **ONE, number="")
+    fill_in(printing, "orphan_ticket", **ONE, number="", place="floor")
     assert printing.notice == "refused.found_ticket_is_named"
     printing.close()
 
@@ -291,7 +317,7 @@ def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(room, tmp
     printing = again(room, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     monkeypatch.setattr(type(printing.cabinet.desk), "redeem_commit", lambda *_: None)
-    fill_in(printing, "orphan_ticket", **ONE, number=number)
+    fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.get(number).state is TicketState.PENDING
     monkeypatch.undo()
     after = again(printing, tmp_path)
@@ -362,6 +388,11 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
     for mended in (True, False):
         credit_cents = room.credit_cents
         room.play()
+        while not mended and has_won_already(room.cabinet):  # what is won already is collected instead
+            room.engine.handle(Event.CHOOSE, value=room.hands.told[-1].options[0])
+            room.shown()
+            credit_cents = room.credit_cents
+            room.play()
         question = room.hands.told[-1]
         fill_in(room, "refund_game", **ONE, reason="the player asks")
         assert room.notice == "refused.playing"  # it can be finished, and no menu opens
@@ -377,6 +408,8 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
             assert (room.state, room.cabinet.faults) == (State.IDLE, {})
         else:
             fill_in(room, "refund_game", **ONE, reason="the generator failed")
+            assert room.notice == "refused.authorised"  # one person alone undoes no game
+            fill_in(room, "refund_game", **TWO, reason="the generator failed")
             assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, credit_cents)
     (line,) = register(room, "refunds")
     assert (line["refund_cents"], line["reason"]) == (25, "the generator failed")
@@ -393,11 +426,6 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
             {"claim": "three sevens", "mechanic": "two sevens and a bell", "decision": "not paid"},
         ),
         ("exclusion", "exclusions", {"who": "Otto Example", "reason": "took an orphan"}),
-        (
-            "incident",
-            "incidents",
-            {"what": "a quarrel", "judgement": "both asked to leave", "informed": "control service"},
-        ),
     ],
 )
 def test_notes_want_every_field_and_a_person(room, form_id, name, fields):

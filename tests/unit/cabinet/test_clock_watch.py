@@ -12,7 +12,8 @@ from egm.cabinet.clock_watch import JUMP, clock_watch
 @pytest.mark.requirement("E-08")
 def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
     room = Room(tmp_path).boot()
-    (watch,) = clock_watch(SimpleNamespace(clock=room.clock, engine=room.engine))
+    around = SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
+    (watch,) = clock_watch(around)
     for seconds in (10, 3600, 0):
         room.clock.pass_seconds(seconds)
         watch.look()

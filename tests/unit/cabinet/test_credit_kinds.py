@@ -6,14 +6,16 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
+from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.credits import CreditKind, given_back, taken
+from egm.cabinet.host.model import Order, TransferKind
+from egm.cabinet.host.transfers import transfer
 from egm.cabinet.positions import Position
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.tickets.model import TicketKind, TicketState
-from meters import Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -50,9 +52,9 @@ def generous(tmp_path):
 
 def gift(room: Room, **cents: int) -> Room:
     """Promotional credit from a host."""
-    for kind, amount_cents in cents.items():
-        flow = Transfer(f"world:aft_in:{kind}", f"credit:1:{kind}", amount_cents)
-        room.cabinet.record("test.gift", transfers=(flow,))
+    given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
+    room.cabinet.host.order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    transfer(room.cabinet, Occurrence(Event.TRANSFER_ORDERED))
     return room
 
 
@@ -114,11 +116,11 @@ def test_a_hand_pay_is_of_money_only(make):
 def test_a_void_game_gives_each_kind_its_own_stake_back(make):
     room = gift(make(chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     room.play()
-    room.cabinet.conversation = None
-    again = make(games=("seven-rivers",))  # the game that was begun is no longer here
-    assert again.state is State.TILT
-    again.engine.handle(Event.KEY_TURNED)
-    assert kinds(again) == (3, 0, 100)
+    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
+    assert room.state is State.TILT
+    ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
+    room.engine.handle(Event.REFUND_GAME, **ruling)
+    assert kinds(room) == (3, 0, 100)
 
 
 # ---------------------------------------------------------------------------------------------- tickets

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -126,23 +127,111 @@ def test_before_anything_was_asked_there_is_nothing(inspection):
         run(inspection, lambda v: v.results("text"))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        (("Component", "nothing"), "refused"),
-        (("Component", "chance", "zz"), "refused"),
-        (("",), "no answer|refused"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_and_leaves_the_last_results(inspection, parameters, said):
+@pytest.mark.parametrize("parameters", [("Component", "nothing"), ("Component", "chance", "zz"), ("Other",)])
+def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, parameters):
     def refused(verifier):
-        with pytest.raises(GatError, match=said):
+        with pytest.raises(GatError, match="refused"):
             verifier.initiate(*parameters)
-        return verifier.results("text")
+        with pytest.raises(GatError, match="none to be had"):
+            verifier.results("text")
+        return verifier.status(), verifier.last()
 
-    first, still = run(inspection, sign("Component", "chance"), refused)
-    assert still == first
-    assert len(inspection.room.records("gat.request")) == 1
+    _, (status, last) = run(inspection, sign("Component", "chance"), refused)
+    assert (status.state, status.ready, status.calculating) == ("error", False, False)
+    assert last == (0, 0xFFFFFFFF)
+    assert inspection.room.records("gat.request")[1]["refused"]
+
+
+class OutsideHost:
+    """A verifier as the one public GAT host polls: it knows the packets' layout and four status values."""
+
+    FINISHED, CALCULATING, ERROR = 1, 2, 3
+
+    def __init__(self, line) -> None:
+        self.line = line
+
+    def packet(self, command, payload=b""):
+        register = 0xFFFF
+        body = bytes((command, len(payload) + 4)) + payload
+        for byte in body:
+            register ^= byte
+            for _ in range(8):
+                register = register >> 1 ^ (0xA001 if register & 1 else 0)
+        return body + bytes((register >> 8, register & 0xFF))
+
+    def ask(self, command, payload=b""):
+        self.line.write(self.packet(command, payload))
+        head = self.line.read(2)
+        answer = head + self.line.read(head[1] - 2)
+        assert head[0] == command | 0x80
+        assert self.packet(answer[0], answer[2:-2]) == answer
+        return answer[2:-2]
+
+    def initiate(self, *words):
+        """Order a function. What is in the answer this host does not read."""
+        self.ask(0x04, b"\xba\x00" + "\t".join(words).encode())
+
+    def wait(self, polls=2000):
+        for _ in range(polls):
+            state = self.ask(0x01)[2] >> 2 & 3
+            if state in {self.FINISHED, self.ERROR}:
+                return state
+            time.sleep(0.01)
+        raise AssertionError("polled for ever")
+
+    def read(self):
+        text, frame, last = b"", 1, False
+        while not last:
+            answer = self.ask(0x03, b"\x01" + frame.to_bytes(2, "big"))
+            assert not answer[0] & 1
+            last, text, frame = bool(answer[0] & 2), text + answer[3:], frame + 1
+        return text.decode()
+
+
+def with_outside_host(inspection, conversation):
+    return run(inspection, lambda verifier: conversation(OutsideHost(verifier._port)))[0]
+
+
+@pytest.mark.requirement("A-18")
+def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspection):
+    def conversation(host):
+        host.initiate("Component", "chance", SEED)
+        assert host.wait() == host.FINISHED
+        return host.read()
+
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"])["chance"]
+    assert f"chance: {expected.upper()}" in with_outside_host(inspection, conversation)
+
+
+@pytest.mark.requirement("A-18")
+def test_a_host_that_reads_no_refusal_never_takes_one_result_for_another(inspection):
+    """An unknown component after a known one: the known one's signature must not be shown for it."""
+
+    def conversation(host):
+        host.initiate("Component", "games")
+        assert host.wait() == host.FINISHED
+        host.initiate("Component", "nosuch")
+        return host.wait(), host.ask(0x01)[2] & 3, host.ask(0x03, b"\x01\x00\x01")[0] & 1
+
+    assert with_outside_host(inspection, conversation) == (OutsideHost.ERROR, 0, 1)
+
+
+@pytest.mark.requirement("A-18")
+def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection):
+    def conversation(host):
+        host.initiate("Get File", "AuthenticationResponse-SHA256.xml", SEED)
+        assert host.ask(0x01)[2] >> 2 & 3 == host.CALCULATING
+        host.initiate("Component", "chance")
+        assert host.wait() == host.FINISHED
+        return host.read()
+
+    expected = signatures(files(Scope()), Algorithm.SHA1_HMAC, b"", ["chance"])["chance"]
+    text = with_outside_host(inspection, conversation)
+    assert f"chance: {expected.upper()}" in text
+    assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
+    assert len(inspection.room.records("gat.request")) == 2
+    [found] = inspection.room.records("gat.result")  # the first one's never came
+    assert found["parameters"] == ["Component", "chance"]
 
 
 def test_results_that_are_not_there_are_refused(inspection):
@@ -200,8 +289,6 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     def asks(verifier):
         verifier.initiate("Component", "chance", "aa")
         assert verifier.status().calculating
-        with pytest.raises(GatError, match="refused"):
-            verifier.initiate("Component", "chance")  # one at a time
         with pytest.raises(GatError, match="none to be had"):
             verifier.results("text")
 

@@ -115,7 +115,7 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
         ({"identifier": "", "cashable": 1}, Status.BAD_IDENTIFIER),
         ({"identifier": "x" * 21, "cashable": 1}, Status.BAD_IDENTIFIER),
         ({"identifier": "a\x07", "cashable": 1}, Status.BAD_IDENTIFIER),
-        ({}, Status.BAD_AMOUNT),
+        ({"kind": BONUS}, Status.BAD_AMOUNT),
         ({"kind": OUT, "cashable": 1}, Status.BAD_AMOUNT),
         ({"kind": BONUS, "restricted": 1}, Status.BAD_AMOUNT),
         ({"kind": JACKPOT, "nonrestricted": 1}, Status.BAD_AMOUNT),

@@ -1,19 +1,30 @@
 """The inventory entry and the technical sheet: what they hold, every change, and a base number fixed for good."""
 
+import asyncio
 import hashlib
 import json
+import shutil
+from dataclasses import FrozenInstanceError
 from datetime import date
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from machine_room import GAME, Room
-from staff_hands import Menu
+from machine_room import GAME, Room, StoppedClock
+from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.staff.inventory import note_inventory, percent, sheet
-from egm.config import Inventory
-from egm.errors import OperatorError
+from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.process import Machine
+from egm.cabinet.residents import Certifying, admit
+from egm.cabinet.staff.forms import FORMS, FieldKind
+from egm.cabinet.staff.inventory import KIND, note_inventory, percent, sheet
+from egm.cabinet.states import Event
+from egm.config import Device, GameSlot, Inventory, StateFolder, load_cabinet
+from egm.errors import LocalError, OperatorError
 from egm.people import Role
+from egm.profiles import load_profile
+from meters import Journal, JournalDamaged
+from tools.certification import bundle
 from tools.cli import main
 
 
@@ -41,7 +52,7 @@ def room(tmp_path):
     room.close()
 
 
-@pytest.mark.requirement("Q-08", "J-15")
+@pytest.mark.requirement("Q-08", "J-15", "R-01")
 def test_the_entry_has_all_that_the_order_asks_for(room):
     now = sheet(room.journal).now
     assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
@@ -111,3 +122,146 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
     Room(tmp_path).boot().close()
     run = CliRunner().invoke(main, ["inventory", "show", "--state", str(tmp_path)])
     assert (run.exit_code, "no inventory entry yet" in run.output) == (1, True)
+
+
+# ---------------------------------------------------------------------------------------------- certificates
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory):
+    """A maker's folder of certificates: one game certified for Monaco and one for Québec, and his key."""
+    folder = tmp_path_factory.mktemp("maker")
+    for place, game in (("monaco", GAME), ("quebec-casino", "aurora-keno")):
+        args = ["certify", game, "--jurisdiction", place, "--games-played", "200", "--out", str(folder)]
+        said = CliRunner().invoke(main, args)
+        assert said.exit_code == 0, said.output
+    return folder
+
+
+def key_of(folder):
+    return (folder / GAME / "signer.pub").read_text().strip()
+
+
+@pytest.mark.requirement("R-01", "O-03", "Q-08")
+def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, room, tmp_path):
+    slot = GameSlot(game=GAME, certificate=maker / GAME)
+    admitted, refused = admit((slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True))
+    assert not refused
+    resident = admitted[GAME]
+    made = json.loads((maker / GAME / "manifest.json").read_text())
+    assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
+    note_inventory(room.cabinet, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
+    (game,) = sheet(room.journal).now["games"]
+    assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
+    assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
+
+
+@pytest.mark.requirement("R-01", "O-03")
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("none", f"{GAME}: has no certificate, and the profile monaco wants one"),
+        ("key", "is not the laboratory's key"),
+        ("no key", "machine.certifier names no key"),
+        ("game", "its certificate is of aurora-keno"),
+        ("place", "is certified for quebec-casino, and not for monaco"),
+        ("altered", "par.json: is not what was signed"),
+        ("return", "is certified with a return of 99.0000%; this machine makes it 87.3770%"),
+        ("failed", "not certified"),
+    ],
+)
+def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, why):
+    name = "aurora-keno" if wrong in {"game", "place"} else GAME
+    folder = tmp_path / name
+    shutil.copytree(maker / name, folder)
+    if wrong == "altered":
+        (folder / "par.json").write_text("{}")
+    if wrong in {"return", "failed"}:  # signed again, by the very key
+        told = json.loads((folder / "manifest.json").read_text())
+        files = {name: (folder / name).read_bytes() for name in told.pop("files")}
+        facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
+        bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(maker / "laboratory.key"))
+    slot = GameSlot(
+        game="aurora-keno" if wrong == "place" else GAME, certificate=None if wrong == "none" else folder
+    )
+    key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
+    admitted, (refusal,) = admit((slot,), load_profile("monaco"), certifying=Certifying(key, required=True))
+    assert not admitted
+    assert why in refusal.reason
+
+
+@pytest.mark.requirement("Q-08")
+@pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
+def test_where_the_place_wants_it_whole_a_machine_does_not_start_on_less(room, tmp_path, field):
+    lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
+    with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic wants"):
+        note_inventory(Room(tmp_path / "another").boot().cabinet, lacking, complete=True)
+
+
+def started(folder, **machine):
+    """Start a machine of Monaco whose one device is real, as its process does."""
+    default = load_cabinet()
+    file = default.model_copy(
+        update={
+            "machine": default.machine.model_copy(update={"profile": "monaco", **machine}),
+            "games": (GameSlot(game=GAME),),
+            "devices": {"printer": Device(protocol="tcl", port="/dev/not-there")},
+        }
+    )
+    state = StateFolder(folder)
+    state.prepare()
+    asyncio.run(Machine(state, file, StoppedClock()).run())
+
+
+@pytest.mark.requirement("R-01", "O-03", "Q-08")
+def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_every_game(
+    tmp_path, monkeypatch
+):
+    with pytest.raises(OperatorError, match="inventory: no kind, manufacturer, model, base_number, photo"):
+        started(tmp_path / "first")
+    with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
+        assert not list(journal.entries(KIND))
+    monkeypatch.setattr("egm.cabinet.process.note_inventory", lambda *_, **__: None)
+
+    async def not_yet(_):
+        """Its devices and people are another test's."""
+
+    monkeypatch.setattr(Machine, "_work", not_yet)
+    started(tmp_path / "second")
+    with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
+        (refused,) = [entry.record for entry in journal.entries("game.refused")]
+    assert refused["game"] == GAME
+    assert f"{GAME}: has no certificate" in refused["reason"]
+
+
+# ---------------------------------------------------------------------------------------------- identity
+@pytest.mark.requirement("K-01")
+def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path):
+    identity, before = room.cabinet.identity, sheet(room.journal).now
+    with pytest.raises(FrozenInstanceError):
+        identity.serial = "ANOTHER"
+    asked = {field.name for row in FORMS for field in row.fields}
+    assert not asked & {"serial", "operator_number", "site", "machine_id"}
+    forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
+    room.happen(Occurrence(Event.DISABLED, {"source": "host:main", "reason": "x", **forged}))
+    menu = Menu(room).sign_in(Role.MANAGER)
+    menu.fill("release")
+    number = NUMBERS[Role.MANAGER]
+    both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR]), **forged}
+    for row in FORMS:  # whatever a form's occurrence carries beside its own fields moves nothing
+        if row.event is not Event.RESTART:
+            numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
+            texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
+            room.happen(Occurrence(row.event, {"form": row.id, **texts, **both, **row.values}))
+    note_inventory(room.cabinet, inventory(tmp_path))
+    assert room.cabinet.identity == identity
+    assert sheet(room.journal).now == before
+
+
+@pytest.mark.requirement("K-01")
+def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()
+    default = load_cabinet()
+    file = default.model_copy(update={"machine": default.machine.model_copy(update={"serial": "EGM-2"})})
+    with pytest.raises((OperatorError, JournalDamaged, LocalError), match="EGM-1"):
+        asyncio.run(Machine(state, file, StoppedClock()).run())

@@ -4,6 +4,8 @@ Stops are scripted where an outcome must be had: three lanterns (500 credits), t
 loss.
 """
 
+from importlib.resources import files
+
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance, generator
 
@@ -86,7 +88,7 @@ def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, 
     again.close()
 
 
-@pytest.mark.requirement("F-05", "F-06", "D-10")
+@pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
 def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
     room = Room(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
     room.engine.handle(Event.DENOMINATION, value=100)
@@ -110,39 +112,79 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     again.close()
 
 
-@pytest.mark.requirement("F-05")
-@pytest.mark.parametrize(("denomination", "state"), [(100, State.HANDPAY), (25, State.IDLE)])
-def test_the_threshold_decides(tmp_path, denomination, state):
-    room = Room(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(Event.DENOMINATION, value=denomination)
+def place_with(folder, old, new):
+    """The generic place, with one line of it another."""
+    folder.mkdir(exist_ok=True)
+    text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = folder / "place.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def won_at(folder, place):
+    """A win of 1500.00 where the place is so."""
+    room = Room(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    room.engine.handle(Event.DENOMINATION, value=100)
     room.engine.handle(Event.BET, value=3)
     room.play()
     room.shown()
+    return room
+
+
+@pytest.mark.requirement("F-05")
+@pytest.mark.parametrize(
+    ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
+)
+def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold, state):
+    room = won_at(
+        tmp_path, place_with(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    )
     assert room.state is state
+    locked = state is State.HANDPAY
+    assert room.credit_cents == 10000 - 300 + (0 if locked else 150000)
+    assert room.engine.accepts(Event.PLAY) is not locked
     room.close()
 
 
-@pytest.mark.requirement("F-14", "A-28")
-def test_a_game_that_cannot_be_finished_gives_the_stake_back_and_no_prize(room, tmp_path):
+@pytest.mark.requirement("F-06:d")
+@pytest.mark.parametrize(("tax", "state"), [(150000, State.HANDPAY), (150001, State.IDLE)])
+def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, tax, state):
+    place = place_with(tmp_path, "large_win_cents = 120000", "large_win_cents = 9000000")
+    text = place.read_text(encoding="utf-8")
+    assert "[by_hand]" not in text or text.count("[by_hand]") == 1
+    taxed = text.replace("[by_hand]", f"[by_hand]\ntax_cents = {tax}")
+    place.write_text(taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8")
+    room = won_at(tmp_path, place)
+    assert room.state is state
+    if state is State.HANDPAY:
+        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        assert [record["taxable"] for record in room.records("handpay.paid")] == [True]
+        assert room.journal.meters().values["att_jackpot"] == 150000
+    room.close()
+
+
+@pytest.mark.requirement("P-05")
+@pytest.mark.parametrize("game", ["river-wheel", "aurora-keno"])
+def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
+    room = Room(tmp_path, games=(game,)).boot().insert(10000)
     room.play()
+    assert room.state is State.PLAYING
+    credit_cents, selection = room.credit_cents, room.cabinet.selection
+    for event, values in (
+        (Event.BET, {"value": 2 * selection.bet_credits}),
+        (Event.DENOMINATION, {"value": 100}),
+        (Event.PLAY, {}),
+        (Event.CASH_OUT, {}),
+    ):
+        room.engine.handle(event, **values)
+        assert room.notice == "refused.playing"
+    assert (room.credit_cents, room.cabinet.selection) == (credit_cents, selection)
+    assert len(room.records("game.start")) == 1
     room.close()
-    broken = Room(tmp_path, games=())  # the game is no longer on the machine
-    broken.boot()
-    assert broken.state is State.TILT
-    assert "game_defective" in broken.cabinet.faults
-    assert broken.credit_cents == 10000 - 5
-    broken.engine.handle(Event.KEY_TURNED, key="attendant")
-    assert broken.credit_cents == 10000
-    assert broken.cabinet.recall(Key.GAME) is None
-    (start,), voids = broken.records("game.start"), broken.records("game.void")
-    (void,) = voids
-    assert (void["play_id"], void["refund_cents"]) == (start["play_id"], 5)
-    assert (void["ruling"], void["persons"]) == ("defect", ["attendant"])
-    assert broken.journal.meters().values["refund_defect"] == 5
-    broken.close()
 
 
-@pytest.mark.requirement("F-02")
+@pytest.mark.requirement("F-02", "N-06")
 def test_no_play_without_the_credit_for_it(tmp_path):
     room = Room(tmp_path).boot()
     room.play()

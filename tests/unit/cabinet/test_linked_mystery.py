@@ -214,10 +214,9 @@ def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, 
     audited(tmp_path)
 
 
-@pytest.mark.requirement("I-11")
-def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
+def a_prize_won_and_the_power_gone(folder, controller):
     async def first():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with life_of(folder, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
@@ -225,22 +224,51 @@ def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.won"))
 
+    run(first())
+
+
+def and_the_claim_is_over(folder, controller):
+    async def last():
+        async with life_of(folder, controller) as rig:
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+
+    run(last())
+    return [(hit.way, hit.paid_cents) for hit in controller.hits]
+
+
+@pytest.mark.requirement("I-11")
+def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
+    a_prize_won_and_the_power_gone(tmp_path, controller)
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            engine = rig.room.engine
+            engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
+            engine.handle(Event.MENU, key="operator")
+            engine.handle(
+                Event.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+            )
+            assert rig.room.credit_cents == 2000 - STAKE + 15
+
+    run(second())
+    assert and_the_claim_is_over(tmp_path, controller) == [("void", 501)]
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-11", "F-14")
+def test_a_prize_is_paid_though_its_level_was_edited_out_of_the_cabinet_file(tmp_path, controller):
+    a_prize_won_and_the_power_gone(tmp_path, controller)
+
     async def second():
         without = replace_slot(stakes={"100": "OTHER"})
         async with Rig(tmp_path / "state", controller, levels=without, watched="LUCKY") as rig:
-            assert rig.room.state is State.TILT
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
-            assert rig.room.credit_cents == 2000 - STAKE + 15
+            before = rig.room.credit_cents
+            assert rig.room.state is State.PLAYING
+            rig.room.shown()
+            assert rig.room.credit_cents >= before + 501
 
-    async def third():
-        async with life_of(tmp_path, controller) as rig:
-            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
-
-    run(first())
     run(second())
-    run(third())
-    (hit,) = controller.hits
-    assert (hit.way, hit.paid_cents) == ("void", 501)
+    assert and_the_claim_is_over(tmp_path, controller) == [("credit", 501)]
     audited(tmp_path)
 
 
@@ -248,31 +276,125 @@ def replace_slot(**changes):
     return (*LEVELS[:2], LEVELS[2].model_copy(update=changes))
 
 
-@pytest.mark.requirement("I-15", "I-07")
-def test_a_secret_that_was_not_promised_is_paid_and_told(tmp_path, controller):
-    def other(answer):
-        won = getattr(answer, "won", ())
-        changed = (w.model_copy(update={"trigger": replace(w.trigger, salt="e" * 64)}) for w in won)
-        return answer.model_copy(update={"won": tuple(changed)}) if won else answer
+def spoilt(**changes):
+    """A controller that says something else of each prize: of its secret, or of the prize."""
 
+    def other(answer):
+        told = []
+        for won in getattr(answer, "won", ()):
+            of_secret = {k: v for k, v in changes.items() if hasattr(won.trigger, k)}
+            of_prize = {k: v for k, v in changes.items() if k not in of_secret}
+            trigger = replace(won.trigger, **of_secret)
+            told.append(won.model_copy(update={"trigger": trigger, **of_prize}))
+        return answer.model_copy(update={"won": tuple(told)}) if told else answer
+
+    return other
+
+
+def ruled(rig, decision, persons=("2", "5")):
+    engine = rig.room.engine
+    engine.handle(Event.MENU, key="operator")
+    engine.handle(
+        Event.PRIZE_RULED,
+        form="prize_ruling",
+        person=persons[0],
+        persons=persons,
+        decision=decision,
+        reason="asked",
+    )
+    told = rig.room.notice
+    engine.handle(Event.MENU_CLOSED, why="key")
+    return told
+
+
+#: What a lying controller may say, and what this machine finds wrong with it.
+LIES = [
+    ({"salt": "e" * 64}, "not the one that was committed to"),
+    ({"number": 77}, "no commitment to prize 77"),
+    ({"number": 77, "ceiling_cents": 99999900, "amount_cents": 99999900}, "no commitment to prize 77"),
+    ({"ceiling_cents": 99999900, "amount_cents": 99999900}, "not the one that was committed to"),
+    ({"amount_cents": 99999900}, "was not won at"),
+    ({"amount_cents": 1}, "was not won at"),
+]
+
+
+@pytest.mark.requirement("I-15", "I-07")
+@pytest.mark.parametrize(("lie", "why"), LIES)
+def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, controller, lie, why):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            controller.spoil = other
+            controller.spoil = spoilt(**lie)
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)
             rig.room.play()
-            await rig.until(lambda: rig.room.records("progressive.won"))
-            assert rig.room.notice == "progressive_unproved"
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            assert (rig.room.state, list(rig.room.cabinet.faults)) == (State.TILT, ["progressive_unproved"])
+            (held,) = rig.room.records("progressive.held")
+            assert why in held["why"]
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.TILT
+            assert ruled(rig, "decline", ("2",)) == "refused.authorised"
+            ruled(rig, "decline")
+            assert rig.room.state is State.PLAYING
             rig.room.shown()
-            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
-            assert rig.room.records("progressive.won")[0]["proved"] is False
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
 
     run(life())
-    with open_view(tmp_path / "state") as view:
-        report = Auditor(Shelf([GAME.parent])).run(view.bodies())
-    assert ["not the one that was committed to" in finding.why for finding in report.findings] == [True]
+    assert [(hit.way, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
+    audited(tmp_path)
+
+
+@pytest.mark.requirement("I-15", "F-05")
+def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, controller):
+    async def first():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            controller.spoil = spoilt(number=77)
+            rig.room.insert(2000)
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            ruled(rig, "pay")
+
+    async def second():
+        async with life_of(tmp_path, controller) as rig:
+            assert rig.room.state is State.PLAYING
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 501
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert not rig.room.journal.states(Key.HELD)
+            await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
+            assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
+
+    run(first())
+    run(second())
+    (told,) = [json.loads(b) for b in audited(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
+    assert told["record"]["persons"] == ["2", "5"]
+    assert (told["record"]["decision"], told["record"]["amount_cents"]) == ("pay", 501)
+    assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
+
+
+@pytest.mark.requirement("I-15")
+def test_a_journal_that_paid_what_was_not_proved_and_nobody_ruled_on_is_found_out(tmp_path, controller):
+    async def life():
+        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+
+    run(life())
+    bodies = audited(tmp_path)
+    without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
+    report = Auditor(Shelf([GAME.parent])).run(without)
+    assert any("no commitment" in finding.why for finding in report.findings), report.findings
 
 
 @pytest.mark.requirement("I-15")

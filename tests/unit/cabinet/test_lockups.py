@@ -191,6 +191,29 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     again.close()
 
 
+@pytest.mark.requirement("J-09", "F-06:a")
+def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
+    def lit():
+        return tower(snapshot(room.engine, fingerprint=""))
+
+    assert lit() == frozenset()
+    room.engine.handle(Event.SERVICE)
+    assert lit() == {"service"}
+    room.engine.handle(Event.SERVICE)
+    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert "tilt" in lit()
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert lit() == frozenset()
+    room.insert(2000)
+    room.engine.handle(Event.CASH_OUT)
+    assert room.state is State.HANDPAY
+    assert lit() == {"jackpot"}
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    assert lit() == frozenset()
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    assert lit() == {"door"}
+
+
 @pytest.mark.requirement("J-03", "J-09")
 def test_the_drop_door_lights_rings_and_is_reported(room):
     room.engine.handle(Event.DOOR_OPENED, door="drop")

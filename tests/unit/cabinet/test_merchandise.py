@@ -15,7 +15,7 @@ from egm.link import messages
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
-from meters import ForbiddenTransfer, Transaction, Transfer
+from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -249,7 +249,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
 def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
     room.engine.handle(Event.MENU, key="operator")
-    room.engine.handle(Event.ORPHAN_HANDPAY, form="orphan_handpay", **ONE)
+    room.engine.handle(Event.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
     room.engine.handle(Event.MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     found = meters(room)
@@ -350,6 +350,6 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch)
     older = room.cabinet.recall(Key.HANDPAY)["id"]
     exchange(room)
     room.engine.handle(Event.KEY_TURNED, key="attendant")
-    room.cabinet.record("handpay.paid", transaction_id="twice", phase="settle", ref=older)
+    room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

@@ -2,7 +2,7 @@
 
 import pytest
 from machine_room import Room
-from staff_hands import Menu
+from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.staff.registers import lines
@@ -54,7 +54,7 @@ def test_a_supervisor_pays_a_complement_and_takes_orphans_and_an_attendant_canno
         action for action in page_actions(menu) if action in {"form:complement", "form:orphan_credits"}
     ]
     menu.touch("leave")
-    menu.sign_in(Role.SUPERVISOR).fill("complement", "1250", "line 2 was not paid", "")
+    menu.sign_in(Role.SUPERVISOR).fill("complement", "1250", "line 2 was not paid", "", "")
     assert menu.notice == "service.done"
     menu.home().fill("orphan_credits", "slot room")
     menu.home().touch("leave")
@@ -63,14 +63,34 @@ def test_a_supervisor_pays_a_complement_and_takes_orphans_and_an_attendant_canno
     assert register(menu, "orphans")[0]["amount_cents"] == 2000
 
 
-@pytest.mark.requirement("Q-04", "Q-07", "Q-13")
+@pytest.mark.requirement("Q-04", "Q-07")
 def test_a_supervisor_writes_notes(menu):
     menu.sign_in(Role.SUPERVISOR)
     menu.fill("dispute", "three sevens", "two and a bell", "not paid", "").home()
-    menu.fill("exclusion", "Otto Example", "took an orphan").home()
-    menu.fill("incident", "a quarrel", "both left", "the control service, 14:00")
-    for name in ("disputes", "exclusions", "incidents"):
+    menu.fill("exclusion", "Otto Example", "took an orphan")
+    for name in ("disputes", "exclusions"):
         assert register(menu, name)[0]["persons"] == ["2"]
+
+
+@pytest.mark.requirement("Q-13")
+def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_informed(menu):
+    said = {"what": "a quarrel", "judgement": "both left", "officer": "agent 12, 14:00"}
+    menu.sign_in(Role.SUPERVISOR)
+    assert "form:incident" not in page_actions(menu)
+    judged = {"form": "incident", "person": "2", "persons": ("2",), **said, "informed": "telephone"}
+    menu.room.engine.handle(Event.INCIDENT_JUDGED, **judged)  # even past the menu
+    assert menu.room.notice == "refused.authorised"
+    menu.home().touch("leave")
+    menu.sign_in(Role.MANAGER)
+    direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
+    for lacking in ({"informed": "nobody"}, {"informed": ""}, {"officer": " "}):
+        menu.room.engine.handle(Event.INCIDENT_JUDGED, **{**direction, **lacking})
+        assert menu.room.notice == "refused.note_is_whole"
+    assert register(menu, "incidents") == []
+    menu.fill("incident", "a quarrel", "both left", "telephone", "agent 12, 14:00")
+    (line,) = register(menu, "incidents")
+    assert (line["informed"], line["officer"]) == ("telephone", "agent 12, 14:00")
+    assert line["persons"] == [NUMBERS[Role.MANAGER]]
 
 
 @pytest.mark.requirement("F-15")

@@ -77,6 +77,7 @@ def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("C-04")
 def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     menu.touch("bet_limit").complete("10")
     menu.room.close()
@@ -119,6 +120,31 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
     assert again.state is State.PLAYING
     again.shown()
     assert again.records("game.void") == []
+    again.close()
+
+
+@pytest.mark.requirement("C-04")
+def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
+    menu.touch("bet_minimum").complete("99999999")
+    assert menu.notice == "notice.refused.option_is_sound"
+    credit_cents = menu.cabinet.admitted["maple-classic"][0]
+    least_cents = 2 * credit_cents + 1
+    menu.touch("bet_minimum").complete(str(least_cents))
+    assert menu.notice == "service.done"
+    menu.room.close()
+    again = room_of(tmp_path)
+    again.engine.handle(Event.DOOR_CLOSED, door="main")
+    again.insert(2000)
+    assert again.cabinet.selection.bet_credits == 3  # the least that is taken is what is proposed
+    before = again.journal.meters().values
+    again.engine.handle(Event.BET, value=2)
+    assert again.notice == "refused.bet_is_offered"
+    again.cabinet.select(bet_credits=2)
+    assert again.cabinet.selection.bet_credits == 3
+    again.engine.handle(Event.BET, value=3)
+    assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
+    again.play()
+    assert again.journal.meters().values["coin_in"] == 3 * credit_cents
     again.close()
 
 

@@ -12,6 +12,7 @@ from egm.cabinet.host.patience import Patience, patience
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
+from egm.timekeeping import Timekeeper
 from tools.soak.virtual import LoopClock, jump
 
 TICKET = "071111222233334444"
@@ -26,6 +27,7 @@ def with_patience(folder, scenario, *, online=True):
         )
         room = Room(folder, devices=("printer",), host=host)
         room.cabinet.clock = LoopClock(asyncio.get_running_loop())
+        room.cabinet.times = Timekeeper(room.cabinet.clock)
         at = surroundings(room, folder, {})
         (waiting,) = patience(at)
         room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))

@@ -29,7 +29,7 @@ def restart(room, folder, **options) -> Room:
     return Room(folder, **{"devices": ("printer",), **options}).boot()
 
 
-@pytest.mark.requirement("H-06", "F-08")
+@pytest.mark.requirement("H-06", "F-08", "D-04", "P-08")
 def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     room.engine.handle(Event.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
@@ -200,7 +200,7 @@ def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(
 
 
 # ---------------------------------------------------------------------------------------------- tickets in
-@pytest.mark.requirement("H-08", "H-07")
+@pytest.mark.requirement("H-08", "H-07", "D-04")
 def test_a_ticket_goes_in_once(room, tmp_path):
     number = room.cash_out_ticket()
     room.offer_ticket(number)
@@ -209,6 +209,8 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     room.ledger.vended()
     room.ledger.vend_confirmed()
     assert room.credit_cents == 2000
+    assert room.journal.meters().values["ticket_in.cashable.value"] == 2000
+    assert room.journal.meters().values["ticket_in.cashable.count"] == 1
     assert room.store.get(number).state is TicketState.REDEEMED
     room.offer_ticket(number)
     assert room.hands.orders[-1][0] == "return"
@@ -216,7 +218,7 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     assert room.credit_cents == 2000
 
 
-@pytest.mark.requirement("G-16")
+@pytest.mark.requirement("G-16", "H-12")
 @pytest.mark.parametrize(
     ("digits", "reason"),
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
@@ -286,7 +288,7 @@ def coins(tmp_path):
     room.close()
 
 
-@pytest.mark.requirement("D-13", "G-09")
+@pytest.mark.requirement("D-13", "G-09", "F-01")
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
     coins.ledgers.coins.coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
@@ -313,7 +315,7 @@ def _pay_coins_and_a_rest(coins):
     assert coins.journal.meters().values["phys_coin_out"] == 500
 
 
-@pytest.mark.requirement("D-13", "F-10", "F-13")
+@pytest.mark.requirement("D-13", "F-10", "F-13", "P-08")
 def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)

@@ -36,8 +36,12 @@ def bodies(tmp_path_factory):
     room.shown()
     room.play()
     room.close()
-    room = room_of(folder, levels=()).boot()
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room = room_of(folder).boot()
+    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(
+        Event.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+    )
     room.close()
     room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
     with open_view(folder) as view:

@@ -199,6 +199,11 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.link.hit(claim(after=1), wire.now)
     assert wire.link.claims() == {"c1": Phase.CLAIMING}
     wire.run()
+    assert (
+        type(wire.sent[-1]) is m.Contribution
+    )  # not before the level was heard: an award is held against it
+    wire.values()
+    wire.wait(RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
     assert locked == Locked("c1", 1500)
@@ -223,6 +228,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link.connected("n", 0)
     for answer in controller.hear(link.take_messages()[0]):
         link.receive(answer, 0)
+    link.receive(controller.values()[0], 0)
     link.hit(claim(), 0)
     (first,) = link.take_messages()
     controller.hear(first)  # the answer is lost
@@ -363,6 +369,12 @@ class RealController:
         self.store.close()
         self.open()
 
+    def rule(self):
+        with self.controller.reading() as session:
+            held = [each.claim for each in session.all_held() if not each.ruling]
+        for claim in held:
+            self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
+
     def hear(self, message):
         return self.controller.take([Heard(message.machine, message)])
 
@@ -376,6 +388,8 @@ def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp
     storm = Storm(seed, RealController(tmp_path / "controller.db"))
     for turn in range(400):
         storm.turn(turn, troubled=turn < 280)
+        if turn % 20 == 0:  # they hit far more often than their odds: it is held, and persons rule
+            storm.controller.rule()
     with storm.controller.store.transaction() as session:
         record, claims = session.level("TOP"), session.claims()
     storm.controller.store.close()

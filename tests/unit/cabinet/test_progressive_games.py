@@ -166,24 +166,6 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     machine.close()
 
 
-@pytest.mark.requirement("F-14", "I-11")
-def test_a_void_game_gives_its_stake_back_and_its_hit_to_the_level(room, tmp_path):
-    machine = room(A, NO_LUCK, MISS)
-    machine.play()
-    machine.close()
-    broken = room_of(tmp_path, levels=())
-    assert "progressive level" in broken.refused[0].reason
-    broken.boot()
-    assert "game_defective" in broken.cabinet.faults
-    broken.engine.handle(Event.KEY_TURNED, key="attendant")
-    assert broken.credit_cents == 10000
-    assert level(broken, TOP).current == 3000 + Fraction(50, 70)
-    broken.close()
-    sound = room_of(tmp_path).boot()  # the accounts agree with the level
-    assert sound.journal.balance_cents(f"pool:{TOP}:current") == 3000
-    sound.close()
-
-
 @pytest.mark.requirement("I-06")
 def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
     room(B, NO_LUCK, MISS).close()

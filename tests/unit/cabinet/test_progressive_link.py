@@ -16,6 +16,7 @@ from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.clock import SystemClock
+from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Kind
 from egm.progressive.level import Level, Terms
@@ -218,6 +219,79 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
             (commit,) = controller.commits.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
+
+    run(life())
+
+
+def ruled(rig, decision, persons=("2", "5")):
+    engine = rig.room.engine
+    engine.handle(Event.MENU, key="operator")
+    values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
+    engine.handle(Event.PRIZE_RULED, **values, decision=decision, reason="asked")
+    told = rig.room.notice
+    engine.handle(Event.MENU_CLOSED, why="key")
+    return told
+
+
+@pytest.mark.requirement("I-09", "I-15")
+@pytest.mark.parametrize("decision", ["pay", "decline"])
+@pytest.mark.parametrize("amount_cents", [99_999_900, 1499, 2 * 1500 + 1])
+def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
+    hear = controller.hear
+
+    def lie(message):
+        return [
+            answer.model_copy(update={"amount_cents": amount_cents})
+            if isinstance(answer, m.Award)
+            else answer
+            for answer in hear(message)
+        ]
+
+    controller.hear = lie
+
+    async def life():
+        async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            (held,) = rig.room.records("progressive.held")
+            shown_cents = next(iter(rig.room.journal.states(Key.CLAIM).values()))["shown_cents"]
+            assert held["amount_cents"] == amount_cents
+            assert list(rig.room.cabinet.faults) == ["progressive_unproved"]
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.records("progressive.award") == []
+            assert ruled(rig, decision, ("2",)) == "refused.authorised"
+            ruled(rig, decision)
+            rig.room.shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            due = amount_cents if decision == "pay" else shown_cents
+            assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == due + 100
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            (told,) = rig.room.records("progressive.ruled")
+            assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
+            assert not rig.room.journal.states(Key.HELD)
+
+    run(life())
+
+
+@pytest.mark.requirement("I-07", "I-09")
+def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tmp_path, controller):
+    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
+
+    async def life():
+        async with Rig(tmp_path / "state", controller, A, NO_LUCK, MISS, profile=path) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            rig.wire.mute = True
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            assert rig.room.state is State.AWAITING_AWARD
+            assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
+            ruled(rig, "decline")
+            assert rig.room.state is State.HANDPAY
+            assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 1500 + 100
 
     run(life())
 

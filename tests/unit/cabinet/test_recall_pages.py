@@ -113,7 +113,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
 
 
 # ---------------------------------------------------------------------------------------------- meters and logs
-@pytest.mark.requirement("J-12", "D-16", "D-25")
+@pytest.mark.requirement("J-12", "D-16", "D-25", "D-03")
 def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(room):
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
     lines = menu.lines()

@@ -3,7 +3,9 @@
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 
+from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.staff.registers import lines
+from egm.cabinet.staff.rulings import forfeit_credits
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.link.messages import Residual
@@ -26,8 +28,8 @@ def make(tmp_path):
         place = tmp_path / "place.toml"
         place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
         made = Room(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
-        spent = Transfer("credit:1:cashable", "out:handpay_cancelled_credit", 500 - REST_CENTS)
-        made.cabinet.record("test.spend", transfers=(spent,))
+        ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
+        forfeit_credits(made.cabinet, Occurrence(Event.FORFEIT_CREDITS, ruling))
         rooms.append(made)
         return made
 
@@ -90,7 +92,7 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
 
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
-    [(5, "residual.played", "0 due"), (5, "residual.gift", "not played off")],
+    [(5, "residual.played", "0 due"), (5, "residual.gift", "no entry of this kind")],
 )
 def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
     room = make(ScriptedChance(4))

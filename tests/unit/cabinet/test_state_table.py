@@ -14,7 +14,8 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.diagram import mermaid
 from egm.cabinet.engine import EFFECTS, GUARDS
 from egm.cabinet.host.model import Inquiry, Lock, Order, TransferKind
-from egm.cabinet.states import TABLE, WISHES, Event, Next, State, rows, standing
+from egm.cabinet.staff.forms import FORMS
+from egm.cabinet.states import FACTS, SAID_AGAIN, TABLE, WISHES, Event, Next, State, rows, standing
 from egm.devices.interface import Barcode, Note
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
@@ -33,6 +34,16 @@ VALUES = {
     Event.BILL_RETURNED: {"reason": "device"},
     Event.BILL_REJECTED: {"reason": "unreadable"},
     Event.BILL_NOT_STACKED: {"why": "test"},
+    Event.BILL_LOST: {"why": "test"},
+    Event.AMOUNT_DISPUTED: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
+    Event.COINS_STRAYED: {"coins": 2, "why": "test"},
+    Event.DISPUTED_AMOUNT: {
+        "form": "disputed",
+        "disputed": "a",
+        "amount_cents": 0,
+        "reason": "test",
+        "persons": ("5",),
+    },
     Event.DOOR_OPENED: {"door": "main"},
     Event.DOOR_CLOSED: {"door": "main"},
     Event.FAULT_RAISED: {"code": "bill_acceptor.jam"},
@@ -86,9 +97,9 @@ VALUES = {
     Event.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
     Event.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
     Event.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
-    Event.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits"},
-    Event.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay"},
-    Event.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000"},
+    Event.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
+    Event.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
+    Event.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000", "place": "b"},
     Event.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
     Event.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
     Event.FORFEIT_CREDITS: {
@@ -111,13 +122,15 @@ VALUES = {
         "form": "incident",
         "what": "a quarrel",
         "judgement": "none",
-        "informed": "control",
+        "informed": "telephone",
+        "officer": "agent 12",
     },
     Event.DISABLED: {"source": "host:test", "reason": "test"},
     Event.ENABLED: {"source": "host:test"},
     Event.SELF_TEST_FAILED: {"detail": "test"},
     Event.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
     Event.CLAIM_CLOSED: {"claim": "of-nobody"},
+    Event.INTERVENTION_SEEN: {"id": "of-nobody"},
     Event.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
 }
 
@@ -220,7 +233,7 @@ def _particulars(room: Room, state: State, event: Event) -> dict:
         return {"paid_coins": 5}
     elif event in {Event.TICKET_PRINTED, Event.TICKET_FAILED} and state is not State.PAYING:
         _start_ticket(room)
-    elif event in {Event.BILL_STACKED, Event.BILL_NOT_STACKED}:
+    elif event in {Event.BILL_STACKED, Event.BILL_NOT_STACKED, Event.BILL_LOST}:
         room.ledger.stack_ordered(Note(500), 0)
     return VALUES.get(event, {})
 
@@ -239,7 +252,15 @@ def test_every_state_and_event(tmp_path, state, event):
 
     room.journal.self_audit()
     if not held:
-        assert (room.journal.sequence, room.credit_cents, room.state) == (before, credit_before, state)
+        unexpected = room.records("event.unexpected")
+        told = [] if event in WISHES | SAID_AGAIN else [(event.value, state.value)]
+        assert [(entry["event"], entry["state"]) for entry in unexpected] == told
+        assert "number" not in values or str(values["number"]) not in str(unexpected)
+        assert (room.journal.sequence, room.credit_cents, room.state) == (
+            before + len(told),
+            credit_before,
+            state,
+        )
     elif held[0].next is Next.SAME:
         assert room.state is state
     elif held[0].next is Next.STANDING or held[0].next is State.PAYING:
@@ -248,6 +269,29 @@ def test_every_state_and_event(tmp_path, state, event):
         assert room.state is held[0].next
     if not held:
         assert (room.notice or "").startswith("refused.") == (event in WISHES)
+
+
+def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
+    room = _room(tmp_path, State.IDLE)
+    for _ in range(3):
+        room.engine.handle(Event.TICKET_NUMBERED, id="of-nobody", number=TICKET)
+    (told,) = room.records("event.unexpected")
+    assert (told["event"], told["reason"]) == ("ticket_numbered", "number_is_awaited")
+    assert told["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}
+    room.close()
+
+
+def test_every_form_is_refused_out_loud(tmp_path):
+    """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
+    room = _room(tmp_path, State.IDLE)
+    facts = {event for event, _, _ in FACTS}
+    for form in FORMS:
+        assert form.event in WISHES | facts
+        if form.event not in facts:
+            room.engine.handle(form.event, form=form.id)
+            assert room.notice is not None, form.id
+            assert room.notice.startswith("refused."), form.id
+    room.close()
 
 
 def test_the_table_names_only_what_exists_and_everything_that_exists():

@@ -6,7 +6,8 @@ from machine_room import Room
 from egm.cabinet.cabinet import Key
 from egm.cabinet.states import Event, State
 from egm.cabinet.value_in import bills_wanted
-from egm.devices.interface import Barcode, Note
+from egm.cabinet.wiring import occurrences
+from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 
@@ -107,3 +108,29 @@ def test_the_drivers_place_in_its_protocol_is_kept(room):
 def test_a_ticket_is_never_stacked_as_a_bill(room):
     with pytest.raises(InvariantError, match="ticket"):
         room.ledger.stack_ordered(Barcode("00" * 9), 0)
+
+
+# ---------------------------------------------------------------------------------------------- given back
+def given_back(room, content):
+    for occurrence in occurrences(
+        Returned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
+    ):
+        room.happen(occurrence)
+
+
+@pytest.mark.requirement("H-08")
+def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(room):
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(Event.TICKET_ESCROWED, escrow=3, digits="00" * 9)
+    assert room.notice == "ticket_returned"
+    given_back(room, Barcode("00" * 9))
+    assert (len(room.records("voucher.returned")), room.records("bill.returned")) == (1, [])
+    values = room.journal.meters().values
+    assert (values["vouchers_returned"], "bills_returned" in values) == (1, False)
+
+
+def test_a_bill_given_back_by_the_acceptor_takes_the_word_of_the_one_before_off_the_screen(room):
+    room.insert(2000)
+    assert room.notice == "bill_accepted"
+    given_back(room, Note(500))
+    assert room.notice == "bill_returned"

@@ -112,13 +112,24 @@ def test_who_has_the_token_is_greeted_and_heard(tmp_path):
     "first",
     [
         encode(Hello(token="guess")),
+        b'{"type":"hello","token":"s\xc3\xa9cret"}\n',
+        b'{"type":"hello","token":"\\ud800"}\n',
         encode(Hello()),
         encode(Intent(name="play")),
         b"GET / HTTP/1.1\r\n",
         b"\xff\xfe\n",
         encode(Hello(token="secret")) + encode(MESSAGES[1]),
     ],
-    ids=["wrong token", "no token", "no hello", "http", "noise", "not an intent"],
+    ids=[
+        "wrong token",
+        "not ASCII",
+        "half a character",
+        "no token",
+        "no hello",
+        "http",
+        "noise",
+        "not an intent",
+    ],
 )
 def test_everybody_else_is_shown_out_and_reported(tmp_path, first):
     async def session():

@@ -1,11 +1,15 @@
 """Metrics: what the machine says, over real HTTP on loopback, and nothing that could change it."""
 
+import contextlib
+import socket
+import threading
 import urllib.request
 
 import pytest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
+from egm import metrics
 from egm.metrics import Exporter, MachineCollector, meter_families, series_of
 from egm.sas.health import line_metrics
 from egm.sas.line import LineHealth
@@ -105,3 +109,43 @@ def test_handing_over_replaces_everything_at_once(exporter):
 def test_a_taken_port_is_an_os_error(exporter):
     with pytest.raises(OSError, match="in use"):
         Exporter(MachineCollector(), exporter[1].port)
+
+
+def _asked(port, host):
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        field = "" if host is None else f"Host: {host}\r\n"
+        line.sendall(f"GET /metrics HTTP/1.0\r\n{field}\r\n".encode())
+        return int(line.makefile("rb").readline().split()[1])
+
+
+def test_figures_are_read_under_the_names_of_this_computer_only(exporter):
+    port = exporter[1].port
+    for host in ("127.0.0.1", f"127.0.0.1:{port}", "localhost", f"LOCALHOST:{port}", "[::1]:9477"):
+        assert _asked(port, host) == 200
+    for host in (
+        "evil.example",
+        f"evil.example:{port}",
+        "127.0.0.1.evil.example",
+        "localhost.evil",
+        "",
+        None,
+    ):
+        assert _asked(port, host) == 421
+    named = Exporter(MachineCollector(), 0, ["monitor.house"])
+    assert _asked(named.port, "monitor.house:80") == 200
+    assert _asked(named.port, "evil.example") == 421
+    named.close()
+
+
+def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
+    """Two hundred that say nothing: a handful is served, the rest let go, and then it answers again."""
+    monkeypatch.setattr(metrics, "ANSWER_SECONDS", 0.5)
+    port, before = exporter[1].port, threading.active_count()
+    lines = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(200)]
+    most = threading.active_count() - before
+    assert most <= 2 * metrics.CONNECTIONS_MAX  # a thread that serves it and one that ends it
+    for line in lines:  # each is ended from the other side
+        with contextlib.suppress(ConnectionError):
+            assert line.recv(1) == b""
+        line.close()
+    assert _scrape(port)["process_open_fds",] > 0

@@ -113,4 +113,4 @@ def test_the_command_lists_shows_and_checks(tmp_path):
     assert refused.exit_code == 1
     assert "place.toml: currency" in refused.output
     assert "right, monaco" in refused.output
-    assert "no jurisdiction profile" in run("show", "atlantis").output
+    assert "jurisdiction profile atlantis: id: not in the library" in run("show", "atlantis").output

@@ -13,7 +13,7 @@ from egm.config import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from meters import Journal
-from paytables.definition import find
+from paytables.definition import source_of
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
@@ -74,6 +74,25 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
     assert "99.00%" in refused[0].reason
 
 
+@pytest.mark.requirement("C-06", "M-10", "R-09")
+@pytest.mark.parametrize(
+    ("game", "prize", "lower", "said"),
+    [
+        ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }", "requires at least 65.00% of a keno game"),
+        ("river-wheel", "{ star = 45 }", "{ star = 30 }", "requires at least 75.00% of a wheel game"),
+    ],
+)
+def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lower, said):
+    """The library's game is admitted in Québec; the same game with one lower prize is not."""
+    text = source_of(game).path.read_text("utf-8")
+    assert text.count(prize) == 1
+    low = tmp_path / "low.toml"
+    low.write_text(text.replace(prize, lower).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
+    residents, refused = admit((GameSlot(game=game), GameSlot(game=str(low))), load_profile("quebec-casino"))
+    assert list(residents) == [game]
+    assert said in refused[0].reason
+
+
 @pytest.mark.requirement("B-12")
 @pytest.mark.parametrize(
     ("rule", "game", "reason"),
@@ -96,7 +115,7 @@ def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule
 
 @pytest.mark.requirement("B-01")
 def test_a_game_that_draws_nothing_is_refused(tmp_path):
-    whole = find("maple-classic").read_text("utf-8")
+    whole = source_of("maple-classic").path.read_text("utf-8")
     sure = tmp_path / "sure.toml"
     one = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
     one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
@@ -212,3 +231,13 @@ def test_an_unwritable_state_folder_is_named(tmp_path):
 def test_the_state_folder_follows_xdg(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert default_state_dir() == tmp_path / "open-egm"
+
+
+def test_the_whole_cabinet_file_of_the_wiring_page_is_one(tmp_path):
+    page = (Path(__file__).parents[3] / "egm/devices/WIRING.md").read_text(encoding="utf-8")
+    file = tmp_path / "cabinet.toml"
+    file.write_text(page.split("```toml\n", 1)[1].split("```", 1)[0], encoding="utf-8")
+    cabinet = load_cabinet(file)
+    assert cabinet.machine.profile == "quebec-vlt"
+    assert cabinet.machine.house.licence_holder
+    assert set(cabinet.devices) == {"bill", "printer", "io"}

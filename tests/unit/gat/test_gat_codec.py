@@ -89,8 +89,8 @@ def test_noise_is_refused_and_the_next_packet_heard():
     ("answer", "line"),
     [
         (codec.status_answer(Calculation.REQUESTED, ready=False), "81 08 03 50 00 03"),
-        (codec.status_answer(Calculation.CALCULATING, ready=False), "81 08 03 50 05 03"),
-        (codec.status_answer(Calculation.FINISHED, ready=True), "81 08 03 50 0A 03"),
+        (codec.status_answer(Calculation.CALCULATING, ready=False), "81 08 03 50 09 03"),
+        (codec.status_answer(Calculation.FINISHED, ready=True), "81 08 03 50 06 03"),
         (codec.status_answer(Calculation.ERROR, ready=False), "81 08 03 50 0C 03"),
         (codec.last_status_answer(0xBA, 258), "82 09 BA 00 00 01 02"),
         (codec.last_status_answer(0, 1 << 40), "82 09 00 FF FF FF FF"),

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from meters import Journal, JournalDamaged, Policy, Transaction, Transfer
-from meters.clear import Clearance, ClearRefused, clear, inspect
+from meters.clear import Clearance, ClearRefused, clear, finish, inspect
 from tools.cli import main
 
 CREDIT = "credit:1:cashable"
@@ -24,7 +24,7 @@ def move(tx_id, source, target, cents):
 @pytest.fixture
 def broken(tmp_path):
     """A machine with 300 cents of credit; both copies damaged, the log after its first entries."""
-    with Journal.open(tmp_path, now=clock, policy=Policy(checkpoint_every=5, segment_bytes=4096)) as journal:
+    with Journal.open(tmp_path, now=clock, policy=Policy(checkpoint_every=5, segment_bytes=1000)) as journal:
         journal.append(move("b1", "world:bill", CREDIT, 500))
         for n in range(20):
             journal.append(move(f"w{n}", CREDIT, "house:wager", 10))
@@ -47,7 +47,7 @@ def authorised(found, **changes):
         "second_person": "B. Roy",
         "reason": "both copies damaged",
         "challenge": found.challenge,
-        "settled_cents": found.credits_cents,
+        "owed_cents": found.together.credits_cents,
     }
     return Clearance(**(said | changes))
 
@@ -65,7 +65,8 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
     assert "coin_in" in found.suspect
     assert found.second.why
     assert found.second.sequence < found.first.sequence
-    assert found.credits_cents >= 300
+    assert found.together.sequence > found.first.sequence  # each goes on where the other breaks
+    assert (found.together.credits_cents, found.complete) == (300, True)
 
 
 @pytest.mark.requirement("A-05", "A-21")
@@ -76,7 +77,7 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
         ({"person": " "}, "two different persons"),
         ({"reason": ""}, "a reason"),
         ({"challenge": "00000000"}, "challenge"),
-        ({"settled_cents": 0}, "pay by hand first"),
+        ({"owed_cents": 0}, "settle or carry over each claim"),
     ],
 )
 def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
@@ -94,7 +95,7 @@ def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
     damaged = (broken / "journal.sqlite").read_bytes()
     evidence = clear(broken, authorised(found), now=clock, machine_id="EGM-7")
     assert (evidence / "journal.sqlite").read_bytes() == damaged
-    assert json.loads((evidence / "before.json").read_bytes())["settled_cents"] == found.credits_cents
+    assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     assert json.loads((evidence / "after.json").read_bytes())["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())
@@ -108,6 +109,7 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
     from meters import clear as module
 
     real, calls = module._move_aside, []
+    first = inspect(broken)
 
     def dies(*arguments):
         calls.append(arguments)
@@ -121,8 +123,11 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
-    clear(broken, authorised(inspect(broken)), now=clock)
-    Journal.open(broken, now=clock).close()
+    with pytest.raises(ClearRefused, match="finish that one"):
+        clear(broken, authorised(inspect(broken)), now=clock)
+    finish(broken, now=clock)
+    with Journal.open(broken, now=clock) as journal:
+        assert next(journal.entries()).record["cleared"]["before"] == first.to_json()
 
 
 @pytest.mark.requirement("A-23")
@@ -139,10 +144,14 @@ def test_the_commands_inspect_and_clear(broken):
     options = ["--person", "A", "--second-person", "B", "--reason", "test", "--challenge", found["challenge"]]
     run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options])
     assert run.exit_code == 1
-    assert "pay by hand first" in run.output
-    owed = max(found["first"]["credits_cents"], found["second"]["credits_cents"])
-    run = CliRunner().invoke(
-        main, ["audit", "clear", "--state", str(broken), *options, "--settled-cents", str(owed)]
-    )
+    assert "not settled and not carried over: credit:1:cashable" in run.output
+    assert [(each["id"], each["amount"]) for each in found["claims"]] == [("credit:1:cashable", "300")]
+    for wrong, why in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
+        told = ["--claim", f"credit:1:cashable={wrong}"]
+        run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *told])
+        assert run.exit_code == 1
+        assert why in run.output
+    told = ["--claim", "credit:1:cashable=paid:300:A"]
+    run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *told])
     assert run.exit_code == 0, run.output
     assert CliRunner().invoke(main, ["audit", "verify", "--state", str(broken)]).exit_code == 0

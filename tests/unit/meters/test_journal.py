@@ -17,6 +17,7 @@ from meters import (
     JournalDamaged,
     JournalLocked,
     JournalUnwritable,
+    MediumMissing,
     Overdrawn,
     Phase,
     Transaction,
@@ -120,7 +121,7 @@ def test_void_moves_nothing(journal):
         ("world:cheque", CREDIT, UnknownAccount),
         ("house:wager", CREDIT, ForbiddenTransfer),
         (CREDIT, "world:bill", ForbiddenTransfer),
-        ("world:bill", "stock:bill_box", ForbiddenTransfer),
+        ("world:bill", "stock:coin_box", ForbiddenTransfer),
         ("world:voucher_in:gold", CREDIT, UnknownAccount),
     ],
 )
@@ -185,18 +186,22 @@ def test_a_second_machine_is_refused_by_name(tmp_path):
 @pytest.mark.requirement("A-02")
 def test_the_second_copy_lies_where_it_is_told_and_belongs_to_one_machine(tmp_path):
     second = tmp_path / "other-medium"
-    with Journal.open(tmp_path / "a", now=clock, second_dir=second) as journal:
+    with Journal.open(tmp_path / "a", now=clock, second_dir=second, machine_id="A") as journal:
         journal.append(bill("b1"))
         assert list(second.glob("*.log"))
         assert not (tmp_path / "a" / "second").exists()
         with pytest.raises(JournalLocked, match="other-medium"):
             Journal.open(tmp_path / "b", now=clock, second_dir=second)
-    with pytest.raises(JournalDamaged):
-        Journal.open(tmp_path / "c", now=clock, second_dir=second)
+    with pytest.raises(JournalDamaged, match="of machine A, not C"):
+        Journal.open(tmp_path / "c", now=clock, second_dir=second, machine_id="C")
     shutil.rmtree(second)
-    with Journal.open(tmp_path / "a", now=clock, second_dir=second) as journal:
+    with pytest.raises(MediumMissing, match="other-medium"):
+        Journal.open(tmp_path / "a", now=clock, second_dir=second)
+    assert not second.exists()
+    with Journal.open(tmp_path / "a", now=clock, second_dir=second, alone=True) as journal:
         assert journal.balance_cents(CREDIT) == 2000
-        assert [e.record["code"] for e in journal.entries("event")] == ["memory.repaired"]
+        assert [e.record["code"] for e in journal.entries("event")] == ["memory.medium_missing"]
+    assert not second.exists()
 
 
 def test_an_absent_medium_is_named(tmp_path):

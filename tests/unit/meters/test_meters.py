@@ -50,10 +50,6 @@ ANNEX_D = [
         "ticket_in.promo_restricted.count",
     ),
     (("world:aft_in:cashable", CREDIT), "aft_in.cashable.value", "aft_in.cashable.count"),
-    (("world:wat_in", CREDIT), "wat_in.value", "wat_in.count"),
-    (("world:eft_in", CREDIT), "eft_in.value", "eft_in.count"),
-    (("world:card_in", CREDIT), "card_in.value", "card_in.count"),
-    (("world:coupon:cashable", CREDIT), "coupon_promo_in.cashable.value", "coupon_promo_in.cashable.count"),
     ((CREDIT, "house:wager"), "coin_in", None),
     (("house:win", CREDIT), "coin_out", None),
     (("house:attendant_jackpot", "out:handpay_jackpot"), "att_jackpot", None),
@@ -65,11 +61,8 @@ ANNEX_D = [
     ((CREDIT, "house:double_up_bet"), "double_up_bet", None),
     (("house:double_up_win", CREDIT), "double_up_won", None),
     ((CREDIT, "out:hopper"), "phys_coin_out", None),
-    ((CREDIT, "out:bill"), "bill_dispensed.value", "bill_dispensed.count"),
     ((CREDIT, "out:voucher:cashable"), "ticket_out.cashable.value", "ticket_out.cashable.count"),
     ((CREDIT, "out:aft_out:cashable"), "aft_out.cashable.value", "aft_out.cashable.count"),
-    ((CREDIT, "out:wat_out"), "wat_out.value", "wat_out.count"),
-    ((CREDIT, "out:card_out"), "card_out.value", "card_out.count"),
     ((CREDIT, "house:residual"), "residual_removed", None),
     (("house:refund_defect", CREDIT), "refund_defect", None),
     ((CREDIT, "house:forfeit"), "forfeit_tamper", None),
@@ -77,7 +70,6 @@ ANNEX_D = [
     (("house:complement", "out:handpay_complement"), "complement", None),
     (("stock:floor", "stock:coin_box"), "coin_drop", None),
     (("stock:fill", "stock:hopper"), "hopper_fill", None),
-    (("stock:hopper", "stock:conveyor"), "conveyor_departed", None),
     (("pool:1:contributed", "pool:1:current"), "progressive.current", None),
     (("pool:1:contributed", "pool:1:overflow"), "progressive.overflow", None),
     (("pool:1:contributed", "pool:1:hidden"), "progressive.hidden", None),
@@ -87,7 +79,6 @@ ANNEX_D = [
 ]
 
 
-@pytest.mark.requirement("D-01", "D-03", "D-04", "D-09", "D-10", "D-11", "D-12", "D-13", "D-18")
 @pytest.mark.parametrize(("flow", "value", "count"), ANNEX_D, ids=str)
 def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
     with Journal.open(tmp_path, now=clock) as journal:
@@ -112,12 +103,11 @@ def test_every_account_of_the_chart_feeds_a_meter():
                     names = [n.replace(word, value) for n in names]
                 if names[0] != names[1] and meters_of(*names):
                     fed |= {giver.pattern, taker.pattern}
-    stores = {"stock:floor", "stock:bill_box", "stock:dispenser"}
+    stores = {"stock:floor"}
     tournament = {a.pattern for a in ACCOUNTS if a.book is Book.TOURNAMENT}
     assert {a.pattern for a in ACCOUNTS} - fed <= stores | tournament
 
 
-@pytest.mark.requirement("D-08")
 def test_a_double_up_leaves_coin_in_unchanged(journal):
     move(journal, ("world:bill", CREDIT, 1000))
     move(journal, (CREDIT, "house:wager", 100))
@@ -184,7 +174,6 @@ def test_occurrences_since_power_up_and_door_close(journal):
     assert values["door.main.opens"] == 1
 
 
-@pytest.mark.requirement("D-17", "L-07", "L-09")
 def test_tournament_points_never_touch_the_live_meters(journal):
     move(journal, ("tournament:entry", "tournament:points:1", 50000))
     move(
@@ -248,3 +237,8 @@ def test_bills_are_counted_by_denomination_also_through_escrow(journal):
         assert journal.meters().by("bill_in.count", "bill_cents").get(str(cents), 0) == (1 if n == 2 else 0)
         journal.append(Transaction(id=f"s{n}", kind="bill.in", phase=Phase.SETTLE, ref=f"e{n}"))
     assert journal.meters().by("bill_in.count", "bill_cents") == {"500": 1, "2000": 2}
+
+
+def test_a_level_below_zero_is_shown_with_its_sign():
+    assert (shown(-1700), shown(-1), shown(0)) == (-1700, -1, 0)
+    assert shown(-(10**10) - 5) == -5

@@ -62,6 +62,11 @@ def window_of(stage, stops):
     return window
 
 
+def shown_of(stage, stops):
+    """The window as the reels stop, before any symbol expands."""
+    return window_of({**stage, "expand": []}, stops)
+
+
 def cells_of(line):
     return [tuple(c) if isinstance(c, list | tuple) else (i, c) for i, c in enumerate(line)]
 
@@ -76,16 +81,34 @@ def columns(stage):
     return found
 
 
+def own(data, wanted, symbol):
+    """Whether a symbol is itself what an element wants, not a substitute for it."""
+    name = wanted.removeprefix("=")
+    return symbol == name or symbol in data.get("groups", {}).get(name, [])
+
+
+def needs_own(stage, pay):
+    return pay.get("needs_own", stage.get("wilds_alone") == "own")
+
+
 def winnable(data, stage, pay):
     """The line prize without the counts no window can show on any line; None where nothing is left."""
     shown = columns(stage)
     lines = [cells_of(line) for line in stage["lines"]]
 
     def shows(wants):
-        return any(
-            all(any(fits(data, stage, e, c[line[i][1]]) for c in shown[line[i][0]]) for i, e in wants)
-            for line in lines
-        )
+        """With one symbol at least of the prize's own, which every prize must be able to show."""
+
+        def can(line, alone):
+            return all(
+                any(
+                    fits(data, stage, e, c[line[i][1]]) and (i != alone or own(data, e, c[line[i][1]]))
+                    for c in shown[line[i][0]]
+                )
+                for i, e in wants
+            )
+
+        return any(can(line, alone) for line in lines for alone, _ in wants)
 
     if "pattern" in pay:
         return pay if shows([(i, e) for i, e in enumerate(pay["pattern"]) if e != "*"]) else None
@@ -118,6 +141,8 @@ def pay_line(data, stage, number, cells, window):
                 options += [([(i, pay["of"]) for i in run], credits_) for run in runs]
         for wants, credits_ in options:
             factors = [fits(data, stage, e, shown[i]) for i, e in wants]
+            if needs_own(stage, pay) and not any(own(data, e, shown[i]) for i, e in wants):
+                continue
             if all(factors):
                 value = credits_ * combine(stage.get("wild_multipliers", "multiply"), factors)
                 group = pay.get("group", "line")
@@ -154,38 +179,58 @@ def pay_scatter(data, stage, pay, window, cost):
     return value * (cost if pay.get("unit", "bet") == "bet" else 1), shown
 
 
-def pay_window(data, stage, window, cost):
+def pay_window(data, stage, window, cost, shown=None):
+    """``shown`` is the window before any symbol expanded, where that is another."""
     total = 0
+    counted = window if shown is None or stage.get("scatters") == "after" else shown
     for number, line in enumerate(stage.get("lines", []), start=1):
         total += pay_line(data, stage, number, cells_of(line), window)
     for pay in stage["pay"]:
         if pay.get("on") == "ways":
             total += pay_ways(data, stage, pay, window)
         if pay.get("on") == "scatter":
-            total += pay_scatter(data, stage, pay, window, cost)[0]
+            total += pay_scatter(data, stage, pay, counted, cost)[0]
     return total * stage.get("multiplier", 1)
 
 
 def stop_weights(stage):
+    """The weight of each stop in the top row."""
     strips = strips_of(stage)
-    return stage.get("weights") or [[1] * len(s) for s in strips]
+    weights = stage.get("weights") or [[1] * len(s) for s in strips]
+    lines = [cells_of(line) for line in stage.get("lines", [])]
+    rows = [stage.get("weights_row", 0)] * len(strips)
+    if (
+        "weights_row" not in stage
+        and len(lines) == 1
+        and [x for x, _ in lines[0]] == list(range(len(strips)))
+    ):
+        rows = [y for _, y in lines[0]]
+    return [
+        [w[(stop + row) % len(w)] for stop in range(len(w))] for w, row in zip(weights, rows, strict=True)
+    ]
 
 
-def windows(stage):
-    """Every window with its weight."""
+def every_stop(stage):
+    """Every window's stops with its weight."""
     weights = stop_weights(stage)
     for stops in itertools.product(*(range(len(s)) for s in strips_of(stage))):
         weight = prod(weights[x][stop] for x, stop in enumerate(stops))
         if weight:
-            yield weight, window_of(stage, stops)
+            yield weight, stops
+
+
+def windows(stage):
+    """Every window with its weight."""
+    for weight, stops in every_stop(stage):
+        yield weight, window_of(stage, stops)
 
 
 def run_law(data, name="base", cost=1):
     """The distribution of one run: credits -> probability."""
     stage = data["stage"][name]
     law = Counter()
-    for weight, window in windows(stage):
-        law[pay_window(data, stage, window, cost)] += weight
+    for weight, stops in every_stop(stage):
+        law[pay_window(data, stage, window_of(stage, stops), cost, shown_of(stage, stops))] += weight
     total = sum(law.values())
     return {win: Fraction(n, total) for win, n in law.items()}
 

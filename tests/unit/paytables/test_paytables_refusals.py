@@ -60,7 +60,12 @@ REFUSED = [
     (("game", "family"), "poker", "game.family", "no family 'poker'; there are: keno"),
     (("game", "title"), {"en": "x"}, "game.title.fr", "Field required"),
     (("game", "version"), "1", "game.version", "pattern"),
-    (("game", "colour"), "red", "game.colour", "not permitted"),
+    (("game", "colour"), "red", "game.colour", "unknown key `colour`"),
+    ((*BASE, "linse"), [[0, 0]], "stage.base.linse", "unknown key `linse`; did you mean `lines`?"),
+    (("game", "title", "en"), "Gold\x1b[2J", "game.title.en", "control character U+001B at place 5"),
+    (("game", "title", "fr"), "d\u202eor", "game.title.fr", "control character U+202E at place 2"),
+    ((*BASE, "pay", 0, "pays"), {2: 10**25}, "stage.base.pay.0.pays.2", "less than or equal to 9999999999"),
+    ((*BASE, "pay", 0, "pays"), {2: "x"}, "stage.base.pay.0.pays.2", "valid integer, or a valid tuple"),
     (("bets", "mode", 0, "cost"), 1.5, "bets.mode.0.cost", "integer"),
     (("bets", "mode", 0, "cost"), 0, "bets.mode.0.cost", "greater than 0"),
     (("bets", "mode", 0, "stage"), "bass", "bets.mode.m.stage", "no stage 'bass'"),
@@ -73,10 +78,13 @@ REFUSED = [
     ((*BASE, "strips", 0), "a b q", "stage.base.strips.0", "unknown symbol 'q'"),
     ((*BASE, "strips", 1), "a", "stage.base.strips.1", "shorter than its window of 2"),
     ((*BASE, "strips"), ["a b s w"], "stage.base.strips", "1 strips for 2 reels"),
-    ((*BASE, "weights"), [[1], [1]], "stage.base.weights", "one weight for every stop"),
+    ((*BASE, "weights"), [[1, 1, 1, 1], [1]], "stage.base.weights.1", "reel 2 has 1 weights for 4 stops"),
+    ((*BASE, "weights"), [[1]], "stage.base.weights", "1 lists for 2 reels"),
+    ((*BASE, "weights"), [[1, 1, 1, 2 * 10**9]] * 2, "stage.base.weights", "1,048,576 are the most"),
+    ((*BASE, "weights_row"), 1, "stage.base.weights_row", "there are no `weights`"),
     ((*BASE, "weights"), [[0, 0, 0, 0], [1, 1, 1, 1]], "stage.base.weights.0", "every stop has weight zero"),
     ((*BASE, "lines"), [[0, 2]], "stage.base.lines.0", "reel 1 row 2 is outside"),
-    ((*BASE, "lines"), [[0, 0], [0, 0]], "stage.base.lines", "defined twice"),
+    ((*BASE, "lines"), [[0, 0], [0, 0]], "stage.base.lines.1", "defined twice: it is line 1 again"),
     ((*BASE, "lines"), [[[1, 0], [0, 0]]], "stage.base.lines.0", "from left to right"),
     ((*BASE, "pay", 0, "of"), "q", "stage.base.pay.0.of", "unknown symbol 'q'"),
     ((*BASE, "pay", 0, "of"), "*", "stage.base.pay.0.of", "nothing to count"),
@@ -92,6 +100,8 @@ REFUSED = [
         "stage.base.pay.0",
         "2 a can never be won: some reel shows nothing that fits",
     ),
+    ((*BASE, "strips"), ["b s w", "b s w"], "stage.base.pay.0", "2 a can only be won by substitutes alone"),
+    ((*BASE, "pay", 1, "needs_own"), True, "stage.base.pay.1", "is for a line prize"),
     ((*BASE, "pay", 0, "lines"), [2], "stage.base.pay.0.lines", "no line 2: there are 1"),
     ((*BASE, "pay", 0, "lines"), [0], "stage.base.pay.0.lines.0", "greater than 0"),
     ((*BASE, "pay", 0, "once_a_reel"), True, "stage.base.pay.0", "for a ways or scatter prize"),
@@ -106,6 +116,7 @@ REFUSED = [
         "never ends in expectation",
     ),
     (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is no other stage"),
+    ((*BASE, "like"), "free", "stage.free.like", "in a circle: base is like free is like base"),
     (("stage", "free", "most_runs"), 0, "stage.free.most_runs", "greater than 0"),
     (("stage", "free", "multipliers"), [1, 2], "stage.free", "needs `most_runs`"),
     (("stage", "free", "then"), "free", "stage.free.then", "needs `sticky`"),
@@ -147,6 +158,12 @@ REFUSED = [
         [{"id": "p", "name": TEXT, "reset_credits": 9, "ceiling_credits": 9, "increment": "1/9"}],
         "progressive.p.ceiling_credits",
         "not above its reset",
+    ),
+    (
+        ("progressive",),
+        [{"id": "p", "name": TEXT, "reset_credits": 9, "one_in": 9, "increment": "3/2"}],
+        "progressive.0.increment",
+        "3/2 of each bet",
     ),
     (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
     (
@@ -210,9 +227,7 @@ def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
 
 
 def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
-    with pytest.raises(
-        DefinitionError, match=r"nowhere: game: no such file, and not in the library: .*maple-classic"
-    ):
+    with pytest.raises(DefinitionError, match=r"nowhere: id: not in the library; there are: .*maple-classic"):
         load_game("nowhere")
     bad = tmp_path / "bad.toml"
     bad.write_text("[game\n")
@@ -223,6 +238,12 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
         load_game(bad)
     with pytest.raises(DefinitionError, match=r"gone\.toml: file: No such file"):
         load_game(tmp_path / "gone.toml")
+    bad.write_text("x = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(DefinitionError, match=r"bad\.toml: TOML: tables and lists stand more than 20 deep"):
+        load_game(bad)
+    bad.write_text("x = " + "[" * 30 + "]" * 30)
+    with pytest.raises(DefinitionError, match="more than 20 deep"):
+        load_game(bad)
     bad.write_text("x = 1\n")
     with pytest.raises(DefinitionError, match=r"the \[game\] table is missing"):
         load_game(bad)

@@ -60,6 +60,8 @@ def line_games(draw):
             }
         )
         if draw(st.booleans()):
+            pays[-1]["needs_own"] = draw(st.booleans())
+        if draw(st.booleans()):
             some = st.sets(st.integers(1, len(lines)), min_size=1)
             pays[-1]["lines"] = sorted(draw(some))
     pattern = draw(st.lists(st.sampled_from(["a", "b", "w", "ab", "*"]), min_size=reels, max_size=reels))
@@ -73,9 +75,13 @@ def line_games(draw):
         "multiply_own": draw(st.booleans()),
         "multiplier": draw(st.integers(1, 3)),
         "expand": draw(st.sampled_from([[], ["w"]])),
+        "wilds_alone": draw(st.sampled_from(["highest", "own"])),
+        "scatters": draw(st.sampled_from(["before", "after"])),
     }
     if draw(st.booleans()):
         stage["weights"] = [[draw(st.integers(0, 5)) for _ in s[:-1]] + [1] for s in strips]
+        if draw(st.booleans()):
+            stage["weights_row"] = draw(st.integers(0, min(heights) - 1))
     wild = {"substitutes": ["*"], "not_for": ["s"], "multiplier": draw(st.integers(1, 3))}
     data = definition(stage, cost=draw(st.integers(1, 5)), wild=wild)
     stage = data["stage"]["base"]
@@ -124,11 +130,13 @@ def check_exact(data):
     assert sum(p.rtp for p in full.prizes) == full.rtp
     stage = game.rules.stages["m"].stage("base")
     assert {win: p for (win, _), p in stage.law().items() if p} == law
-    for weight, window in brute.windows(data["stage"]["base"]):
-        del weight
-        columns = [tuple(SYMBOLS.index(s) for s in column) for column in window]
-        paid, _ = stage.reels.evaluate(columns)
-        assert paid * stage.reels.multiplier == brute.pay_window(data, data["stage"]["base"], window, cost)
+    for _, stops in brute.every_stop(data["stage"]["base"]):
+        window, shown = (of(data["stage"]["base"], stops) for of in (brute.window_of, brute.shown_of))
+        due = brute.pay_window(data, data["stage"]["base"], window, cost, shown)
+        columns = stage.reels.window(stops)
+        assert [[SYMBOLS[s] for s in c[: len(w)]] for c, w in zip(columns, window, strict=True)] == window
+        for paid, _ in (stage.reels.evaluate(columns), stage.reels.evaluate_stops(stops)):
+            assert paid * stage.reels.multiplier == due
 
 
 @pytest.mark.requirement("R-02", "B-10")

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from paytables import Depth, analyse, load_game
-from paytables.definition import find, read_toml
+from paytables.definition import parse, source_of
 from tools.commands import game as game_command
 from tools.commands.keno import command, hit_interval
 from tools.simulation import INTERVAL_Z
@@ -119,7 +119,7 @@ def test_the_published_schema_accepts_what_ships_and_refuses_a_slip(family, game
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
     for name in games:
-        data = json.loads(json.dumps(read_toml(find(name)), default=str))
+        data = json.loads(json.dumps(parse(source_of(name)), default=str))
         assert not list(validator.iter_errors(data))
         assert list(validator.iter_errors({**data, "colour": "red"}))
         assert list(validator.iter_errors({k: v for k, v in data.items() if k != "form"}))

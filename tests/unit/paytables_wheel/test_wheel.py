@@ -180,7 +180,8 @@ def test_nine_and_sixty_parts_are_played(count):
     assert analyse(game).bets[0].cycle == count
 
 
-@pytest.mark.requirement("B-14", "B-15")
+@pytest.mark.requirement("B-14")
+@pytest.mark.library_only("B-15")
 @pytest.mark.parametrize(
     ("changes", "key", "reason"),
     [
@@ -225,7 +226,8 @@ def test_equal_widths_are_welcome():
     assert game_from(data, "test.toml").bet_options == (1, 2, 5)
 
 
-@pytest.mark.requirement("P-07", "B-15")
+@pytest.mark.requirement("P-07")
+@pytest.mark.library_only("B-15")
 def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)
     data["area"].append({"id": "either", "name": TEXT, "pays": {"a": 2, "b": 3}})

@@ -17,7 +17,7 @@ def closed(**stakes):
     return round_.confirm(round_.stakes).close()
 
 
-@pytest.mark.requirement("P-05")
+@pytest.mark.library_only("P-05")
 def test_no_bet_is_made_changed_or_withdrawn_after_no_more_bets():
     round_ = closed(otter=5)
     for area, credits_ in (("star", 1), ("otter", 10), ("otter", 0)):
@@ -29,7 +29,7 @@ def test_no_bet_is_made_changed_or_withdrawn_after_no_more_bets():
     assert decided.stakes == {"otter": 5}
 
 
-@pytest.mark.requirement("P-06")
+@pytest.mark.library_only("P-06")
 def test_the_player_checks_his_stakes_before_betting_closes():
     round_ = opened(otter=5, star=1)
     with pytest.raises(BetRefused, match="not confirmed"):
@@ -52,7 +52,7 @@ def test_a_stake_lies_on_an_area_and_is_not_negative():
         opened().stake("otter", -1)
 
 
-@pytest.mark.requirement("B-15")
+@pytest.mark.library_only("B-15")
 @pytest.mark.parametrize(
     ("spin", "verdict"),
     [
@@ -69,7 +69,7 @@ def test_a_spin_counts_after_three_full_turns_with_nothing_in_the_way(spin, verd
     assert (round_.result is not None) is (verdict is Verdict.VALID)
 
 
-@pytest.mark.requirement("B-15")
+@pytest.mark.library_only("B-15")
 def test_after_a_spin_that_does_not_count_the_stakes_stand_and_it_is_spun_anew():
     round_ = closed(otter=5).spin(Spin(5, 100)).spin(Spin(51, 500, obstructed=True))
     assert round_.result is None
@@ -82,7 +82,7 @@ def test_after_a_spin_that_does_not_count_the_stakes_stand_and_it_is_spun_anew()
         round_.spin(Spin(21, 400))
 
 
-@pytest.mark.requirement("B-15")
+@pytest.mark.library_only("B-15")
 @pytest.mark.parametrize("turns", [3, 5])
 def test_the_spin_shown_is_valid_and_ends_at_the_part_that_was_drawn(turns):
     for start in range(54):

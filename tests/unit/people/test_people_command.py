@@ -2,18 +2,25 @@
 
 import json
 import stat
+import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from machine_room import Room
 
+import egm.cabinet
+from egm.cabinet.service.sign_in import read_staff
 from egm.config import StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.people import Role, Roster
+from egm.isolated import python_module
+from egm.people import Role, Roster, tries
+from egm.people.demonstration import FILE_NAME
 from meters import Journal, open_view
 from meters.clear import inspect
 from tools.cli import main
-from tools.demonstration import FILE_NAME, demonstration_staff
+from tools.demonstration import demonstration_staff
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -104,6 +111,43 @@ def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def real_cabinet(tmp_path):
+    """The demonstration cabinet with its ports changed, and the same serial: a file to start a machine from."""
+    file = tmp_path / "real.toml"
+    text = (Path(egm.cabinet.__file__).parent / "default.toml").read_text()
+    device = 'protocol = "id003"\n'
+    assert text.count(device) == 1
+    file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
+    assert load_cabinet(file).real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
+    return file
+
+
+@pytest.mark.parametrize("left", ["all", "roster", "badges"])
+def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
+    """A state folder that was a demonstration's is refused by the machine itself, before anything is opened."""
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    demonstration_staff(load_cabinet(), folder, NOW)
+    if left == "roster":
+        (folder.root / FILE_NAME).unlink()
+    if left == "badges":
+        folder.staff.unlink()
+    file = real_cabinet(tmp_path)
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    done = subprocess.run(python_module("egm.cabinet", *where), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "its staff are a demonstration's" in done.stderr
+    assert not (folder.root / "journal.sqlite").exists()
+
+
+def test_no_demonstration_is_made_of_a_real_machines_folder(tmp_path):
+    folder = StateFolder(tmp_path)
+    folder.prepare()
+    Journal.open(folder.root, now=lambda: NOW).close()
+    assert demonstration_staff(load_cabinet(), folder, NOW) == ()
+    assert not folder.staff.exists()
+
+
 @pytest.mark.requirement("A-20", "A-05")
 def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     people("add", "2", "Toni", "--role", "technician", "--by", "1", typed=("135790", "246801", "246801"))
@@ -132,3 +176,36 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     with open_view(tmp_path) as view:
         cleared = next(view.entries()).record["cleared"]
     assert (cleared["person"], cleared["second_person"]) == ("1", "2")
+
+
+@pytest.mark.requirement("J-16")
+def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, tmp_path, monkeypatch):
+    """Whoever guesses at a terminal is stopped, whatever the clock says, and the machine records each try."""
+    words = ("add", "3", "Eve", "--role", "mechanic", "--by")
+    for _ in range(3):
+        assert "number or PIN is wrong" in people(*words, "1", typed=("999999",), status=1)
+    assert "locked" in people(*words, "1", typed=("135790",), status=1)
+    assert "locked" in people("pin", "1", typed=("135790", "246801", "246801"), status=1)
+    for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
+        assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
+    room = Room(tmp_path)
+    room.cabinet.staff = Roster(tmp_path / "people.json")
+    room.boot()
+    told = [entry for entry in room.records("sign_in.refused") if entry["why"] == "terminal"]
+    assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3
+    assert room.journal.meters().values["sign_in_refused"] == 6
+    read_staff(room.cabinet)
+    assert len(room.records("sign_in.refused")) == 6
+    assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
+    monkeypatch.setattr(tries, "_up_seconds", lambda: 10**9)
+    people(*words, "1", typed=("135790", "864200", "864200"))
+    room.close()
+
+
+def test_two_terminals_cannot_guess_at_once(people, tmp_path):
+    with (
+        tries.wrong_pins(tmp_path, wait=True),
+        pytest.raises(BlockingIOError),
+        tries.wrong_pins(tmp_path, wait=False),
+    ):
+        pass

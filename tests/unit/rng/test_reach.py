@@ -6,7 +6,7 @@ import pytest
 from service_rig import start
 
 from paytables import Choice, Depth, RecordingDraw, analyse, library, load_game
-from paytables.definition import find, read_toml
+from paytables.definition import parse, source_of
 from rng.ctr_drbg import SEED_BYTES, CtrDrbg
 from rng.draws import WordDraws
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
@@ -41,7 +41,7 @@ def games_played(service, name):
 
 def ranges(name):
     """The ranges a library game's definition leads to, those of its rarest feature too."""
-    data = read_toml(find(name))
+    data = parse(source_of(name))
     found = {2} if "double_up" in data else set()
     found |= {level["one_in"] for level in data.get("progressive", ()) if "one_in" in level}
     if data["game"]["family"] == "wheel":

@@ -136,7 +136,7 @@ def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
         ({"identifier": ""}, "95"),
         ({"identifier": "x" * 21}, "95"),
         ({"identifier": "bad\x00"}, "95"),
-        ({"cents": (0, 0, 0)}, "83"),
+        ({"kind": "10", "cents": (0, 0, 0)}, "83"),
         ({"cents": (300_001, 0, 0)}, "84"),
         ({"cents": (0, 5, 0), "expires": "12312025"}, "83"),
         ({"cents": (0, 5, 0), "expires": "02302026"}, "83"),
@@ -157,6 +157,34 @@ def test_an_order_that_cannot_be_followed_says_why_and_moves_nothing(make, more,
     assert kinds(bench) == (0, 0, 0)
     assert bench.exceptions() in ([], [0x69])
     assert transferred(bench, identifier="good") == "00"
+
+
+@pytest.mark.requirement("K-09")
+@pytest.mark.parametrize("kind", ["00", "80"])
+@pytest.mark.parametrize(("flags", "mode"), [("03", "03"), ("07", "07"), ("01", "01")])
+def test_an_order_of_nothing_sets_the_hosts_cash_out_mode(make, kind, flags, mode):
+    """As the public host does it: type 80, amounts zero, flags 0 to 2."""
+    bench = make()
+    bench.room.insert(1000)
+    assert transferred(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
+    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == mode
+    assert kinds(bench) == (1000, 0, 0)
+    bench.room.journal.self_audit()
+
+
+@pytest.mark.parametrize(
+    ("more", "code"), [({"code": "02"}, "82"), ({"kind": "40"}, "c1"), ({"flags": "80"}, "90"), (None, "83")]
+)
+def test_an_order_refused_by_its_form_is_the_one_an_interrogation_tells_of(make, more, code):
+    bench = make()
+    assert transferred(bench, identifier="BEFORE") == "00"
+    data = order("REFUSED", **(more or {}))
+    if more is None:
+        data = data.replace("0000001000", "000000100a", 1)
+    assert status(bench, data) == code
+    again = make()
+    told = again.long(0x72, INTERROGATE)
+    assert (told[4:6], b"REFUSED".hex() in told) == (code, True)
 
 
 def test_amounts_that_are_not_decimal_are_none(make):

@@ -1,5 +1,6 @@
 """What each poll answers after a session known to the cent; frames are written out by hand from the tables."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,7 @@ def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
     room.insert(500)
 
 
+@pytest.mark.requirement("O-03")
 @pytest.mark.sas(polls="09 56 B2", exceptions="8C")
 def test_a_game_is_withheld(tmp_path: Path) -> None:
     room = Room(tmp_path, games=("maple-classic", "aurora-twenty"))
@@ -298,6 +300,9 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.long(0x09, "0003 01") == "81"
+    selected = [(told["name"], told["value"]) for told in room.records("host.control")]
+    assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
+    assert all(told["source"].startswith("host:") for told in room.records("host.control"))
     room.close()
 
 
@@ -394,3 +399,34 @@ def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench)
     bench.room.clock.pass_seconds(61)
     assert bench.read(0x7E) == plain("01012027 000001")
     assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
+
+
+@pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
+def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) -> None:
+    assert bench.long(0x7F, told) == ""
+    bench.room.clock.pass_seconds(4)
+    assert bench.read(0x7E) == plain("01012026000004")
+    bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # and the furthest that is taken can be told
+    assert bench.long(0x7F, "12 31 2999 23 59 58") == "01"
+    assert bench.read(0x7E) == plain("12312999235958")
+    bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
+    assert bench.read(0x7E) != ""
+
+
+def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -> None:
+    bench.room.cabinet.record("test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
+    assert bench.read(0x7E) == plain("01012026000000")
+
+
+def test_the_time_told_is_never_read_back_as_earlier_and_is_not_recorded_each_time(bench: Bench) -> None:
+    clock = bench.room.clock
+    for millionths in (300_000, 999_999, 1, 0, 500_000, 700_000):
+        clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)
+        assert bench.long(0x7F, "01 01 2019 00 00 00") == "01"
+        assert bench.read(0x7E) in {plain("01012019000000"), plain("01012019000001")}
+    before = len(bench.room.records("host.time"))
+    for minute in range(30):  # a host whose clock trembles around ours
+        clock.wall = datetime(2026, 1, 1, 11, minute, 0, 400 if minute % 2 else 999_600, tzinfo=UTC)
+        second = 0 if minute % 2 else 1
+        bench.long(0x7F, f"01 01 2026 11 {minute:02} {second:02}")
+    assert len(bench.room.records("host.time")) <= before + 2

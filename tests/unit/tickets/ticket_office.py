@@ -16,6 +16,8 @@ from egm.tickets import (
 )
 from egm.tickets.numbers import is_stand_alone
 
+#: Seals the moves of a ledger that has no machine's journal beside it.
+KEY = bytes(range(32))
 HOUSE = House(
     site="Maison du Jeu",
     address="1 rue du Port",
@@ -46,8 +48,11 @@ def machine(serial="EGM-0000001"):
 class Office:
     """A desk on the ledger of a folder; ``restart`` is the machine after a power cut."""
 
-    def __init__(self, folder, *, serial="EGM-0000001", rules=RULES, storage=None, **options):
-        self.folder, self.clock, self.storage = folder, StandingClock(), storage
+    def __init__(
+        self, folder, *, serial="EGM-0000001", rules=RULES, storage=None, second=None, key=KEY, **options
+    ):
+        self.key = key
+        self.folder, self.clock, self.storage, self.second = folder, StandingClock(), storage, second
         self._chance = random.Random(serial)
         self._made = (machine(serial), rules)
         self._options = {
@@ -57,7 +62,7 @@ class Office:
         self.restart()
 
     def restart(self):
-        self.store = TicketStore.open(self.folder, storage=self.storage)
+        self.store = TicketStore.open(self.folder, key=self.key, storage=self.storage, second=self.second)
         weakref.finalize(self, self.store.close)
         self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
 

@@ -4,7 +4,7 @@ import pytest
 
 from egm.profiles import load_profile
 from paytables import Depth, analyse, game_from, library, load_game
-from paytables.definition import find, read_toml
+from paytables.definition import parse, source_of
 from tools.certification.chance import RULES
 from tools.certification.finding import Case, Status
 from tools.gallery import Walk
@@ -24,7 +24,7 @@ def failed(found):
 
 def changed(name, *path, to):
     """A library game with one value of its definition changed."""
-    data = read_toml(find(name))
+    data = parse(source_of(name))
     inner = data
     for key in path[:-1]:
         inner = inner[key]
@@ -66,7 +66,7 @@ def test_a_game_that_always_wins_the_same_fails():
 
 @pytest.mark.requirement("B-12", "B-17")
 def test_a_prize_hidden_behind_a_higher_one_fails():
-    pays = read_toml(find("maple-classic"))["stage"]["base"]["pay"]
+    pays = parse(source_of("maple-classic"))["stage"]["base"]["pay"]
     hidden = [*pays, {"pattern": ["loon", "loon", "loon"], "pay": 1, "id": "hidden"}]
     found = failed(findings(changed("maple-classic", "stage", "base", "pay", to=hidden)))
     assert found["prizes-at-every-bet"].endswith("no result wins base hidden")
@@ -74,7 +74,7 @@ def test_a_prize_hidden_behind_a_higher_one_fails():
 
 @pytest.mark.requirement("B-09", "B-10", "B-17")
 def test_a_stop_that_is_shown_and_never_drawn_fails_and_an_unequal_one_is_noted():
-    strips = read_toml(find("maple-classic"))["stage"]["base"]["strips"]
+    strips = parse(source_of("maple-classic"))["stage"]["base"]["strips"]
     even = [[1] * len(strip.split()) for strip in strips]
     never = [[0, *even[0][1:]], *even[1:]]
     found = failed(findings(changed("maple-classic", "stage", "base", "weights", to=never)))
@@ -101,7 +101,7 @@ def test_a_profile_may_want_every_prize_at_every_bet():
 
 @pytest.mark.requirement("B-12", "B-17")
 def test_a_feature_nothing_leads_to_fails():
-    data = read_toml(find("maple-classic"))
+    data = parse(source_of("maple-classic"))
     data["stage"]["lost"] = {"kind": "wheel", "items": [{"credits": 1000}, {"credits": 1}]}
     found = failed(findings(game_from(data, "test")))
     assert found["stages-played"] == "lost: nothing leads there"

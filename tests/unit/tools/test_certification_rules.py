@@ -8,7 +8,7 @@ import pytest
 
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
-from paytables.definition import find
+from paytables.definition import source_of
 from tools.certification.finding import Case, Status
 from tools.certification.rules import return_by_stake
 from tools.gallery import Walk
@@ -22,7 +22,7 @@ def case_of(game):
 
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
-    whole = find("seven-rivers").read_text(encoding="utf-8")
+    whole = source_of("seven-rivers").path.read_text(encoding="utf-8")
     (fine,) = return_by_stake(case_of(load_game("maple-classic")))
     assert fine.status is Status.PASS
     worse = tmp_path / "worse.toml"

@@ -1,0 +1,66 @@
+"""A simulated device's line proves whose it is before a byte is written to it.
+
+The name of a pseudo-terminal (``/dev/pts/4``) is given to whoever asks next once its owner is dead, so a link
+to it may lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside
+each link, for as long as it has the line, and says in the locked file which terminal it means. The kernel
+lets go of the lock when the bench dies, however it dies; a link without it leads nowhere.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from egm.devices.line import Handle, LineLostError, LineSettings, open_port
+
+_TEXT_BYTES = 256
+
+
+def owner_of(link: Path) -> Path:
+    """The file that proves the owner of a link."""
+    return link.with_name(f".{link.name}.owner")
+
+
+def claim(link: Path, terminal: str) -> int:
+    """Prove that ``link`` leads to ``terminal`` of this process, until the descriptor returned is closed."""
+    fresh = link.with_name(f".{link.name}.owner.new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.write(descriptor, terminal.encode())
+    fresh.replace(owner_of(link))
+    return descriptor
+
+
+def proven_terminal(link: Path) -> str | None:
+    """The terminal a living owner means by ``link``; None where nobody owns it, or it leads elsewhere."""
+    try:
+        descriptor = os.open(owner_of(link), os.O_RDONLY | os.O_CLOEXEC)
+        leads_to = str(link.readlink())
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:  # held: its owner lives
+        said = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
+        return said if said == leads_to else None
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def open_bench_line(path: str, settings: LineSettings) -> Handle:
+    """Open a bench's line. Raises :class:`LineLostError` where no running bench owns it.
+
+    Asked again once it is open: what is open then is the owner's, who still lives, and stays so.
+    """
+    link = Path(path)
+    terminal = proven_terminal(link)
+    if terminal is None:
+        raise LineLostError(path, "no running bench owns this line")
+    handle = open_port(terminal, settings)
+    with suppress(OSError):
+        if os.ttyname(handle.fileno()) == terminal == proven_terminal(link):
+            return handle
+    handle.close()
+    raise LineLostError(path, "the bench that owned this line has gone")

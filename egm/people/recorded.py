@@ -1,0 +1,107 @@
+"""Which roster is believed: the one the journal records, or one the machine's own key has sealed since.
+
+With each change the journal holds its number and the digest of the whole roster after it. A roster is refused
+where it lacks the last recorded change (it was deleted, or an older one was put back), where that change has
+another digest (it was edited, or is another machine's), and where it goes on from there without the machine's
+seal. Until a change is recorded there is nothing to hold it against: whoever comes first enrols first.
+
+The machine keeps a second copy with the journal's, and puts it in the place of a roster it refuses.
+"""
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from egm.people.roster import Roster, RosterError
+from meters import checkpoint, open_view
+from meters.copies import SECOND_FOLDER, Place
+from meters.database import DatabaseReader
+from meters.errors import JournalError
+from meters.storage import DiskStorage
+
+STATE_KEY = "staff"
+"""Where the journal's machine state holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the journal says of the roster: the number of its last change, and its digest after it."""
+
+    number: int = 0
+    digest: str = ""
+
+    @classmethod
+    def of(cls, state: Any) -> "Recorded":
+        """Read the journal's state; journals of before hold the number only."""
+        if isinstance(state, dict):
+            return cls(int(state["number"]), str(state["digest"]))
+        return cls(int(state or 0))
+
+    def to_json(self) -> dict[str, int | str]:
+        """Return it as the journal's state holds it."""
+        return {"number": self.number, "digest": self.digest}
+
+    def vouch_for(self, roster: Roster) -> None:
+        """Raise :class:`RosterError` unless ``roster`` is the one recorded, or goes on from it sealed."""
+        count = len(roster.changes)
+        if count < self.number:
+            what = "is an older one" if roster.changes else "is missing"
+            raise RosterError(f"{roster.path}: {what}: it has {count} changes, the journal {self.number}")
+        if self.digest and roster.changes[self.number - 1].digest != self.digest:
+            raise RosterError(f"{roster.path}: is not the roster whose change {self.number} is recorded")
+        if self.number and count > self.number and not roster.is_sealed:
+            raise RosterError(
+                f"{roster.path}: the changes after {self.number} are not sealed by this machine's key"
+            )
+
+
+def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, str]:
+    """Read the roster that is believed, and why it is the second copy where it is; "" where it is not.
+
+    Raises :class:`RosterError` where neither copy is the one recorded. Nothing is written.
+    """
+    try:
+        roster = Roster.load(path, spare)
+        recorded.vouch_for(roster)
+    except RosterError as refused:
+        if spare is None or not spare.exists():
+            raise
+        try:
+            kept = replace(Roster.load(spare), path=path, spare=spare)
+            recorded.vouch_for(kept)
+        except RosterError as worse:
+            raise RosterError(f"{refused}; and the second copy: {worse}") from None
+        return kept, str(refused)
+    return roster, ""
+
+
+def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
+    """What the journal of a state folder records, also of one too damaged to be opened.
+
+    Of a damaged one it is the last change that either copy still shows.
+    """
+    try:
+        with open_view(folder) as view:
+            return Recorded.of(view.state(STATE_KEY))
+    except JournalError:
+        pass
+    storage = DiskStorage()
+    found = [Recorded()]
+    with contextlib.suppress(JournalError):
+        database = DatabaseReader.open(storage, folder)
+        with contextlib.closing(database):
+            _collect(found, database.sealed())
+    with contextlib.suppress(JournalError):
+        _collect(found, Place(storage, folder, second or folder / SECOND_FOLDER).log().records())
+    return max(found, key=lambda one: one.number)
+
+
+def _collect(found: list[Recorded], items: Iterable[Any]) -> None:
+    for item in items:
+        transaction = item.entry.transaction
+        states = [transaction.state]
+        if transaction.kind == checkpoint.KIND:  # which holds what entries said that are archived
+            states.append(transaction.record["ledger"]["state"])
+        found += [Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None]

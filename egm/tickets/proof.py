@@ -1,0 +1,64 @@
+"""What the journal keeps of a ticket's number, so that a ticket can be proved when its ledger is lost.
+
+The journal is shown and exported, so it holds no number of a ticket that is still money; and of a number with
+so few digits a plain hash, salted or not, is undone by trying them all. What it keeps is the number's HMAC
+under a key of the machine's own: whoever has ticket and machine proves the one from the other's journal, and
+nobody else learns anything.
+"""
+
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from meters import JournalView
+
+#: What the machine key is derived for, to commit to numbers.
+PURPOSE: Final = b"ticket number"
+_DIGITS: Final = 32
+#: The entries by which a ticket comes into a machine for good.
+_TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+
+
+def commitment(key: bytes, number: str) -> str:
+    """What stands for a number in the journal: 128 bits, hexadecimal."""
+    return hmac.digest(key, number.encode(), "sha256").hex()[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A ticket as the journal knows it; ``taken`` says which entry took it in again, empty where none did."""
+
+    issue_id: str
+    kind: str
+    amount_cents: int
+    time_utc: str
+    taken: str
+
+
+def taken_in(journals: Iterable[JournalView]) -> dict[str, str]:
+    """The redemptions by which the machine's journals took tickets in for good, by commitment."""
+    return {
+        str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
+        for journal in journals
+        for entry in journal.entries(_TAKEN)
+        if isinstance(entry.record, Mapping) and "commitment" in entry.record
+    }
+
+
+def prove(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
+    """The ticket of this number as the machine's journals know it, this one and cleared ones; None: no such.
+
+    What the cage has paid stands in the ticket ledger alone: where that is lost, persons must know it.
+    """
+    wanted, issued, taken = commitment(key, number), None, ""
+    for journal in journals:
+        for entry in journal.entries(("voucher.out", *_TAKEN)):
+            story: Any = entry.record
+            if story.get("commitment") != wanted:
+                continue
+            if entry.kind == "voucher.out":
+                issued = (story["id"], story["kind"], story["amount_cents"], entry.time_utc.isoformat())
+            else:
+                taken = entry.transaction.id
+    return None if issued is None else Proof(*issued, taken)

@@ -1,0 +1,119 @@
+"""A game's certificate: the bundle ``egm certify`` signed, read by the machine that is to offer the game.
+
+``manifest.json`` names every file of the bundle with its SHA-256, the game with the digest of its definition,
+the jurisdiction, the least return and the day; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
+bytes. Whose signature counts, the cabinet file says (``machine.certifier``): the key in the bundle itself
+proves nothing.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from egm.errors import OperatorError
+
+MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.sig"
+SIGNER: Final = "signer.pub"
+
+
+class BundleError(OperatorError):
+    """A bundle or key that is not what it should be: which file and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What a maker or laboratory has signed of a game. ``least_return`` is what it must be here, exactly."""
+
+    game: str
+    digest: str
+    jurisdiction: str
+    least_return: Fraction
+    on: date
+    signer: str
+    """The public key, in hex."""
+
+    @classmethod
+    def read(cls, folder: Path, certifier: str) -> "Certificate":
+        """Read a bundle signed by ``certifier`` (hex). Raises :class:`BundleError` for any other."""
+        facts = verify(folder, bytes.fromhex(certifier))
+        where = folder / MANIFEST
+        if facts.get("certified") is not True:
+            raise BundleError(f"{where}: the game was held against its rules, and not certified")
+        try:
+            return cls(
+                game=str(facts["game"]),
+                digest=str(facts["digest_sha256"]),
+                jurisdiction=str(facts["jurisdiction"]),
+                least_return=Fraction(str(facts["least_return"])),
+                on=datetime.fromisoformat(str(facts["made_utc"])).date(),
+                signer=certifier,
+            )
+        except (KeyError, ValueError, ZeroDivisionError) as error:
+            raise BundleError(f"{where}: is no certificate of a game: {error!r}") from None
+
+    def hold(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
+        """Raise OperatorError unless this certifies this very game for this place, with this return."""
+        if self.digest != digest:
+            raise OperatorError(
+                f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, and not of "
+                f"{digest[:12]}"
+            )
+        if self.jurisdiction != jurisdiction:
+            raise OperatorError(f"{game}: is certified for {self.jurisdiction}, and not for {jurisdiction}")
+        if self.least_return != least_return:
+            raise OperatorError(
+                f"{game}: is certified with a return of {float(self.least_return):.4%}; "
+                f"this machine makes it {float(least_return):.4%}"
+            )
+
+
+def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
+    """Return the manifest of a bundle that is whole and signed.
+
+    Raises :class:`BundleError` naming what is not. ``public_key``: the laboratory's, known from elsewhere;
+    None trusts the key in the bundle, which shows only that nothing changed since it was signed.
+    """
+    try:
+        manifest = (folder / MANIFEST).read_bytes()
+        signature = bytes.fromhex((folder / SIGNATURE).read_text(encoding="ascii").strip())
+        signer = bytes.fromhex((folder / SIGNER).read_text(encoding="ascii").strip())
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{folder}: {error}") from None
+    if public_key is not None and signer != public_key:
+        raise BundleError(f"{folder / SIGNER}: is not the laboratory's key")
+    try:
+        Ed25519PublicKey.from_public_bytes(signer).verify(signature, manifest)
+    except (InvalidSignature, ValueError):
+        raise BundleError(f"{folder / SIGNATURE}: is not the signature of {MANIFEST}") from None
+    data, files = _listed(manifest, folder / MANIFEST)
+    for name, digest in files.items():
+        try:
+            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        except OSError as error:
+            raise BundleError(f"{folder / name}: {error.strerror}") from None
+        if found != digest:
+            raise BundleError(f"{folder / name}: is not what was signed")
+    return data
+
+
+def _listed(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
+    """The manifest and the files it names: in the bundle's own folder, and nowhere else."""
+    try:
+        data = json.loads(manifest)
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{where}: is no manifest: {error}") from None
+    files = data.get("files") if isinstance(data, dict) else None
+    if not isinstance(files, dict) or not files:
+        raise BundleError(f"{where}: names no files")
+    for name in files:
+        if Path(name).name != name:
+            raise BundleError(f"{where}: {name!r} is no file of the bundle's folder")
+    return data, files

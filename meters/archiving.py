@@ -1,0 +1,222 @@
+"""Moving entries into the archive: in small steps between games, the same bytes on both media.
+
+A power cut at any instant leaves the journal as it was: files are written under another name and renamed, a
+segment counts from the entry that names it, and what a cut left beside is written over by the next attempt.
+"""
+
+import hashlib
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Final
+
+from meters import checkpoint
+from meters.archive import ARCHIVED_KIND, STATE, Archive, Boundary, index_name, is_beyond, segment_name
+from meters.database import DatabaseReader
+from meters.entry import GENESIS_HASH
+from meters.errors import JournalDamaged
+from meters.identifiers import Gatherer, Index, joined
+from meters.keys import MachineKey
+from meters.log import Sealed
+from meters.segment import Segment, SegmentWriter
+from meters.storage import Storage, StorageFile, read_file, replace_file
+from meters.transaction import Transaction
+
+_STEP_ENTRIES: Final = 32
+_STEP_BYTES: Final = 64 << 10
+
+
+class Archivist:
+    """Seals one segment at a time from the first copy's entries."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        archive: Archive,
+        source: DatabaseReader,
+        key: MachineKey,
+        check_seal: Callable[[Sealed, MachineKey], None],
+    ) -> None:
+        self._storage = storage
+        self._archive = archive
+        self._source = source
+        self._key = key
+        self._check_seal = check_seal
+
+    def last_of_next(self, boundary: Boundary | None, most: int, at_hand: int, sequence: int) -> int | None:
+        """Return the signed checkpoint the next segment would end with, or None while it is too early.
+
+        A segment has ``most`` entries or, up to its checkpoint, somewhat more; ``at_hand`` entries stay.
+        """
+        through = 0 if boundary is None else boundary.through
+        if sequence - through < most + at_hand:
+            return None
+        found = self._source.walk((checkpoint.KIND,), through + most - 1, None, 1, newest_first=False)
+        last = next(found, None)
+        return None if last is None or last.sequence > sequence - at_hand else last.sequence
+
+    def steps(
+        self, boundary: Boundary | None, last: int, genesis_body: str
+    ) -> Generator[None, None, Transaction]:
+        """Seal the segment up to ``last``, a small step at a time; return the transaction that records it."""
+        through = 0 if boundary is None else boundary.through
+        for folder in self._archive.folders:
+            self._clean(folder, through)
+        before = "" if boundary is None else boundary.segment
+        known = self._archive.kinds()
+        name = segment_name(through + 1, last)
+        fresh = [folder / (name + ".new") for folder in self._archive.folders]
+        writer = SegmentWriter(
+            self._storage, fresh, through + 1, boundary.head_hex if boundary else GENESIS_HASH
+        )
+        try:
+            gathered, head_hex = Gatherer(), ""
+            for number, item in enumerate(self._source.sealed(through)):
+                self._check_seal(item, self._key)
+                writer.add(item.entry)
+                gathered.see(item.entry)
+                if item.entry.sequence == last:
+                    head_hex = item.entry.hash_hex
+                    break
+                if number % _STEP_ENTRIES == 0:
+                    yield
+            genesis_hex = hashlib.sha256(genesis_body.encode()).hexdigest()
+            digest = writer.finish(self._key, before, sorted(known), genesis_hex)
+            yield from writer.sync()
+        finally:
+            writer.close()
+        yield
+        self._rename(fresh)
+        yield
+        index = yield from self._write_index(last, gathered.records())
+        reached = Boundary(last, head_hex, digest, index, genesis_body)
+        return Transaction(
+            id=f"{ARCHIVED_KIND}:{last}",
+            kind=ARCHIVED_KIND,
+            state={STATE: reached.to_state()},
+            record={"first": through + 1, "last": last, "head": head_hex, "segment": digest},
+        )
+
+    def _clean(self, folder: Path, through: int) -> None:
+        """Remove what an attempt left that was never recorded."""
+        self._storage.make_folder(folder)
+        left = [name for name in self._storage.names(folder) if is_beyond(name, through)]
+        for name in left:
+            self._storage.remove(folder / name)
+        if left:
+            self._storage.sync_folder(folder)
+
+    def _rename(self, fresh: list[Path]) -> None:
+        for path in fresh:
+            self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
+        for folder in self._archive.folders:
+            self._storage.sync_folder(folder)
+
+    def _write_index(self, through: int, records: list[bytes]) -> Generator[None, None, str]:
+        """Write the index with ``records`` added; return its SHA-256."""
+        known = self._archive.index()
+        chunks: Iterator[bytes] = joined(iter(records)) if known is None else known.merged(records)
+        fresh = [folder / (index_name(through) + ".new") for folder in self._archive.folders]
+        files: list[StorageFile] = []
+        digest, end = hashlib.sha256(), 0
+        try:
+            for path in fresh:
+                files.append(self._storage.open_file(path, write=True))
+                files[-1].truncate(0)
+            for chunk in chunks:
+                digest.update(chunk)
+                for file in files:
+                    file.write_at(end, chunk)
+                end += len(chunk)
+                yield
+            for file in files:
+                file.sync()
+                yield
+        finally:
+            for file in files:
+                file.close()
+        self._rename(fresh)
+        return digest.hexdigest()
+
+    def rounds(self) -> Generator[None, None, list[Path]]:
+        """Hold both media's segments against each other, a stretch a step; return what was mended.
+
+        One that is missing on a medium, or is not what was written there, is copied from the other. Raises
+        :class:`JournalDamaged` where neither has it whole.
+        """
+        mended: list[Path] = []
+        for copies in self._archive.segments():
+            paths = [folder / copies[0].path.name for folder in self._archive.folders]
+            equal = len(copies) == len(paths)
+            if equal:
+                equal = yield from self._are_equal(paths)
+            if equal:
+                continue
+            whole = yield from self._whole(copies)
+            for path in paths:
+                if path != whole:
+                    yield from self._copy(whole, path)
+                    mended.append(path)
+        return mended
+
+    def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
+        files = [self._storage.open_file(path, write=False) for path in paths]
+        try:
+            size = files[0].size()
+            if any(file.size() != size for file in files):
+                return False
+            for at in range(0, size, _STEP_BYTES):
+                first, *others = (file.read_at(at, _STEP_BYTES) for file in files)
+                if any(other != first for other in others):
+                    return False
+                yield
+        finally:
+            for file in files:
+                file.close()
+        return True
+
+    def _whole(self, copies: list[Segment]) -> Generator[None, None, Path]:
+        """The file of the copy in which every block is proved."""
+        reasons = []
+        for copy in copies:
+            try:
+                for number in range(len(copy.facts.blocks)):
+                    copy.read_block(number)
+                    yield
+            except JournalDamaged as why:
+                reasons.append(str(why))
+            else:
+                return copy.path
+        facts = copies[0].facts
+        raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
+
+    def _copy(self, whole: Path, path: Path) -> Generator[None, None, None]:
+        self._storage.make_folder(path.parent)
+        fresh = path.with_name(path.name + ".new")
+        source = self._storage.open_file(whole, write=False)
+        try:
+            target = self._storage.open_file(fresh, write=True)
+            try:
+                target.truncate(0)
+                for at in range(0, source.size(), _STEP_BYTES):
+                    target.write_at(at, source.read_at(at, _STEP_BYTES))
+                    yield
+                target.sync()
+            finally:
+                target.close()
+        finally:
+            source.close()
+        self._storage.rename(fresh, path)
+        self._storage.sync_folder(path.parent)
+
+    def mend(self, index: Index | None) -> list[Path]:
+        """Copy the index, proved whole, to a medium that lacks it; return what was written."""
+        data = None if index is None else read_file(self._storage, index.path)
+        if index is None or data is None:
+            return []
+        mended = []
+        for path in (folder / index.path.name for folder in self._archive.folders):
+            if read_file(self._storage, path) != data:
+                self._storage.make_folder(path.parent)
+                replace_file(self._storage, path, data)
+                mended.append(path)
+        return mended

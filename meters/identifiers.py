@@ -1,0 +1,140 @@
+"""Which identifiers archived entries had: an index that is kept for ever, of those that cannot be derived.
+
+Most identifiers say where their entry is: the machine makes them of a place in its own journal. A game's
+entries, and everything that names its own place, are found by that. The others (a host's transfer, what is
+done to a ticket or a hand-pay later) are in the index: sixteen bytes each, sorted, the SHA-256's first eight
+and the entry's number. A repeat of any of them is recognised however old it is.
+"""
+
+import hashlib
+import re
+import struct
+from collections.abc import Iterator
+from heapq import merge
+from pathlib import Path
+from typing import Final
+
+from meters.entry import StoredEntry
+from meters.errors import JournalDamaged
+from meters.storage import Storage
+
+SUFFIX: Final = ".ids"
+_RECORD: Final = struct.Struct(">8sQ")
+_CHUNK: Final = 2048
+_OWN: Final = re.compile(r"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:[0-9a-f]{8})(\.start)?")
+_OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?:end|choice-\d+)")
+_ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
+
+
+def own_place(tx_id: str) -> int | None:
+    """Return the place an identifier names as its own entry's, or None."""
+    found = _OWN.fullmatch(tx_id)
+    return None if found is None else int(found[1] or found[2])
+
+
+def play_place(tx_id: str) -> tuple[int, str] | None:
+    """Return where the play of a game's later entry began and the id of that beginning, or None."""
+    found = _OF_PLAY.fullmatch(tx_id)
+    return None if found is None else (int(found[2]), f"{found[1]}.start")
+
+
+def root_place(tx_id: str, mark: str) -> int | None:
+    """Return the place at which the journal ``mark`` made the identifier or what it stems from, or None.
+
+    No entry before that place can have it.
+    """
+    found = _ROOT.fullmatch(tx_id)
+    return int(found[1]) if found is not None and found[2] == mark else None
+
+
+class Gatherer:
+    """Takes the entries of a segment in order; :meth:`records` are those the index must hold."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+        """Plays begun in this segment and not ended in it, by the id of their beginning."""
+        self._records: list[bytes] = []
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take an entry."""
+        play = play_place(entry.id)
+        if own_place(entry.id) == entry.sequence:
+            if entry.id.endswith(".start"):
+                self._open[entry.id] = entry.sequence
+        elif play is None or self._open.get(play[1]) != play[0]:
+            self._records.append(_record(entry.id, entry.sequence))
+        elif entry.id.endswith(".end"):
+            del self._open[play[1]]
+
+    def records(self) -> list[bytes]:
+        """Return the records, sorted. A play not ended is one: its end will be in a later segment."""
+        return sorted([*self._records, *(_record(tx_id, at) for tx_id, at in self._open.items())])
+
+
+def _record(tx_id: str, sequence: int) -> bytes:
+    return _RECORD.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
+
+
+class Index:
+    """The index in one file, searched where it lies."""
+
+    def __init__(self, storage: Storage, path: Path) -> None:
+        self._storage = storage
+        self.path = path
+
+    def check(self, digest: str) -> None:
+        """Raise :class:`JournalDamaged` unless the file is the one with this SHA-256."""
+        found = hashlib.sha256()
+        for chunk in self._chunks():
+            found.update(chunk)
+        if found.hexdigest() != digest:
+            raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
+
+    def places(self, tx_id: str) -> list[int]:
+        """Return the numbers of the entries that may have this identifier: mostly none, else one."""
+        wanted = _record(tx_id, 0)
+        file = self._storage.open_file(self.path, write=False)
+        try:
+            low, high = 0, file.size() // _RECORD.size
+            while low < high:
+                middle = (low + high) // 2
+                if file.read_at(middle * _RECORD.size, _RECORD.size) < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            found = []
+            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == wanted[:8]:
+                found.append(_RECORD.unpack(record)[1])
+                low += 1
+            return found
+        finally:
+            file.close()
+
+    def _chunks(self) -> Iterator[bytes]:
+        file = self._storage.open_file(self.path, write=False)
+        try:
+            size = _CHUNK * _RECORD.size
+            for at in range(0, file.size(), size):
+                yield file.read_at(at, size)
+        finally:
+            file.close()
+
+    def merged(self, records: list[bytes]) -> Iterator[bytes]:
+        """Yield the index with ``records`` added, a chunk at a time."""
+        known = (
+            chunk[at : at + _RECORD.size]
+            for chunk in self._chunks()
+            for at in range(0, len(chunk), _RECORD.size)
+        )
+        return joined(merge(known, records))
+
+
+def joined(records: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield ``records`` put together, a chunk at a time."""
+    chunk: list[bytes] = []
+    for record in records:
+        chunk.append(record)
+        if len(chunk) == _CHUNK:
+            yield b"".join(chunk)
+            chunk = []
+    yield b"".join(chunk)

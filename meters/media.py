@@ -1,0 +1,230 @@
+"""The two media of a machine's memory, each with a label: an absent or exchanged one is known, not rebuilt.
+
+A label says whose medium it is, which of the two, its own number and that of the medium beside it. What the
+labels say decides how the memory opens:
+
+* Both name each other: as always.
+* The first medium is blank and the second is this machine's: the first is made again from the second.
+* The second medium is absent, blank, another machine's, or one that was replaced since: it is left alone
+  (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
+  until the medium is back or a person says that a new one takes its place (:func:`replace_second`).
+* A second folder inside the state folder is no medium of its own: what is lost of it is made again.
+
+A label is no seal: the copies on the medium prove what they are.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Self
+
+from meters.errors import JournalDamaged, JournalUnwritable
+from meters.keys import FILE_NAME as KEY_NAME
+from meters.keys import MachineKey
+from meters.mending import Finding, Mending
+from meters.mirror import Mirror
+from meters.storage import Storage
+
+FILE_NAME: Final = "medium.json"
+
+
+class Which(StrEnum):
+    """Which of the two."""
+
+    FIRST = "first"
+    SECOND = "second"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a medium says of itself.
+
+    ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
+    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who put it in,
+    until it has been filled.
+    """
+
+    machine: str
+    machine_id: str
+    which: Which
+    id: str
+    beside: str
+    pairing: int = 1
+    put_in_by: str = ""
+
+    @classmethod
+    def read(cls, storage: Storage, folder: Path) -> "Self | None":
+        """Return the label in ``folder``, or None where there is none that is whole.
+
+        Raises :class:`JournalUnwritable` where the medium cannot be read.
+        """
+        try:
+            data = Mirror(storage, (folder,), FILE_NAME).read(mend=False)
+            return None if data is None else cls._of(json.loads(data))
+        except (JournalDamaged, ValueError, TypeError, KeyError):
+            return None
+
+    @classmethod
+    def _of(cls, kept: Mapping[str, Any]) -> Self:
+        return cls(**{**kept, "which": Which(kept["which"])})
+
+    def write(self, storage: Storage, folder: Path) -> None:
+        """Put it on the medium in ``folder``, durably."""
+        mirror = Mirror(storage, (folder,), FILE_NAME)
+        if Label.read(storage, folder) is None:
+            mirror.remove()  # one that is not whole is worth nothing
+        mirror.write(json.dumps(asdict(self), indent=1).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How the two media stand to each other.
+
+    ``missing``: why the second cannot be used, or nothing. ``begun``: a journal was begun here. ``refill``:
+    whatever is on the second gives way to what is on the first. ``first``: the label a blank first medium is
+    given before anything else, so that it is known for a new one until it is filled. ``findings`` are for
+    the event log.
+    """
+
+    begun: bool = False
+    missing: str = ""
+    refill: bool = False
+    first: Label | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
+    """Read both labels and say how the media stand; nothing is written.
+
+    Raises :class:`JournalDamaged` when the memory is another machine's, :class:`JournalUnwritable` when a
+    medium cannot be read or the two do not belong together.
+    """
+    first = Label.read(storage, state_dir)
+    try:
+        second = Label.read(storage, second_dir)
+        has_key = storage.exists(second_dir / KEY_NAME)
+    except JournalUnwritable as why:
+        return Pairing(begun=first is not None, missing=str(why))
+    for label, folder in ((first, state_dir), (second, second_dir)):
+        if label is not None and label is (first or second):
+            _check_machine(label, folder, machine_id)
+    if first is not None and second is not None:
+        return _pair(first, second, state_dir, second_dir)
+    if first is not None:
+        if state_dir in second_dir.parents or (has_key and _same_key(storage, state_dir, second_dir)):
+            return Pairing(begun=True)
+        return Pairing(begun=True, missing=f"{second_dir}: no medium of this machine is there")
+    if second is not None:
+        return _without_first(storage, second, state_dir, second_dir)
+    return Pairing()
+
+
+def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
+    if machine_id and label.machine_id and label.machine_id != machine_id:
+        raise JournalDamaged(str(folder), f"the medium is of machine {label.machine_id}, not {machine_id}")
+
+
+def _pair(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+    if (first.which, second.which) == (Which.SECOND, Which.FIRST):
+        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")
+    if second.machine != first.machine or second.which is not Which.SECOND:
+        whose = second.machine_id or second.machine
+        return Pairing(
+            begun=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
+        )
+    if second.put_in_by and second.beside == first.id:
+        why = f"a new one, put in by {second.put_in_by}"
+        found = Finding(Mending.MEDIUM_REPLACED, "second medium", why)
+        return Pairing(begun=True, refill=True, findings=(found,))
+    if first.put_in_by and first.beside == second.id:
+        return Pairing(begun=True, findings=(_replaced_first(first),))
+    if _are_a_pair(first, second):
+        return Pairing(begun=True)
+    if first.pairing == second.pairing:
+        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
+    if first.pairing > second.pairing:
+        return Pairing(begun=True, missing=f"{second_dir}: the medium was replaced since it was last used")
+    why = "it was replaced since it was last used"
+    return Pairing(begun=True, findings=(Finding(Mending.MEDIUM_REPLACED, "first medium", why),))
+
+
+def _are_a_pair(first: Label, second: Label) -> bool:
+    return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
+
+
+def _without_first(storage: Storage, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
+    if second.which is not Which.SECOND:
+        raise JournalUnwritable(f"{second_dir}: the medium is a {second.which} one, not a second")
+    if storage.exists(state_dir / KEY_NAME):
+        if not _same_key(storage, state_dir, second_dir):
+            raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
+        return Pairing(begun=True)
+    made = Label(
+        second.machine, second.machine_id, Which.FIRST, new_id(), second.id, second.pairing, "nobody named"
+    )
+    return Pairing(begun=True, first=made, findings=(_replaced_first(made),))
+
+
+def _replaced_first(first: Label) -> Finding:
+    why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
+    return Finding(Mending.MEDIUM_REPLACED, "first medium", why)
+
+
+def _same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
+    try:
+        return MachineKey.load(storage, state_dir, second_dir) is not None
+    except JournalDamaged:
+        return False
+
+
+def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
+    """Have the labels of a pair name each other, now that the copies are whole and equal.
+
+    Of a new pair the medium that is not the new one is labelled first: after a power cut in between, the
+    other is still known for new, or for the older of the two.
+    """
+    if len(folders) != len(Which):
+        return
+    found = [Label.read(storage, folder) for folder in folders]
+    old = [kept if kept is not None and kept.machine == key.fingerprint else None for kept in found]
+    ids = [new_id() if kept is None else kept.id for kept in old]
+    first, second = old
+    pairing = max((kept.pairing for kept in old if kept is not None), default=1)
+    new_second = second is not None and bool(second.put_in_by)
+    if first is not None and second is not None and not new_second and not _are_a_pair(first, second):
+        pairing += 1
+    for n in (0, 1) if new_second else (1, 0):
+        kept = old[n]
+        serial = machine_id or ("" if kept is None else kept.machine_id)
+        wanted = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
+        if wanted != kept:
+            wanted.write(storage, folders[n])
+
+
+def new_id() -> str:
+    """A number for a medium: 16 hexadecimal digits, random."""
+    return os.urandom(8).hex()
+
+
+def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> Label:
+    """Say that the medium in ``second_dir`` is the second from now on; the machine fills it when it opens.
+
+    ``put_in_by``: who says so and why. Raises :class:`JournalDamaged` when the first medium has no label, or
+    the other medium holds the newest memory of a machine and is not to be written over.
+    """
+    first = Label.read(storage, state_dir)
+    if first is None or not put_in_by.strip():
+        raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
+    there = Label.read(storage, second_dir)
+    if there is not None and (there.machine != first.machine or there.id == first.beside):
+        whose = there.machine_id or there.machine
+        raise JournalDamaged(str(second_dir), f"the medium is in use as the {there.which} of machine {whose}")
+    made = Label(
+        first.machine, first.machine_id, Which.SECOND, new_id(), first.id, first.pairing + 1, put_in_by
+    )
+    storage.make_folder(second_dir)
+    made.write(storage, second_dir)
+    return made

@@ -1,0 +1,156 @@
+r"""A small value on both media: either copy is enough, and each mends the other.
+
+For what is not of the journal and must not be lost with one medium: the machine key, the roster, a register.
+Every write leaves the old or the new value whole on each medium, the first medium before the second, so a
+power cut between the two leaves two generations, of which the newer counts.
+
+    OEGM1 NAME GENERATION CHECK\n  then the value. CHECK is the SHA-256 of name, generation and value, or
+                                    where a key is given their HMAC-SHA256 (hexadecimal).
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from meters.errors import JournalDamaged, JournalUnwritable
+from meters.mending import Finding, Mending
+from meters.storage import Storage, read_file, replace_file
+
+_MAGIC: Final = "OEGM1"
+_NAME: Final = re.compile(r"[a-z0-9.-]{1,40}")
+_HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """One copy as found: whole (``why`` is empty) or not; ``generation`` 0: there is nothing."""
+
+    folder: Path
+    generation: int = 0
+    value: bytes = b""
+    why: str = ""
+    refused: bool = False
+
+
+class Mirror:
+    """The value ``name`` in ``folders``: one a medium, the first medium's first.
+
+    ``key`` (see :meth:`meters.keys.MachineKey.derive`) makes it a value only this machine can have written.
+    ``findings`` is what was mended or could not be, since this was made. Whoever writes from several
+    processes takes a lock of their own.
+    """
+
+    def __init__(
+        self, storage: Storage, folders: Sequence[Path], name: str, *, key: bytes | None = None
+    ) -> None:
+        if not folders or not _NAME.fullmatch(name):
+            raise ValueError(f"mirror {name!r} in {len(folders)} folders")
+        self._storage = storage
+        self._folders = tuple(dict.fromkeys(folders))
+        self._name = name
+        self._key = key
+        self.findings: list[Finding] = []
+
+    def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
+        """Return the newest whole value, or None where there never was one; write it over a worse copy.
+
+        ``mend`` False reads only, as beside the machine. Raises :class:`JournalDamaged` when no copy is
+        whole, when copies of one generation differ, or when there is none though one is ``expected``;
+        :class:`JournalUnwritable` when no medium can be read.
+        """
+        copies = [self._found(folder) for folder in self._folders]
+        best = self._best(copies, expected=expected)
+        if best is None:
+            return None
+        for copy in copies:
+            if mend and (copy.why or copy.generation < best.generation):
+                self._mend(copy, best)
+        return best.value
+
+    def write(self, value: bytes) -> None:
+        """Put ``value`` in the place of what was, durably, on every medium that takes it.
+
+        One medium that takes it is enough; that another did not is a finding. Raises
+        :class:`JournalUnwritable` when none does, :class:`JournalDamaged` as :meth:`read` does.
+        """
+        best = self._best([self._found(folder) for folder in self._folders], expected=False)
+        generation = 1 if best is None else best.generation + 1
+        refusals = []
+        for folder in self._folders:
+            try:
+                self._put(folder, generation, value)
+            except JournalUnwritable as why:
+                refusals.append(why)
+        if len(refusals) == len(self._folders):
+            raise refusals[0]
+        self.findings += [
+            Finding(Mending.REPAIRED, self._name, f"one copy could not be written: {why}") for why in refusals
+        ]
+
+    def remove(self) -> None:
+        """Take the value away, durably; nothing happens where there is none."""
+        for folder in self._folders:
+            if self._storage.exists(folder / self._name):
+                self._storage.remove(folder / self._name)
+                self._storage.sync_folder(folder)
+
+    # ------------------------------------------------------------------ one copy
+    def _best(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
+        whole = [copy for copy in copies if copy.generation]
+        if not whole:
+            reasons = "; ".join(copy.why for copy in copies if copy.why)
+            if reasons and all(copy.refused for copy in copies if copy.why):
+                raise JournalUnwritable(reasons)
+            if reasons or expected:
+                where = " and ".join(str(copy.folder / self._name) for copy in copies)
+                raise JournalDamaged(where, reasons or "it is missing")
+            return None
+        best = max(whole, key=lambda copy: copy.generation)
+        for copy in whole:
+            if copy.generation == best.generation and copy.value != best.value:
+                raise JournalDamaged(
+                    f"{best.folder / self._name} and {copy.folder / self._name}",
+                    f"generation {best.generation} has two different contents",
+                )
+        return best
+
+    def _found(self, folder: Path) -> _Copy:
+        path = folder / self._name
+        try:
+            data = read_file(self._storage, path)
+        except JournalUnwritable as why:
+            return _Copy(folder, why=str(why), refused=True)
+        if data is None:
+            return _Copy(folder)
+        header = _HEADER.match(data)
+        if header is None:
+            return _Copy(folder, why=f"{path} is not what was written")
+        value = data[header.end() :]
+        name, generation, check = header[1].decode(), int(header[2]), header[3].decode()
+        if name != self._name or not hmac.compare_digest(check, self._check(generation, value)):
+            return _Copy(folder, why=f"{path} is not what was written")
+        return _Copy(folder, generation, value)
+
+    def _mend(self, copy: _Copy, best: _Copy) -> None:
+        path = copy.folder / self._name
+        why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
+        try:
+            self._put(copy.folder, best.generation, best.value)
+        except JournalUnwritable as refusal:
+            why = f"{why}, and cannot be written: {refusal}"
+        self.findings.append(Finding(Mending.REPAIRED, self._name, why))
+
+    def _put(self, folder: Path, generation: int, value: bytes) -> None:
+        self._storage.make_folder(folder)
+        header = f"{_MAGIC} {self._name} {generation} {self._check(generation, value)}\n"
+        replace_file(self._storage, folder / self._name, header.encode() + value)
+
+    def _check(self, generation: int, value: bytes) -> str:
+        message = f"{self._name} {generation}\n".encode() + value
+        if self._key is None:
+            return hashlib.sha256(message).hexdigest()
+        return hmac.new(self._key, message, "sha256").hexdigest()

@@ -1,0 +1,86 @@
+"""The stored form of an entry: its bytes made short, and exactly back again.
+
+A body (canonical JSON) is over a thousand bytes a game and mostly words that stand in every entry; it is
+stored as the hash of the entry before, in binary, and the rest deflated (RFC 1951) with a preset dictionary.
+Hashes, seals and signatures are over the body, never over this form, so how it is packed can change: the
+first byte says how.
+
+    1  previous hash 32 | deflated with bodies-1.txt: the body with an empty previous hash
+    {  the body itself (journals begun before it was packed; a body that does not name its previous hash so)
+
+``bodies-1.txt`` is a text of entries as the cabinet writes them, the games of the library last, without any
+hash. It never changes: a better one is a new form with a new number.
+"""
+
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from meters.entry import BODY_BYTES_MAX
+
+_PACKED: Final = b"\x01"
+_PLAIN: Final = b"{"
+_HASH_BYTES: Final = 32
+_NAMED: Final = b'"previous":"%s"'
+_UNNAMED: Final = b'"previous":""'
+_WINDOW: Final = -15
+"""Raw deflate: the entry's hash is check enough."""
+_LEVEL: Final = 9
+_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
+_deflater: Final = zlib.compressobj(
+    _LEVEL, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
+)
+"""Ready with the dictionary; each body takes a copy."""
+
+
+def without_previous(body: bytes, previous_hex: str) -> bytes | None:
+    """Return ``body`` with the hash of the entry before emptied, or None where that is not reversible."""
+    head, named, tail = body.partition(_NAMED % previous_hex.encode())
+    return None if not named or _UNNAMED in head else head + _UNNAMED + tail
+
+
+def with_previous(short: bytes, previous_hex: str) -> bytes:
+    """Put the hash of the entry before back."""
+    return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
+
+
+def deflate(data: bytes) -> bytes:
+    """Return ``data`` (bodies) deflated with the dictionary."""
+    deflater = _deflater.copy()
+    return deflater.compress(data) + deflater.flush()
+
+
+def inflate(data: bytes, most: int) -> bytes:
+    """Return what was deflated; raise ``ValueError`` when it is not whole, or more than ``most`` bytes."""
+    inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
+    try:
+        found = inflater.decompress(data, most)
+    except zlib.error as why:
+        raise ValueError(f"not what was packed ({why})") from why
+    if not inflater.eof or inflater.unused_data:
+        raise ValueError("not what was packed (it does not end where it should)")
+    return found
+
+
+@lru_cache(maxsize=1)
+def pack(body: bytes, previous_hex: str) -> bytes:
+    """Return the stored form of ``body``, which follows the entry with that hash.
+
+    Both copies ask for that of the same body, one after the other.
+    """
+    short = without_previous(body, previous_hex)
+    if short is None:
+        return body
+    return _PACKED + bytes.fromhex(previous_hex) + deflate(short)
+
+
+def unpack(stored: bytes) -> bytes:
+    """Return the body; raise ``ValueError`` when ``stored`` is no stored form of one."""
+    form = stored[:1]
+    if form == _PLAIN:
+        return stored
+    start = len(_PACKED) + _HASH_BYTES
+    if form != _PACKED or len(stored) < start:
+        raise ValueError(f"it is stored in a form this program does not know ({form!r})")
+    return with_previous(inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED) : start].hex())

@@ -1,0 +1,36 @@
+"""What the profile and the cabinet file decide about the journal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from meters.errors import ExcessiveIncrement
+from meters.log import SEGMENT_BYTES
+from meters.transaction import Transfer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What the profile decides about the journal.
+
+    ``checkpoint_every`` entries a signed checkpoint is made. ``increment_max_cents`` maps an account to the
+    most one transaction may move out of or into it (A-26); an account not named has no limit.
+    ``archive_entries`` or somewhat more, up to a checkpoint, go into the archive together, once
+    ``at_hand_entries`` younger ones are at hand.
+    ``reserve_bytes`` are kept free on each medium (:mod:`meters.room`).
+    """
+
+    checkpoint_every: int = 1000
+    segment_bytes: int = SEGMENT_BYTES
+    archive_entries: int = 20_000
+    at_hand_entries: int = 20_000
+    reserve_bytes: int = 0
+    increment_max_cents: Mapping[str, int] = field(default_factory=dict)
+
+    def check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
+        """Raise :class:`ExcessiveIncrement` where a transaction would move an account by more than it may."""
+        for name, most_cents in self.increment_max_cents.items():
+            moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
+            if moved_cents > most_cents:
+                raise ExcessiveIncrement(
+                    f"{tx_id}: {name} would move by {moved_cents} cents, {most_cents} at most"
+                )

@@ -1,0 +1,243 @@
+"""What can still be read of a memory whose copies are damaged, and what of it is proved.
+
+Nothing here guesses and nothing changes. Each copy is read as far as it is whole; then both are read
+together, each going on where the other breaks: what the hash chain joins is one history, however many
+holes each copy has. What only one copy has, or they disagree on, is suspect (A-06, A-28).
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from meters.anchor import Anchor
+from meters.archive import FOLDER as ARCHIVE
+from meters.archive import found_in
+from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.database import DatabaseReader
+from meters.entry import StoredEntry, canonical, decode
+from meters.errors import JournalDamaged
+from meters.keys import MachineKey
+from meters.ledger import Ledger
+from meters.log import Sealed
+from meters.reading import read_meters
+from meters.storage import DiskStorage, Storage
+from meters.transaction import JSON
+
+
+class Witness(Protocol):
+    """Whatever the caller makes of the entries of a history, in order."""
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry."""
+        ...
+
+
+class Nobody:
+    """Makes nothing of them."""
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry."""
+
+
+W = TypeVar("W", bound=Witness)
+Read = Callable[[int], Iterable[Sealed]]
+"""The entries of a copy after a sequence, as far as they can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage(Generic[W]):
+    """A history read as far as it is whole: up to entry ``sequence``; ``why`` it ends there, or nothing."""
+
+    sequence: int
+    head_hex: str
+    values: dict[str, int]
+    credits_cents: int
+    why: str
+    ledger: Ledger = field(repr=False)
+    seen: W = field(repr=False)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return it as the new journal keeps it."""
+        return {
+            "sequence": self.sequence,
+            "head": self.head_hex,
+            "why": self.why,
+            "credits_cents": self.credits_cents,
+            "meters": self.values,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection(Generic[W]):
+    """Both copies side by side, and what they prove together.
+
+    ``agree``: as far as both go they are one history, so the one that goes further is later and not another.
+    ``acknowledged``: the last entry the machine is known to have acknowledged, 0 where that is not known.
+    """
+
+    first: Salvage[W]
+    second: Salvage[W]
+    together: Salvage[W]
+    agree: bool
+    acknowledged: int
+
+    @property
+    def good(self) -> dict[str, int]:
+        """Meters both copies vouch for."""
+        return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
+
+    @property
+    def suspect(self) -> dict[str, tuple[int | None, int | None]]:
+        """Meters only one copy has, or they disagree on: what each says."""
+        names = sorted(self.first.values.keys() | self.second.values.keys())
+        both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
+        return {name: (one, two) for name, one, two in both if one != two}
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is proved that no acknowledged entry is missing."""
+        return self.agree and 0 < self.acknowledged <= self.together.sequence
+
+    @property
+    def challenge(self) -> str:
+        """Eight hex digits of what was found; a clear must quote them, so that it clears what was seen."""
+        return hashlib.sha256(canonical(self.to_json())).hexdigest()[:8]
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the inspection as the new journal keeps it."""
+        return {
+            "first": self.first.to_json(),
+            "second": self.second.to_json(),
+            "together": {"sequence": self.together.sequence, "head": self.together.head_hex},
+            "agree": self.agree,
+            "acknowledged": self.acknowledged,
+        }
+
+
+def inspect(
+    state_dir: Path,
+    *,
+    second_dir: Path | None = None,
+    storage: Storage | None = None,
+    witness: Callable[[], W] = Nobody,  # type: ignore[assignment]  # W is Nobody where none is given
+) -> Inspection[W]:
+    """Read both copies as far as each is whole, and then together, changing nothing. Never raises for damage.
+
+    ``witness`` makes what sees the entries of each history.
+    """
+    medium = storage or DiskStorage()
+    second = second_dir or state_dir / SECOND_FOLDER
+    key = _key(medium, state_dir, second)
+    with ExitStack() as opened:
+        one, why = _first(medium, state_dir, opened)
+        two: Read = Place(medium, state_dir, second).log().records
+        if key is not None:
+            one = _with_archive(one, medium, state_dir, key)
+            two = _with_archive(two, medium, second, key)
+        first, second_copy = _salvage((one,), witness, key, why), _salvage((two,), witness, key, "")
+        agree = _agree(one, two, first, second_copy)
+        together = _salvage((one, two), witness, key, "") if agree else _longer(first, second_copy)
+    return Inspection(first, second_copy, together, agree, _acknowledged(medium, key, state_dir, second))
+
+
+def _first(medium: Storage, state_dir: Path, opened: ExitStack) -> tuple[Read, str]:
+    try:
+        database = DatabaseReader.open(medium, state_dir)
+    except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
+        return lambda _: (), str(damage)
+    opened.callback(database.close)
+    return database.sealed, ""
+
+
+def _with_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
+    """What is archived on a copy's medium, and then the copy; a segment's signature stands for its seals."""
+
+    def both(after: int) -> Iterator[Sealed]:
+        for sequence, body, hash_hex in found_in(medium, folder / ARCHIVE, key.public_key).bodies(after):
+            after = sequence
+            yield Sealed(decode(body), key.seal(bytes.fromhex(hash_hex)))
+        yield from read(after)
+
+    return both
+
+
+def _longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
+    return first if first.sequence >= second.sequence else second
+
+
+def _salvage(
+    copies: tuple[Read, ...], witness: Callable[[], W], key: MachineKey | None, why: str
+) -> Salvage[W]:
+    """Replay what ``copies`` can prove, each going on where another breaks."""
+    ledger, seen = Ledger(), witness()
+    stuck = 0
+    while stuck < len(copies):
+        for read in copies:
+            before = ledger.sequence
+            try:
+                for entry in _proved(read, ledger, key):
+                    plan = ledger.plan(entry.transaction)
+                    ledger.commit(plan, entry)
+                    seen.see(entry)
+            except Exception as damage:  # noqa: BLE001 (whatever a damaged entry brings about ends the reading)
+                why = why or str(damage)
+            stuck = 0 if ledger.sequence > before else stuck + 1
+    return Salvage(
+        sequence=ledger.sequence,
+        head_hex=ledger.head_hex,
+        values=_values(ledger),
+        credits_cents=ledger.credits_cents(),
+        why=why,
+        ledger=ledger,
+        seen=seen,
+    )
+
+
+def _proved(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
+    """The entries of a copy that follow what is known already."""
+    for item in read(ledger.sequence):
+        entry = item.entry
+        if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
+            raise JournalDamaged(f"entry {entry.sequence}", "it does not follow the one before")
+        if key is not None:
+            check_seal(item, key)
+        yield entry
+
+
+def _values(ledger: Ledger) -> dict[str, int]:
+    return read_meters(ledger).values if ledger.sequence else {}
+
+
+def _agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
+    """Whether both have the same entry where the shorter ends."""
+    common = min(first.sequence, second.sequence)
+    longer = two if first.sequence == common else one
+    shorter = first if first.sequence == common else second
+    if common == 0 or first.head_hex == second.head_hex:
+        return True
+    try:
+        return next(iter(longer(common - 1))).entry.hash_hex == shorter.head_hex
+    except Exception:  # noqa: BLE001 (it was read to there before: the medium itself is failing)
+        return False
+
+
+def _key(medium: Storage, *folders: Path) -> MachineKey | None:
+    """The machine's key, which proves its seals; None where it cannot be read."""
+    try:
+        return MachineKey.load(medium, *folders)
+    except Exception:  # noqa: BLE001 (without it the chain alone must do)
+        return None
+
+
+def _acknowledged(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
+    """The last entry a sealed head on either medium knows of."""
+    known = 0
+    if key is None:
+        return known
+    for folder in folders:
+        with suppress(Exception):  # then this medium does not say
+            known = max(known, Anchor.read(medium, folder, key).sequence)
+    return known

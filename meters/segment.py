@@ -1,0 +1,214 @@
+"""One segment of the archive: a whole range of entries in a file of its own, signed.
+
+    blocks   bodies of up to 256 entries, one a line, each with an empty previous hash, deflated together
+    facts    canonical JSON: what the segment holds, and the machine's signature of that
+    end      length of the facts u32 | magic 8
+
+Each block's facts name the hash before it, so that reading one proves it by itself: the hashes of its entries
+must lead from that one to the next block's, or to the head. The seals of single entries are not kept: the
+signature vouches for all of them.
+"""
+
+import hashlib
+import struct
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from meters.entry import BODY_BYTES_MAX, StoredEntry, canonical, follow, parse
+from meters.errors import JournalDamaged
+from meters.keys import MachineKey, signed_by
+from meters.packing import deflate, inflate, with_previous, without_previous
+from meters.storage import Storage, StorageFile
+
+SUFFIX: Final = ".seg"
+BLOCK_ENTRIES: Final = 256
+_FORMAT: Final = 1
+_MAGIC: Final = b"OEGMSEG1"
+_END: Final = struct.Struct(">I8s")
+_PURPOSE: Final = b"open-egm archive\0"
+_BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
+_WHOLE: Final = b"="
+"""Before a body that is kept with the hash it names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a segment says of itself, and ``digest``, which names it: the SHA-256 of the signed facts."""
+
+    first: int
+    last: int
+    previous_hex: str
+    head_hex: str
+    before: str
+    """The digest of the segment before; nothing before the first."""
+    genesis_hex: str
+    """The hash of the journal's first entry: which journal this is of."""
+    kinds: Mapping[str, int]
+    kinds_before: Sequence[str]
+    blocks: Sequence[tuple[int, int, str]]
+    """Each block's first entry, where it ends, and the hash before it."""
+    digest: str
+
+
+class SegmentWriter:
+    """Writes the same segment to ``paths``, one a medium; :meth:`finish` makes it whole, a sync durable."""
+
+    def __init__(self, storage: Storage, paths: Sequence[Path], first: int, previous_hex: str) -> None:
+        self._files: list[StorageFile] = []
+        try:
+            for path in paths:
+                self._files.append(storage.open_file(path, write=True))
+                self._files[-1].truncate(0)
+        except BaseException:
+            self.close()
+            raise
+        self._first = first
+        self._previous_hex = self._block_hex = self._head_hex = previous_hex
+        self._block_first = first
+        self._last = first - 1
+        self._end = 0
+        self._lines: list[bytes] = []
+        self._blocks: list[tuple[int, int, str]] = []
+        self._kinds: Counter[str] = Counter()
+
+    def add(self, entry: StoredEntry) -> None:
+        """Take the next entry."""
+        short = without_previous(entry.body, entry.previous_hex)
+        self._lines.append(_WHOLE + entry.body if short is None else short)
+        self._kinds[entry.kind] += 1
+        self._last, self._head_hex = entry.sequence, entry.hash_hex
+        if len(self._lines) == BLOCK_ENTRIES:
+            self._write_block()
+
+    def _write_block(self) -> None:
+        if self._lines:
+            self._end = self._write(deflate(b"\n".join(self._lines)))
+            self._blocks.append((self._block_first, self._end, self._block_hex))
+            self._lines = []
+            self._block_first, self._block_hex = self._last + 1, self._head_hex
+
+    def _write(self, data: bytes) -> int:
+        for file in self._files:
+            file.write_at(self._end, data)
+        return self._end + len(data)
+
+    def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
+        """Write the facts, signed; return the segment's digest. ``before`` is that of the one before."""
+        self._write_block()
+        facts: dict[str, Any] = {
+            "format": _FORMAT,
+            "first": self._first,
+            "last": self._last,
+            "previous": self._previous_hex,
+            "head": self._head_hex,
+            "before": before,
+            "genesis": genesis_hex,
+            "kinds": dict(self._kinds),
+            "kinds_before": kinds_before,
+            "blocks": self._blocks,
+        }
+        signed = canonical(facts)
+        data = canonical({"facts": facts, "signature": key.sign(_PURPOSE + signed).hex()})
+        self._write(data + _END.pack(len(data), _MAGIC))
+        return hashlib.sha256(signed).hexdigest()
+
+    def sync(self) -> Iterator[None]:
+        """Make it durable on every medium, a step each."""
+        for file in self._files:
+            file.sync()
+            yield
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files:
+            file.close()
+        self._files = []
+
+
+class Segment:
+    """A segment in one file, its facts proved; entries are proved as they are read."""
+
+    def __init__(self, storage: Storage, path: Path, public_key: bytes) -> None:
+        """Read the facts in ``path``; raise :class:`JournalDamaged` unless this machine signed them."""
+        self._storage = storage
+        self.path = path
+        self.facts = self._read_facts(public_key)
+        self._starts = [first for first, _, _ in self.facts.blocks]
+
+    def _read_facts(self, public_key: bytes) -> Facts:
+        file = self._storage.open_file(self.path, write=False)
+        try:
+            size = file.size()
+            end = file.read_at(size - _END.size, _END.size) if size >= _END.size else b""
+            length, magic = _END.unpack(end) if len(end) == _END.size else (0, b"")
+            if magic != _MAGIC or length > size - _END.size:
+                raise JournalDamaged(str(self.path), "it does not end as a segment does")
+            data = file.read_at(size - _END.size - length, length)
+        finally:
+            file.close()
+        try:
+            raw = parse(data)
+            facts, signature = raw["facts"], bytes.fromhex(raw["signature"])
+            signed = canonical(facts)
+            if facts["format"] != _FORMAT:
+                raise ValueError(f"format {facts['format']}")
+            if not signed_by(public_key, _PURPOSE + signed, signature):
+                raise JournalDamaged(str(self.path), "the signature of the segment is not the machine's")
+            return Facts(
+                first=facts["first"],
+                last=facts["last"],
+                previous_hex=facts["previous"],
+                head_hex=facts["head"],
+                before=facts["before"],
+                genesis_hex=facts["genesis"],
+                kinds=facts["kinds"],
+                kinds_before=facts["kinds_before"],
+                blocks=[(first, end, previous) for first, end, previous in facts["blocks"]],
+                digest=hashlib.sha256(signed).hexdigest(),
+            )
+        except (ValueError, KeyError, TypeError) as why:
+            raise JournalDamaged(str(self.path), f"the facts of the segment are not whole ({why!r})") from why
+
+    def block_of(self, sequence: int) -> int:
+        """Return the number of the block that holds entry ``sequence`` (the nearest there is)."""
+        return max(0, bisect_right(self._starts, sequence) - 1)
+
+    def read_block(self, number: int) -> list[StoredEntry]:
+        """Return the entries of a block, proved; raise :class:`JournalDamaged`."""
+        first, _, previous_hex = self.facts.blocks[number]
+        entries: list[StoredEntry] = []
+        for body, hash_hex in self.read_bodies(number):
+            where = f"{self.path} block {number + 1}"
+            entries.append(follow(body, hash_hex, first + len(entries), previous_hex, where))
+            previous_hex = hash_hex
+        return entries
+
+    def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
+        """Return the bodies of a block's entries with their hashes, proved; raise :class:`JournalDamaged`."""
+        blocks = self.facts.blocks
+        first, end, previous_hex = blocks[number]
+        start = blocks[number - 1][1] if number else 0
+        last = (self.facts.last + 1, 0, self.facts.head_hex)
+        after = blocks[number + 1] if number + 1 < len(blocks) else last
+        file = self._storage.open_file(self.path, write=False)
+        try:
+            data = file.read_at(start, end - start)
+        finally:
+            file.close()
+        where = f"{self.path} block {number + 1}"
+        try:
+            lines = inflate(data, _BLOCK_BYTES_MAX).split(b"\n")
+        except ValueError as why:
+            raise JournalDamaged(where, str(why)) from why
+        found: list[tuple[bytes, str]] = []
+        for line in lines:
+            body = line[1:] if line[:1] == _WHOLE else with_previous(line, previous_hex)
+            previous_hex = hashlib.sha256(body).hexdigest()
+            found.append((body, previous_hex))
+        if (first + len(found), previous_hex) != (after[0], after[2]):
+            raise JournalDamaged(where, f"its entries are not those from {first} to {after[0] - 1} as signed")
+        return found

@@ -1,0 +1,81 @@
+"""The chance that a game wins nothing: no credits in its first run, and none in anything that run starts.
+
+Exact where stages start one another in order. Where they go round with nothing won on the way, the chance is
+a root of a polynomial and no fraction: it is then followed generation by generation, as whole multiples of
+2**-64 rounded down.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from paytables.reels.automaton import Award
+from paytables.reels.build import ModeStages
+from paytables.reels.chain import State, first_state, next_state
+
+#: A kind of run: the stage, and where its series stands.
+Key = tuple[str, State]
+#: Chances that go round are whole multiples of 1 / ONE.
+ONE = 1 << 64
+GENERATIONS = 400
+
+
+@dataclass(slots=True)
+class Nothing:
+    """The chances of one mode's stages."""
+
+    stages: ModeStages
+    _known: dict[Key, Fraction] = field(default_factory=dict)
+    _open: dict[Key, Fraction] = field(default_factory=dict)
+    rounded: bool = False
+    """Whether a chance went round, and is rounded."""
+
+    def chance(self) -> Fraction:
+        """Return the chance that a whole game wins nothing. Raises what a stage's own law raises."""
+        return self._award(Award("stage", self.stages.mode.stage, 1, 0))
+
+    def _award(self, award: Award) -> Fraction:
+        memory = self.stages.memory[award.name]
+        if memory.plain:
+            return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
+        return self._run((award.name, first_state(memory, award.times, award.size)))
+
+    def _run(self, key: Key) -> Fraction:
+        """The chance of nothing from one run of a stage on, and from all it starts."""
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            self.rounded = True
+            return self._open[key]
+        self._open[key] = Fraction(0)
+        circles = self.rounded
+        self.rounded = False
+        found = self._once(key)
+        if self.rounded:
+            for _ in range(GENERATIONS):
+                before = self._open[key]
+                self._open[key] = Fraction(int(found * ONE), ONE)
+                if self._open[key] == before:
+                    break
+                found = self._once(key)
+        else:
+            self._known[key] = found
+        del self._open[key]
+        self.rounded = self.rounded or circles
+        return found
+
+    def _once(self, key: Key) -> Fraction:
+        stage, state = key
+        memory = self.stages.memory[stage]
+        total = Fraction(0)
+        for (credits_, given), p in self.stages.stage(stage, state.size).law().items():
+            if credits_ or not p:
+                continue
+            after, elsewhere = next_state(memory, stage, state, given)
+            chance = p
+            if after.left > 0:
+                more = (stage, State(1, 0, 0, after.size)) if memory.plain else (stage, after)
+                chance *= self._run(more) ** (after.left if memory.plain else 1)
+            for award in elsewhere:
+                chance *= self._award(award)
+            total += chance
+        return total

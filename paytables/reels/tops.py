@@ -1,0 +1,150 @@
+"""The most one run of the reels can pay, and in how many windows, without going through the cycle.
+
+A depth-first search over the columns, reel by reel: what a window can still come to is at most the sum of
+what each component can, so a branch that cannot reach the best found is left. Exact integers, no laboratory
+package.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from paytables.errors import BeyondReach
+from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, given_by
+from paytables.reels.run import Given
+from paytables.reels.stage import Reels
+
+#: Branches that are followed at most: some seconds.
+BRANCHES_MAX = 400_000
+
+#: A component under way: its number, its node, and the weight of its win so far.
+Walk = tuple[int, int, int]
+
+
+def tops(reels: Reels) -> Mapping[Given, tuple[int, int]]:
+    """Return, for all that a run may give, the most credits it pays with it and how many cases pay that.
+
+    Raises :class:`BeyondReach` where too many prizes give awards, or too many branches stay open.
+    """
+    givers = award_components(reels)
+    if len(givers) > JOINT_AWARDS_MAX:
+        raise BeyondReach(f"stage {reels.name}: {len(givers)} components give awards, too many together")
+    search = _Search(reels, givers)
+    found = {}
+    for given in search.given_from(0, tuple(reels.starts[c] for c in givers)):
+        credits_, cases = search.best(given)
+        if cases:
+            found[given] = (credits_ * reels.multiplier, cases)
+    return found
+
+
+@dataclass(slots=True)
+class _Search:
+    """One stage's tables, and what was found on the way."""
+
+    reels: Reels
+    givers: Sequence[int]
+    _most: dict[int, int] = field(default_factory=dict)
+    _given: dict[tuple[int, tuple[int, ...]], frozenset[Given]] = field(default_factory=dict)
+    _branches: int = 0
+
+    def most(self, node: int) -> int:
+        """The most a component in ``node`` can still win, a unit of its weight."""
+        if node not in self._most:
+            g = self.reels.graph
+            first = g.row[node]
+            if first < 0:
+                self._most[node] = g.value[node]
+            else:
+                steps = range(first, first + g.width[node])
+                self._most[node] = max(g.gain[k] * self.most(g.delta[k]) if g.gain[k] else 0 for k in steps)
+        return self._most[node]
+
+    def _step(self, node: int, letter: int) -> tuple[int, int]:
+        g = self.reels.graph
+        if g.row[node] < 0:
+            return node, 1
+        k = g.row[node] + letter
+        return g.delta[k], g.gain[k]
+
+    def given_from(self, x: int, nodes: tuple[int, ...]) -> frozenset[Given]:
+        """All that may be given together from these nodes of award-giving components on, before reel x."""
+        key = (x, nodes)
+        if key not in self._given:
+            if x == len(self.reels.strips):
+                self._given[key] = frozenset({given_by(self.reels, nodes)})
+            else:
+                letters = {tuple(row[c] for c in self.givers) for row in self.reels.letters[x]}
+                after = {
+                    tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
+                }
+                self._given[key] = frozenset().union(*(self.given_from(x + 1, a) for a in after))
+        return self._given[key]
+
+    def best(self, given: Given) -> tuple[int, int]:
+        """Return the most credits with exactly this given, and in how many cases of the cycle."""
+        best, cases = 0, 0
+        totals = self.reels.totals
+        starts, row_of = self.reels.starts, self.reels.graph.row
+        alive = tuple((c, node, 1) for c, node in enumerate(starts))
+        bound = sum(self.most(node) for node in starts)
+        todo = [_Branch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
+        while todo:
+            branch = todo.pop()
+            if branch.bound < best:
+                continue
+            if branch.reel < len(totals) and (branch.alive or any(row_of[n] >= 0 for n in branch.givers)):
+                self._branches += 1
+                if self._branches > BRANCHES_MAX:
+                    raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
+                grown = [b for b in self._grow(branch, given) if b.bound >= best]
+                todo += sorted(grown, key=lambda b: b.bound)
+            else:
+                ways = branch.cases * prod(totals[branch.reel :])
+                first = branch.bound > best or not cases
+                best, cases = (branch.bound, ways) if first else (best, cases + ways)
+        return best, cases
+
+    def _grow(self, branch: "_Branch", given: Given) -> "list[_Branch]":
+        """Return what each column of the next reel makes of a branch; those that come to the same, once."""
+        x = branch.reel
+        g = self.reels.graph
+        row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
+        found: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _Branch] = {}
+        for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
+            givers = tuple(
+                [self._step(n, letters[c])[0] for n, c in zip(branch.givers, self.givers, strict=True)]
+            )
+            if given not in self.given_from(x + 1, givers):
+                continue
+            sure = bound = branch.sure
+            alive = []
+            for c, node, held in branch.alive:
+                k = row_of[node] + letters[c]
+                node_after, held_after = delta[k], held * gain[k]
+                if not held_after:
+                    continue
+                if row_of[node_after] < 0:
+                    sure += held_after * value[node_after]
+                    bound += held_after * value[node_after]
+                else:
+                    alive.append((c, node_after, held_after))
+                    bound += held_after * self.most(node_after)
+            key = (sure, tuple(alive), givers)
+            if key in found:
+                found[key].cases += branch.cases * times
+            else:
+                found[key] = _Branch(bound, x + 1, branch.cases * times, sure, tuple(alive), givers)
+        return list(found.values())
+
+
+@dataclass(slots=True)
+class _Branch:
+    """Windows alike as far as they are read: what they may come to, and in how many cases."""
+
+    bound: int
+    reel: int
+    cases: int
+    sure: int
+    alive: tuple[Walk, ...]
+    givers: tuple[int, ...]

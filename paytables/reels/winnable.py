@@ -1,0 +1,133 @@
+"""What a stage can win at all: a prize that no window shows, or only substitutes make, is refused."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from paytables.errors import DefinitionError
+from paytables.reels import components as parts
+from paytables.reels.automaton import Prize
+from paytables.reels.schema import Pay, ReelsStage
+
+_ALONE = "can only be won by substitutes alone: no reel shows a symbol of its own where it counts"
+
+
+class StageInMaking(Protocol):
+    """The builder of the stage, as far as it is asked here."""
+
+    @property
+    def table(self) -> ReelsStage:
+        """The stage's table."""
+
+    @property
+    def dropped(self) -> list[str]:
+        """Inherited prizes that are left out, by name."""
+
+    def refuse(self, key: str, reason: str) -> DefinitionError:
+        """Return the refusal of ``key``."""
+
+    def element(self, where: str, name: str) -> parts.Element:
+        """Return what fits a symbol or group."""
+
+    def every_line(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return every line of the stage, cell by cell."""
+
+    def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
+        """Return the pattern with one symbol of its own, once a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Winnable:
+    """Holds each prize of a stage against its strips."""
+
+    _builder: StageInMaking
+
+    def _cannot(self, where: str, prize: Prize, why: str) -> None:
+        """Refuse a prize that cannot be won; one that the stage only inherits is left out."""
+        if self._builder.table.like is None:
+            raise self._builder.refuse(where, f"{prize.name} {why}")
+        self._builder.dropped.append(prize.name)
+
+    def on_lines(
+        self,
+        where: str,
+        pay: Pay,
+        patterns: Sequence[parts.Pattern],
+        columns: Sequence[Sequence[parts.Column]],
+    ) -> list[parts.Pattern]:
+        """Return the patterns some window shows; refuse lines there are not, and prizes none ever shows."""
+        lines = self._builder.every_line()
+        if pay.lines is not None and max(pay.lines) > len(lines):
+            raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
+
+        def shown(patterns: Sequence[parts.Pattern]) -> bool:
+            return any(parts.can_show(p, line, columns) for p in patterns for line in lines)
+
+        left = list(patterns)
+        for prize in {p.prize: None for p in patterns}:
+            made = [p for p in patterns if p.prize == prize]
+            if not shown(made):
+                self._cannot(where, prize, "can never be won: some reel shows nothing that fits")
+            elif not shown([own for p in made for own in self._builder.with_own(where, pay, p)]):
+                self._cannot(where, prize, _ALONE)
+            else:
+                continue
+            left = [p for p in left if p.prize != prize]
+        return left
+
+    def scatters(
+        self,
+        where: str,
+        pay: Pay,
+        element: parts.Element,
+        prizes: Mapping[int, Prize],
+        columns: Sequence[Sequence[parts.Column]],
+    ) -> dict[int, Prize]:
+        """Return the counts of a scatter some window shows."""
+        shown_in = parts.counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
+        most = sum(max(shown_in(column) for column in reel) for reel in columns)
+        left = dict(prizes)
+        for count in sorted(prizes, reverse=True):
+            if count > most:
+                self._cannot(
+                    f"{where}.pays.{count}", left.pop(count), f"can never be won: at most {most} can show"
+                )
+        if left and not self._shows_own(where, pay, columns):
+            self._cannot(where, left[max(left)], _ALONE)
+            return {}
+        return left
+
+    def ways(
+        self,
+        where: str,
+        pay: Pay,
+        element: parts.Element,
+        prizes: Mapping[int, Prize],
+        columns: Sequence[Sequence[parts.Column]],
+    ) -> dict[int, Prize]:
+        """Return the counts of a ways prize some window shows."""
+        if pay.direction not in {"left", "right", "both"}:
+            raise self._builder.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
+        if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
+            raise self._builder.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
+        if max(prizes) > len(columns):
+            raise self._builder.refuse(f"{where}.pays.{max(prizes)}", f"there are {len(columns)} reels")
+        shows = [any(element[s] for column in reel for s in column) for reel in columns]
+        left = dict(prizes)
+        while left:
+            count = max(left)
+            reach = range(count) if pay.direction != "right" else range(-count, 0)
+            missing = next((x for x in reach if not shows[x]), None)
+            if missing is None:
+                break
+            why = f"can never be won: {pay.of} never shows on reel {missing % len(columns) + 1}"
+            self._cannot(f"{where}.pays.{count}", left.pop(count), why)
+        if left and not self._shows_own(where, pay, columns):
+            self._cannot(where, left[max(left)], _ALONE)
+            return {}
+        return left
+
+    def _shows_own(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
+        """Whether any reel shows a symbol the prize is of, not only substitutes for it."""
+        own = self._builder.element(where, "=" + str(pay.of).removeprefix("="))
+        return any(own[s] for reel in columns for column in reel for s in column)

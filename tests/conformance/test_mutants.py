@@ -1,0 +1,137 @@
+"""What judges the trace: a behaviour is taken away, and a test of its row must notice."""
+
+from dataclasses import replace
+
+import pytest
+
+from tools.conformance.evidence import Evidence, Witness
+from tools.conformance.requirements import ROOT, Mutant, load
+from tools.mutants.scratch import Scratch
+from tools.mutants.trial import Trial, Verdict, not_found, trials, tried
+
+MONEY = """
+def paid(cents):
+    return cents
+"""
+TESTS = """
+import subprocess, sys
+import pytest
+from money import paid
+
+def test_nothing():
+    pass
+
+@pytest.mark.parametrize("cents", [0, 5])
+def test_here(cents):
+    assert paid(cents) == cents
+
+def test_in_a_process_of_its_own():
+    code = "from money import paid; raise SystemExit(paid(5) != 5)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+def test_always_fails():
+    assert paid(5) == 6
+
+@pytest.mark.slow
+def test_slow():
+    assert paid(5) == 5
+
+def test_hangs_without_it():
+    while paid(5) != 5:
+        pass
+"""
+PYPROJECT = """
+[tool.pytest.ini_options]
+addopts = "--strict-markers"
+markers = ["slow: x"]
+"""
+LESS = Mutant(file="money.py", text="return cents\n", becomes="return cents - 1\n", takes_away="all is paid")
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    tree = tmp_path / "toy"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "money.py").write_text(MONEY)
+    (tree / "pyproject.toml").write_text(PYPROJECT)
+    (tree / "test_money.py").write_text(TESTS)
+    (tmp_path / "scratch").mkdir()
+    return Scratch(tree, tmp_path / "scratch")
+
+
+def verdict(scratch, *names, mutant=LESS, limit=60.0):
+    tests = tuple(Witness("test_money.py", f"test_{name}", slow=name == "slow") for name in names)
+    trial = Trial(name="A-01", row=load().rows["A-01"], mutant=mutant, tests=tests)
+    outcome = tried(trial, scratch, limit)
+    assert (scratch.root / "money.py").read_text() == MONEY  # nothing stays taken away
+    return outcome.verdict, outcome.by
+
+
+def test_a_test_that_notices_kills_and_is_named(scratch):
+    assert verdict(scratch, "nothing", "here") == (Verdict.KILLED, "test_money.py::test_here")
+
+
+def test_what_a_test_starts_is_without_the_behaviour_too(scratch):
+    name = "in_a_process_of_its_own"
+    assert verdict(scratch, name) == (Verdict.KILLED, f"test_money.py::test_{name}")
+
+
+def test_a_behaviour_nobody_misses_survives(scratch):
+    assert verdict(scratch, "nothing") == (Verdict.SURVIVED, "1 tests")
+    assert verdict(scratch) == (Verdict.NO_TEST, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant", "said"),
+    [
+        ("always_fails", LESS, "test_always_fails fails though nothing is taken away"),
+        ("hangs_without_it", LESS, "over the limit of time"),
+        ("not_there", LESS, "pytest ended with 4"),
+        ("here", replace(LESS, text="return nothing"), "holds the text to be taken away 0 times"),
+        ("here", replace(LESS, text="cents"), "holds the text to be taken away 2 times"),
+        ("here", replace(LESS, becomes="return ("), "would not be Python"),
+        ("here", replace(LESS, file="gone.py"), "gone.py: No such file"),
+    ],
+)
+def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
+    found, by = verdict(scratch, name, mutant=mutant, limit=6.0 if "hangs" in name else 60.0)
+    assert (found, said in by) == (Verdict.ERROR, True), by
+
+
+def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
+    requirements = load()
+    soak, quick, slow = (
+        Witness(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "unit/b", "z")
+    )
+    found = trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
+    by_name = {trial.name: trial for trial in found}
+    assert by_name["F-06:a"].tests == (quick, soak)
+    assert by_name["F-06:b"].tests == ()
+    assert by_name["F-14"].tests == by_name["F-14/2"].tests == (quick,)
+    assert all(trial.row.regulation for trial in found)
+
+
+def test_what_each_mutant_takes_away_is_there_once():
+    """Whoever rewrites the line that a mutant replaces gives the mutant the new line: see requirements.toml."""
+    every = trials(load(), Evidence({}), regulation=False)
+    assert len({trial.row.id for trial in every}) > 50
+    assert not_found([(trial.name, trial.mutant) for trial in every], ROOT) == []
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return Scratch(ROOT, tmp_path_factory.mktemp("copy"))
+
+
+@pytest.mark.parametrize(
+    ("row", "file", "name"),
+    [
+        ("C-05", "tests/unit/egm_edges/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
+        ("Q-09", "tests/unit/cabinet/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
+    ],
+)
+def test_of_this_very_machine_a_sample_is_missed(copy, row, file, name):
+    test = Witness(file, name)
+    (trial,) = (trial for trial in trials(load(), Evidence({row: (test,)})) if trial.name == row)
+    outcome = tried(trial, copy, 120.0)
+    assert (outcome.verdict, outcome.by) == (Verdict.KILLED, f"{file}::{name}")

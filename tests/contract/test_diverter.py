@@ -1,0 +1,53 @@
+"""Where coins fall: the hopper until it is full, then the box in the base, as the acceptor's diverter is told."""
+
+import asyncio
+from importlib.resources import files
+
+import pytest
+from conftest import Rig
+from machine_room import Room
+
+from egm.cabinet.ports import Ports
+from egm.cabinet.station import Station
+from egm.config import StateFolder
+from egm.devices.cctalk.coin import CctalkCoinDriver
+from egm.devices.interface import Fault
+from tools.soak.virtual import jump
+
+
+@pytest.mark.requirement("G-09", "D-13")
+def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
+    text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
+    assert text.count("hopper_cents = 100\n") == 1
+    place = tmp_path / "place.toml"
+    full = text.replace("hopper_cents = 100\n", "hopper_cents = 100\nhopper_full_cents = 300\n")
+    place.write_text(full, encoding="utf-8")
+
+    async def scene():
+        room, rig = Room(tmp_path / "state", profile=place), Rig("cctalk_coin")
+        driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
+        state = StateFolder(tmp_path / "state")
+        state.prepare()
+        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
+        station.ports, station.engine = (
+            Ports(drivers=(driver,), kinds={"coin": "coin_acceptor"}, coin_acceptor=driver),
+            room.engine,
+        )
+        room.engine._changed = lambda: station._settle_devices(station.snapshot())
+        rig.start(driver)
+        room.boot()
+        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        for amount_cents in (100, 200, 100, 200):
+            rig.hand("insert", amount_cents=amount_cents)
+            before = room.credit_cents
+            await rig.until(lambda before=before: room.credit_cents > before)
+            await asyncio.sleep(5)
+        twin, values = rig.twin.describe(), room.journal.meters().values
+        assert (twin["hopper_cents"], twin["drop_cents"]) == (300, 300)
+        assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (300, 300, 600)
+        assert not rig.of(Fault)  # a diverter that was turned sends nothing the wrong way
+        await rig.stop()
+        rig.close()
+        room.close()
+
+    jump(scene())

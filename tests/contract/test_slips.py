@@ -1,0 +1,108 @@
+"""Access and audit tickets: through the machine, the printer's driver and its twin, and kept in the journal."""
+
+import asyncio
+from importlib.resources import files
+
+import pytest
+from conftest import Rig
+from machine_room import Room
+from staff_hands import NUMBERS, Menu
+
+from egm.cabinet.cabinet import Key
+from egm.cabinet.ports import _lines, _resident
+from egm.cabinet.staff.registers import lines
+from egm.cabinet.states import Event, State
+from egm.devices.ithaca.driver import IthacaDriver
+from egm.devices.tcl.driver import TclDriver
+from egm.people import Role
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.soak.virtual import jump
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = tmp_path / "place.toml"
+    text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
+    assert text.count("[staff]") == 1
+    path.write_text(text.replace("[staff]", "[staff]\nslips = true\n#"), encoding="utf-8")
+    return path
+
+
+def with_printer(folder, place, protocol, scene):
+    """A machine whose ticket printer is the driver of a protocol and its twin, at the end of a line."""
+
+    async def run():
+        room, rig = Room(folder / "state", profile=place), Rig(protocol)
+        ledger = room.ledgers.printing
+        driver = (
+            TclDriver("printer", rig.serial_line(), rig.sink, ledger, _resident())
+            if protocol == "tcl"
+            else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _lines())
+        )
+        room.cabinet.printer = driver
+        rig.start(driver)
+        room.boot().insert(2000)
+        await asyncio.sleep(2)
+        await scene(room, rig)
+        await rig.stop()
+        rig.close()
+        room.close()
+
+    jump(run())
+    with open_view(folder / "state") as view:
+        assert Auditor(Shelf()).run(view.bodies()).findings == []
+
+
+def said(ticket):
+    return str(ticket)
+
+
+@pytest.mark.requirement("E-10", "G-17")
+@pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
+def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, place, protocol):
+    async def scene(room, rig):
+        Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
+        await rig.until(lambda: len(rig.twin.describe()["printed"]) == 1)
+        await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
+        room.engine.handle(Event.DOOR_OPENED, door="main")
+        await rig.until(lambda: len(rig.twin.describe()["printed"]) == 2)
+        await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
+        access, audit = map(said, rig.twin.describe()["printed"])
+        assert "ACCESS - NO VALUE" in access
+        assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
+        assert "AUDIT - NO VALUE" in audit
+        assert "main opened" in audit
+        assert "bill_in.value 2000" in audit
+        room.engine.handle(Event.DOOR_CLOSED, door="main")
+        Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
+        assert (room.state, room.credit_cents) == (State.IDLE, 2000)
+        room.engine.handle(Event.CASH_OUT)
+        await rig.until(lambda: room.state is State.IDLE)
+        kinds = [line["event"] for line in lines("printed", room.journal.entries())]
+        assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
+        assert len(kinds) == len(rig.twin.describe()["printed"])
+
+    with_printer(tmp_path, place, protocol, scene)
+
+
+@pytest.mark.requirement("E-10")
+def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
+    async def scene(room, rig):
+        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.engine.handle(Event.DOOR_OPENED, door="logic")  # while the first is at the printer
+        assert [record["about"] for record in room.records("slip.ordered")] == ["main opened", "logic opened"]
+        assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
+        await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
+        assert len(rig.twin.describe()["printed"]) == 1
+
+    with_printer(tmp_path, place, "tcl", scene)
+
+
+@pytest.mark.requirement("G-17")
+def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
+    room = Room(tmp_path, profile="monaco").boot()
+    room.engine.handle(Event.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
+    assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
+    room.close()

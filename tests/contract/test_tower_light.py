@@ -1,0 +1,99 @@
+"""The tower light: what is seen from the other end of the hall, through the machine and the board's own bytes."""
+
+import asyncio
+
+import pytest
+from machine_room import Room, ScriptedChance
+from test_io_boards import BoardRig
+
+from egm.cabinet.ports import Ports
+from egm.cabinet.states import Event, State
+from egm.cabinet.station import Station
+from egm.config import StateFolder
+from tools.soak.virtual import jump
+
+#: Three lanterns on maple-classic: the jackpot, paid by hand.
+LANTERNS = (11, 11, 12)
+
+
+def won(room):
+    room.insert(10000)
+    room.engine.handle(Event.DENOMINATION, value=100)
+    room.engine.handle(Event.BET, value=3)
+    room.play()
+    room.shown()
+    assert room.state is State.HANDPAY
+
+
+def door(room):
+    room.engine.handle(Event.DOOR_OPENED, door="main")
+
+
+def tilt(room):
+    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat", detail="")
+    assert room.state is State.TILT
+
+
+def paid(room):
+    room.engine.handle(Event.KEY_TURNED, key="attendant")
+
+
+def called(room):
+    room.engine.handle(Event.SERVICE)
+
+
+def held(room):
+    room.engine.handle(Event.DISABLED, source="operator", reason="closed")
+
+
+def closed(room):
+    room.engine.handle(Event.DOOR_CLOSED, door="main")
+
+
+def lit_after(folder, *happenings):
+    """The tower's lamps that the board has lit, and whether its bell rings, after these have happened."""
+
+    async def scene():
+        room, rig = Room(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
+        state = StateFolder(folder)
+        state.prepare()
+        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
+        room.cabinet.outbox = room.hands
+        ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
+        station.ports, station.engine = ports, room.engine
+        room.engine._changed = lambda: station._settle_devices(station.snapshot())
+        await rig.known()
+        room.boot()
+        for happening in happenings:
+            happening(room)
+        await asyncio.sleep(2)  # a few polls: the board has had every wish
+        told = rig.twin.describe()
+        await rig.stop()
+        rig.close()
+        room.close()
+        return set(told["tower"]), told["bell"]
+
+    return jump(scene())
+
+
+@pytest.mark.requirement("J-09", "F-06")
+@pytest.mark.parametrize(
+    ("happenings", "tower", "bell"),
+    [
+        ((), set(), False),
+        ((called,), {"service"}, False),
+        ((called, called), set(), False),
+        ((door,), {"door"}, True),
+        ((door, closed), set(), False),
+        ((tilt,), {"tilt"}, False),
+        ((tilt, paid), set(), False),
+        ((held,), {"tilt"}, False),
+        ((won,), {"jackpot"}, True),
+        ((won, paid), set(), False),
+        ((won, door), {"jackpot", "door"}, True),
+        ((tilt, door), {"tilt", "door"}, True),
+        ((won, called, tilt, door), {"jackpot", "service", "tilt", "door"}, True),
+    ],
+)
+def test_the_tower_tells_what_stands_and_nothing_else(tmp_path, happenings, tower, bell):
+    assert lit_after(tmp_path, *happenings) == (tower, bell)

@@ -1,0 +1,259 @@
+"""What a machine says and does when a medium is missing, blank or full: real processes, folders, a tmpfs."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+from datetime import UTC, datetime
+
+import pytest
+from run_rig import EGM, connect, snapshot, until
+
+from egm.cabinet.stopped import come_up
+from egm.clock import SystemClock
+from egm.config import StateFolder
+from egm.isolated import python_module
+from egm.link.messages import MessageError, Snapshot
+from meters import Journal, JournalDamaged, JournalUnwritable, MediumMissing, Phase, Transaction, Transfer
+
+SERIAL = "EGM-0000001"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A cabinet without devices, its second copy on a medium of its own."""
+    path = tmp_path / "cabinet.toml"
+    path.write_text(
+        f'[machine]\nserial = "{SERIAL}"\noperator_number = "1"\nsite = "t"\nprofile = "generic"\n'
+        f'[[games]]\ngame = "maple-classic"\n[memory]\nsecond_copy = "{tmp_path / "second"}"\n'
+        "[metrics]\nport = 0\n"
+    )
+    return path
+
+
+@contextlib.asynccontextmanager
+async def machine(folder, file, *options):
+    """The machine's process, and what its screen is told."""
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    process = await asyncio.create_subprocess_exec(
+        *python_module("egm.cabinet"), *where, *options, stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        _, said = await process.communicate()
+        assert "Traceback" not in said.decode()
+
+
+async def shown(folder, wanted):
+    """What the screen is told once it is as wanted; a screen connects again when its machine has gone."""
+    while True:
+        reader, writer = await connect(folder.screen_socket, folder.screen_token)
+        with contextlib.suppress(MessageError, OSError):
+            try:
+                return await until(reader, wanted)
+            finally:
+                writer.close()
+
+
+def notes(*codes):
+    return lambda m: isinstance(m, Snapshot) and set(codes) <= {notice.code for notice in m.notices}
+
+
+def put_in(folder, second, cents):
+    """A bill, as the cabinet records it."""
+    with Journal.open(
+        folder.root, second_dir=second, machine_id=SERIAL, now=lambda: datetime.now(UTC)
+    ) as journal:
+        bill = journal.fresh_id("bill")
+        paper = {"id": bill, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
+        entries = (
+            Transaction(
+                id=bill,
+                kind="bill.escrow",
+                phase=Phase.RESERVE,
+                transfers=(Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents}),),
+                state={"paper": paper},
+            ),
+            Transaction(
+                id=f"{bill}.in",
+                kind="bill.in",
+                phase=Phase.SETTLE,
+                ref=bill,
+                counts={"bills_accepted": 1},
+                state={"paper": paper | {"phase": "vended"}},
+                record={"amount_cents": cents},
+            ),
+        )
+        for entry in entries:
+            journal.append(entry)
+
+
+@pytest.mark.requirement("A-02", "A-09")
+def test_a_missing_medium_is_waited_for_then_done_without_and_a_lost_one_made_again(tmp_path, file):
+    folder, second = StateFolder(tmp_path / "state"), tmp_path / "second"
+
+    async def session():
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle"))
+        put_in(folder, second, 500)
+        second.rename(tmp_path / "taken-out")
+        second.mkdir()  # the mount point, empty
+        async with machine(folder, file, "--patience", "0.1"):
+            waits = await shown(folder, snapshot(state="tilt"))
+            assert [(tilt.code, tilt.cleared_by) for tilt in waits.tilts] == [("memory_waits", "self")]
+            alone = await shown(folder, notes("out_of_service.memory_missing"))
+            assert (alone.state, alone.credit_cents) == ("out_of_service", 500)
+            assert "cash_out" in alone.accepts
+            assert "play" not in alone.accepts
+        assert not list(second.iterdir())
+        second.rmdir()
+        (tmp_path / "taken-out").rename(second)
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle", credit_cents=500))
+        shutil.rmtree(folder.root)
+        async with machine(folder, file):
+            again = await shown(folder, notes("out_of_service.memory_replaced"))
+            assert (again.state, again.credit_cents) == ("out_of_service", 500)
+        async with machine(folder, file):  # until a technician has seen to it
+            await shown(folder, notes("out_of_service.memory_replaced"))
+
+    asyncio.run(session())
+
+
+@pytest.mark.requirement("A-09")
+def test_a_passing_error_at_start_is_waited_out_and_damage_is_not():
+    tries, said = [], []
+
+    async def comes_up(alone):
+        tries.append(alone)
+        if len(tries) < 4:
+            raise JournalUnwritable("journal.sqlite: Input/output error")
+
+    async def still(why):
+        said.append(why)
+        await asyncio.Event().wait()
+
+    asyncio.run(come_up(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
+    assert tries == [False] * 4
+    assert said == ["journal.sqlite: Input/output error"] * 3
+
+    async def goes_on_alone(alone):
+        tries.append(alone)
+        if not alone:
+            raise MediumMissing("/mnt/second: no medium of this machine is there")
+
+    tries.clear()
+    asyncio.run(come_up(goes_on_alone, still, SystemClock(), patience_s=0.05, pause_s=0.02))
+    assert tries[-1]
+    assert not tries[0]
+
+    async def is_damaged(_):
+        raise JournalDamaged("both copies", "gone")
+
+    with pytest.raises(JournalDamaged):
+        asyncio.run(come_up(is_damaged, still, SystemClock()))
+
+
+def test_a_damaged_ticket_ledger_stops_tickets_and_is_no_traceback(tmp_path, file):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle"))
+        for found in [*folder.root.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")]:
+            if found.suffix in {".sqlite", ".log"}:
+                found.write_bytes(b"no ledger at all, of either kind\n" * 300)
+            elif found.name.endswith(("-wal", "-shm")):
+                found.unlink()
+        async with machine(folder, file) as process:
+            await shown(folder, notes("fault.ticket_ledger"))
+            assert process.returncode is None
+
+    asyncio.run(session())
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A medium of 40 MiB."""
+    where = tmp_path / "small"
+    where.mkdir()
+    mounted = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", where], capture_output=True, check=False
+        ).returncode
+    )
+    if not mounted:
+        pytest.skip("only root mounts a small medium")
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "--lazy", where], check=True)
+
+
+def fill(medium):
+    with contextlib.suppress(OSError), (medium / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(1 << 16))
+
+
+def egm(*arguments):
+    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.requirement("A-08", "A-09")
+def test_a_full_medium_takes_nothing_new_pays_what_is_owed_and_can_be_read(tmp_path, small, file):
+    folder = StateFolder(small / "state")
+    file.write_text(file.read_text().replace(str(tmp_path / "second"), str(small / "second")))
+
+    async def session():
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle"))
+        put_in(folder, small / "second", 500)
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle", credit_cents=500))
+            fill(small)
+            full = await shown(folder, notes("out_of_service.memory_full"))
+            assert (full.state, full.credit_cents) == ("out_of_service", 500)
+            assert "play" not in full.accepts
+            assert "cash_out" in full.accepts
+        fill(small)  # what it gave up, too, but for what it needs to come up
+        readable(folder, tmp_path)
+        (small / "filler").unlink()
+        fill_but(small, 9 << 20)
+        async with machine(folder, file):
+            await shown(folder, notes("out_of_service.memory_full"))
+        remount(small, "ro")
+        readable(folder, tmp_path)
+        remount(small, "rw")
+        (small / "filler").unlink()
+        async with machine(folder, file):
+            await shown(folder, snapshot(state="idle", credit_cents=500))
+
+    asyncio.run(session())
+
+
+def remount(medium, how):
+    subprocess.run(["mount", "-o", f"remount,{how}", medium], check=True)
+
+
+def fill_but(medium, left):
+    free = os.statvfs(medium).f_bavail * os.statvfs(medium).f_frsize
+    with (medium / "filler").open("wb") as filler:
+        os.posix_fallocate(filler.fileno(), 0, free - left)
+
+
+def readable(folder, tmp_path):
+    """Meters, export and audit on a medium that takes nothing."""
+    told = egm("meters", "--state", folder.root, "--json")
+    assert told.returncode == 0, told.stderr
+    out = tmp_path / "export.jsonl"
+    out.unlink(missing_ok=True)
+    told = egm("audit", "export", out, "--state", folder.root)
+    assert told.returncode == 0, told.stderr
+    told = egm("audit", "verify", out)
+    assert told.returncode == 0, told.stdout + told.stderr

@@ -1,0 +1,86 @@
+"""``egm run`` killed leaves nothing of it running, and no name of a line that is somebody else's next."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from run_rig import PATIENCE_SECONDS, Visit, cabinet
+
+from egm.config import StateFolder
+
+
+def descendants(pid: int) -> set[int]:
+    """Every living process below this one."""
+    found, fresh = set(), {pid}
+    while fresh:
+        below = set()
+        for parent in fresh:
+            for task in Path(f"/proc/{parent}/task").glob("*/children"):
+                with contextlib.suppress(OSError):
+                    below |= {int(child) for child in task.read_text().split()}
+        fresh = below - found
+        found |= fresh
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+async def until(holds):
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not holds():  # noqa: ASYNC110 (another process)
+            await asyncio.sleep(0.05)
+
+
+def machine_of(run: int) -> int:
+    """The machine among the processes of a run."""
+    return next(
+        pid
+        for pid in descendants(run)
+        if b"egm.cabinet" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    )
+
+
+@pytest.mark.requirement("A-08")
+def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def scene():
+        async with cabinet(folder) as process:
+            async with Visit.at(folder):
+                children = descendants(process.pid)
+                assert len(children) >= 2
+                await until(folder.sas_port_of("main").is_symlink)
+            process.send_signal(signal.SIGKILL)
+            await until(lambda: not any(alive(pid) for pid in children))
+        async with cabinet(folder), Visit.at(folder):
+            pass
+        assert process.returncode == -signal.SIGKILL
+
+    asyncio.run(scene())
+
+
+@pytest.mark.requirement("A-08")
+def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_terminal(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    link = folder.sas_port_of("main")
+
+    async def scene():
+        async with cabinet(folder) as process, Visit.at(folder):
+            await until(link.is_symlink)
+            first = link.lstat().st_ino
+            machine = machine_of(process.pid)
+            os.kill(machine, signal.SIGKILL)
+            await until(lambda: not link.is_symlink() or link.lstat().st_ino != first)
+            seen_gone = not link.is_symlink()
+            await until(link.is_symlink)
+            assert seen_gone
+
+    asyncio.run(scene())

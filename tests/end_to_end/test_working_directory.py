@@ -1,0 +1,95 @@
+"""Whoever may write where the machine is started is not the machine: no process of ours imports from there."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+import pytest
+from run_rig import cabinet, connect, snapshot, until
+
+from egm.config import StateFolder
+from egm.isolated import python_module
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.examine import examine_beside, sign_beside
+from egm.verify.tree import Scope, files
+
+#: Ours, the standard library's, and a dependency's.
+PLANTED = (
+    "egm",
+    "meters",
+    "rng",
+    "paytables",
+    "tools",
+    "tomllib",
+    "json",
+    "asyncio",
+    "click",
+    "sitecustomize",
+)
+PROCESSES = ("egm.cabinet", "egm.devices.bench", "egm.screen", "egm.verify.examine")
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """A working directory with modules of our names, each of which leaves a mark when it is imported."""
+    here = tmp_path / "here"
+    here.mkdir()
+    mark = here / "imported"
+    for name in PLANTED:
+        code = f"open({str(mark)!r}, 'a').write({name!r} + chr(10))\nraise SystemExit('all as signed')\n"
+        if name in {"tomllib", "json", "click", "asyncio", "sitecustomize"}:
+            (here / f"{name}.py").write_text(code)
+        else:
+            (here / name).mkdir()
+            (here / name / "__init__.py").write_text(code)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONPATH", str(here))
+    monkeypatch.setenv("PYTHONSTARTUP", str(here / "json.py"))
+    return mark
+
+
+@pytest.mark.parametrize("module", PROCESSES)
+def test_no_process_of_ours_imports_from_where_it_is_started(planted, module):
+    subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, check=False)
+    assert planted.exists(), "nothing was planted"
+    planted.unlink()
+    subprocess.run(
+        [*python_module(module), "--help"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    assert not planted.exists(), planted.read_text()
+
+
+@pytest.mark.requirement("A-12", "A-18")
+def test_the_verifier_beside_the_machine_is_the_installed_one(planted):
+    signed = asyncio.run(sign_beside(Scope(), Algorithm.SHA256_HMAC, b"\x0a", ("chance",)))
+    assert signed == signatures(files(Scope()), Algorithm.SHA256_HMAC, b"\x0a", ["chance"])
+    found = asyncio.run(examine_beside(planted.with_name("none.manifest"), "00" * 32, ()))
+    assert "No such file" in found.trouble[0]
+    assert not planted.exists(), planted.read_text()
+
+
+def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path):
+    folder = StateFolder(tmp_path / "state")
+
+    async def session():
+        async with cabinet(folder):
+            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            await until(screen, snapshot(state="idle"))
+            wishes.close()
+
+    asyncio.run(session())
+    assert not planted.exists(), planted.read_text()
+
+
+@pytest.mark.parametrize("module", ["egm.cabinet", "egm.verify.examine"])
+def test_a_machine_started_by_hand_with_the_directory_among_its_modules_refuses(tmp_path, module):
+    more = ("--state", str(tmp_path / "state")) if module == "egm.cabinet" else ()
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, "-m", module, *more],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=clean, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode
+    assert "with the working directory among its modules" in done.stderr
+    assert not (tmp_path / "state").exists()

@@ -1,0 +1,127 @@
+"""A medium that is full: what is owed is still recorded, a restart comes up, nothing is lost or made up.
+
+Method: the power-cut rig's session with a reserve; the disk is filled by somebody else at every stage of it,
+to the last byte, and the session is judged as after a power cut.
+"""
+
+import random
+from dataclasses import replace
+
+import powercut_session
+import pytest
+from powercut_disk import Disk, PowerCut
+from powercut_session import CREDIT, SESSION, Player, judge, post
+
+from meters.room import FILE_NAME
+
+RESERVE = 300_000
+
+
+@pytest.fixture(autouse=True)
+def reserved(monkeypatch):
+    monkeypatch.setattr(powercut_session, "POLICY", replace(powercut_session.POLICY, reserve_bytes=RESERVE))
+
+
+def fill(disk):
+    """Somebody else's file takes all the room there is."""
+    disk.room = sum(len(i.seen) for i in disk.names.values())
+    assert disk.free_bytes() == 0
+
+
+def codes(journal):
+    return [e.record["code"] for e in journal.entries("event")]
+
+
+@pytest.mark.requirement("A-08")
+def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
+    for stage in range(len(SESSION)):
+        disk = Disk()
+        player = Player(tmp_path, disk)
+        journal = player.open()
+        for n, transaction in enumerate(SESSION):
+            if n == stage:
+                assert not journal.full
+                assert {p.parent.name for p in disk.names if p.name == FILE_NAME} == {"one", "two"}
+                fill(disk)
+            player.attempted.append(transaction)
+            journal.append(transaction)
+            player.acknowledged.append(transaction)
+        # Either it needed the reserve, or the next look finds that there is no room and gives it up.
+        assert journal.look_for_room()
+        assert journal.full
+        assert not [p for p in disk.names if p.name == FILE_NAME]
+        assert codes(journal).count("memory.full") == 1
+        # A restart on the full disk comes up, and says the same.
+        disk.dead = True
+        player.leave()
+        found = disk.reboot(random.Random(stage), 1.0)
+        found.room = disk.room
+        again = Player(tmp_path, found)
+        journal = again.open()
+        assert journal.full
+        journal.append(post("late", "bill.in", ("world:bill", CREDIT, 500)))
+        journal.close()
+        # Room is made: it goes on as before.
+        found.room = None
+        journal = again.open()
+        assert not journal.full
+        assert {p.parent.name for p in found.names if p.name == FILE_NAME} == {"one", "two"}
+        assert journal.get("late") is not None
+        journal.close()
+
+
+@pytest.mark.requirement("A-08")
+def test_a_machine_stopped_by_a_full_disk_comes_up_in_its_reserve(tmp_path):
+    disk = Disk()
+    assert Player(tmp_path, disk).run(SESSION[:9])
+    fill(disk)
+    player = Player(tmp_path, disk)
+    player.acknowledged, player.attempted = list(SESSION[:9]), list(SESSION[:9])
+    journal = player.open()
+    assert journal.full
+    for transaction in SESSION[9:]:
+        journal.append(transaction)
+    journal.close()
+    player.acknowledged = player.attempted = list(SESSION)
+    disk.room = None
+    judge(tmp_path, disk, player)
+
+
+def test_a_little_room_brings_no_reserve_back(tmp_path):
+    disk = Disk()
+    journal = Player(tmp_path, disk).open()
+    fill(disk)
+    assert journal.look_for_room()
+    disk.room = sum(len(i.seen) for i in disk.names.values()) + RESERVE
+    assert journal.look_for_room(), "it would be full again at once"
+    disk.room += 10 * RESERVE
+    assert not journal.look_for_room()
+    assert not journal.full
+    journal.close()
+
+
+def test_a_power_cut_while_the_reserve_is_given_up_or_made_loses_nothing(tmp_path):
+    def session(disk, player):
+        player.open()
+        for n, transaction in enumerate(SESSION):
+            if n == 8:
+                fill(disk)
+            if n == 14:
+                disk.room = None
+                player.journal.look_for_room()
+            player.attempted.append(transaction)
+            player.journal.append(transaction)
+            player.acknowledged.append(transaction)
+        player.journal.close()
+
+    whole = Disk()
+    session(whole, Player(tmp_path, whole))
+    rng = random.Random(3)
+    for at in sorted(rng.sample(range(1, whole.operations), 60)):
+        disk = Disk()
+        disk.cut_at = at
+        player = Player(tmp_path, disk)
+        with pytest.raises(PowerCut):
+            session(disk, player)
+        player.leave()
+        judge(tmp_path, disk.reboot(rng, rng.choice((0.0, 0.5, 1.0))), player)

@@ -1,0 +1,340 @@
+"""Either medium is enough: each lost whole at any instant, missing, exchanged, cut short without the key.
+
+Goal: whatever becomes of one medium, all that was acknowledged is on the other, and nothing is rebuilt where
+nobody put a medium. Method: the session of the power-cut rig with its two folders as media; a medium lost is
+every file of its folder gone, in the middle of a session with the power cut, or afterwards.
+"""
+
+import copy
+import random
+
+import pytest
+from powercut_disk import Disk
+from powercut_session import SESSION, Player, check_money, judge, post
+from powercut_storage import SimStorage
+
+from meters import JournalDamaged, JournalUnwritable, MediumMissing
+from meters.log import _HEADER_BYTES
+from meters.media import FILE_NAME, Label, replace_second
+
+
+@pytest.fixture
+def closed(tmp_path):
+    """A disk with the whole session and a clean end."""
+    disk = Disk()
+    assert Player(tmp_path, disk).run()
+    return disk
+
+
+def without(disk, folder):
+    """The same disk with a blank medium in the place of ``folder``."""
+    left = copy.deepcopy(disk)
+    for path in [path for path in left.names if folder in path.parents]:
+        del left.names[path]
+    left.durable_names = dict(left.names)
+    left.name_queue = []
+    return left
+
+
+def taken_from(disk, other, folder):
+    """``disk`` with the medium of ``folder`` as it is on ``other``."""
+    mixed = without(disk, folder)
+    mixed.names |= {p: copy.deepcopy(i) for p, i in other.names.items() if folder in p.parents}
+    mixed.durable_names = dict(mixed.names)
+    return mixed
+
+
+def codes(journal):
+    return [e.record["code"] for e in journal.entries("event")]
+
+
+def lose(folder, which, at, seed, again_at=None):
+    """Cut the power at operation ``at`` of a session and lose a medium whole; judge what is left."""
+    disk, rng = Disk(), random.Random(seed)
+    disk.cut_at = at
+    first = Player(folder, disk)
+    if first.run() or not first.acknowledged:
+        return False
+    found = without(disk.reboot(rng, rng.choice((0.0, 0.5, 1.0))), folder / which)
+    second = which == "two"
+    if again_at is not None:  # and once more while it recovers
+        found.cut_at = again_at
+        again = Player(folder, found)
+        if not again.run(()):
+            found = found.reboot(rng, 0.5)
+        found.cut_at = None
+    if second:
+        assert not [p for p in found.names if folder / "two" in p.parents]
+        with pytest.raises(MediumMissing):
+            Player(folder, found).open()
+    judge(folder, found, first, alone=second)
+    first.acknowledged = list(SESSION)  # as the judge has played on
+    if second:
+        replace_second(SimStorage(found), folder / "one", folder / "two", "A. Tremblay: broken")
+    judge(folder, found, first)
+    journal = Player(folder, found).open()
+    assert "memory.medium_replaced" in codes(journal)
+    journal.close()
+    # What was mended is whole by itself: now the other medium goes.
+    other = without(found, folder / ("one" if second else "two"))
+    judge(folder, other, first, alone=not second)
+    return True
+
+
+def lose_at_random(folder, times, seed):
+    disk = Disk()
+    assert Player(folder, disk).run()
+    rng, lost = random.Random(seed), 0
+    while lost < times:
+        which = ("one", "two")[lost % 2]
+        again = rng.randrange(1, 40) if which == "one" and rng.random() < 0.3 else None
+        lost += lose(folder, which, rng.randrange(1, disk.operations + 1), rng.random(), again)
+
+
+@pytest.mark.requirement("A-02", "A-08")
+def test_a_medium_lost_whole_at_any_instant_loses_and_makes_up_nothing(tmp_path):
+    lose_at_random(tmp_path, 30, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("A-02", "A-08")
+def test_five_hundred_media_lost(tmp_path):
+    lose_at_random(tmp_path, 500, seed=2)
+
+
+# ---------------------------------------------------------------------------------------------- missing, exchanged
+def test_an_absent_second_medium_is_not_rebuilt_but_waited_for_or_done_without(tmp_path, closed):
+    lost = without(closed, tmp_path / "two")
+    with pytest.raises(MediumMissing, match="no medium of this machine"):
+        Player(tmp_path, lost).open()
+    late = post("late", "bill.in", ("world:bill", "credit:1:cashable", 500))
+    player = Player(tmp_path, lost)
+    journal = player.open(alone=True)
+    assert journal.missing
+    assert journal.media == (tmp_path / "one",)
+    journal.append(late)
+    assert codes(journal) == ["memory.medium_missing"]
+    journal.close()
+    assert not [p for p in lost.names if tmp_path / "two" in p.parents], "something was written there"
+    # The medium comes back as it was, and catches up.
+    back = taken_from(lost, closed, tmp_path / "two")
+    journal = Player(tmp_path, back).open()
+    assert not journal.missing
+    check_money(journal, (*SESSION, late))
+    journal.close()
+    journal = Player(tmp_path, without(back, tmp_path / "one")).open()
+    check_money(journal, (*SESSION, late))
+    journal.close()
+
+
+def test_a_blank_first_medium_is_made_again_and_somebody_is_to_see_to_it(tmp_path, closed):
+    lost = without(closed, tmp_path / "one")
+    journal = Player(tmp_path, lost).open()
+    check_money(journal, SESSION)
+    assert "first medium" in journal.state("memory.medium_replaced")
+    journal.close()
+    assert Player(tmp_path, lost).run(())
+
+
+def test_the_medium_of_another_machine_is_left_alone(tmp_path, closed):
+    other = Disk()
+    assert Player(tmp_path, other).run(SESSION[:3])
+    mixed = taken_from(closed, other, tmp_path / "two")
+    before = {p: bytes(i.seen) for p, i in mixed.names.items() if tmp_path / "two" in p.parents}
+    with pytest.raises(MediumMissing, match="of machine"):
+        Player(tmp_path, mixed).open()
+    journal = Player(tmp_path, mixed).open(alone=True)
+    check_money(journal, SESSION)
+    journal.close()
+    with pytest.raises(JournalDamaged, match="in use"):
+        replace_second(SimStorage(mixed), tmp_path / "one", tmp_path / "two", "A. Tremblay: a mistake")
+    assert {p: bytes(i.seen) for p, i in mixed.names.items() if tmp_path / "two" in p.parents} == before
+
+
+def test_a_medium_that_was_replaced_is_known_when_it_comes_back(tmp_path, closed):
+    old = copy.deepcopy(closed)
+    now = without(closed, tmp_path / "two")
+    replace_second(SimStorage(now), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
+    late = post("late", "bill.in", ("world:bill", "credit:1:cashable", 500))
+    assert Player(tmp_path, now).run((late,))
+    with pytest.raises(MediumMissing, match="replaced since"):
+        Player(tmp_path, taken_from(now, old, tmp_path / "two")).open()
+    # The same for the first: what the second has since is not lost.
+    new = without(now, tmp_path / "one")
+    later = post("later", "bill.in", ("world:bill", "credit:1:cashable", 700))
+    assert Player(tmp_path, new).run((later,))
+    mixed = taken_from(new, now, tmp_path / "one")
+    journal = Player(tmp_path, mixed).open()
+    check_money(journal, (*SESSION, late, later))
+    assert "replaced since" in journal.state("memory.medium_replaced")
+    journal.close()
+    # The first as it was long ago, the second as it is now: which of them is behind is known.
+    ancient = taken_from(mixed, old, tmp_path / "one")
+    journal = Player(tmp_path, ancient).open()
+    check_money(journal, (*SESSION, late, later))
+    journal.close()
+
+
+def test_two_media_that_were_never_together_are_not_put_together(tmp_path, closed):
+    one, other = without(closed, tmp_path / "two"), without(closed, tmp_path / "one")
+    replace_second(SimStorage(one), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
+    assert Player(tmp_path, one).run(())
+    assert Player(tmp_path, other).run(())
+    with pytest.raises(JournalUnwritable, match="never used together"):
+        Player(tmp_path, taken_from(other, one, tmp_path / "two")).open()
+
+
+def test_media_in_each_other_s_place_are_said_to_be_and_not_touched(tmp_path, closed):
+    swapped = copy.deepcopy(closed)
+    one, two = (swapped.names[tmp_path / name / FILE_NAME] for name in ("one", "two"))
+    swapped.names[tmp_path / "one" / FILE_NAME], swapped.names[tmp_path / "two" / FILE_NAME] = two, one
+    with pytest.raises(JournalUnwritable, match="each other's place"):
+        Player(tmp_path, swapped).open()
+
+
+@pytest.mark.parametrize("which", ["one", "two"])
+def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
+    path = tmp_path / which / FILE_NAME
+    good = Label.read(SimStorage(closed), tmp_path / which)
+    closed.names[path].seen[-3] ^= 1
+    assert Player(tmp_path, closed).run(())
+    del closed.names[path]
+    assert Player(tmp_path, closed).run(())
+    made = Label.read(SimStorage(closed), tmp_path / which)
+    assert (made.machine, made.which) == (good.machine, good.which)
+
+
+def test_a_machine_from_before_labels_gets_them(tmp_path, closed):
+    for name in ("one", "two"):
+        del closed.names[tmp_path / name / FILE_NAME]
+    head = tmp_path / "two" / "journal.head"
+    del closed.names[head]
+    assert Player(tmp_path, closed).run(())
+    first, second = (Label.read(SimStorage(closed), tmp_path / name) for name in ("one", "two"))
+    assert (first.beside, second.beside) == (second.id, first.id)
+    assert closed.names[head].seen
+
+
+# ---------------------------------------------------------------------------------------------- cut without the key
+def cut_short(disk, folder):
+    """The same disk with the last record of the log wiped to the zeros that were laid out."""
+    log = max(p for p in disk.names if p.parent == folder / "two" and p.suffix == ".log")
+    content, at, start = disk.names[log].seen, _HEADER_BYTES, 0
+    while length := int.from_bytes(content[at : at + 4], "big"):
+        start, at = at, at + 8 + length
+    assert start, "there is no record"
+    content[start:] = bytes(len(content) - start)
+    disk.names[log].durable = bytearray(content)
+    return disk
+
+
+def drop(disk, *names):
+    for path in [path for path in disk.names if path.name.startswith(names)]:
+        del disk.names[path]
+    return disk
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A disk as a killed process leaves it: the WAL there, nothing signed at the end."""
+    disk = Disk()
+    player = Player(tmp_path, disk)
+    journal = player.open()
+    for transaction in SESSION:
+        journal.append(transaction)
+    disk.dead = True
+    player.leave()
+    return disk.reboot(random.Random(0), 1.0)
+
+
+@pytest.mark.requirement("A-05", "E-13")
+def test_a_tail_cut_without_the_key_is_refused_though_the_first_copy_is_gone(tmp_path, running):
+    cut = drop(cut_short(running, tmp_path), "journal.sqlite")
+    one, two = (tmp_path / name / "journal.head" for name in ("one", "two"))
+    only_second = copy.deepcopy(cut)
+    del only_second.names[one]
+    with pytest.raises(JournalDamaged, match="was acknowledged"):
+        Player(tmp_path, only_second).open()
+    none = copy.deepcopy(only_second)
+    del none.names[two]
+    for _ in range(2):
+        with pytest.raises(JournalDamaged, match="every sealed head"):
+            Player(tmp_path, none).open()
+    # The whole first medium gone, with the second's head: no different.
+    blank = without(none, tmp_path / "one")
+    with pytest.raises(JournalDamaged, match="every sealed head"):
+        Player(tmp_path, blank).open()
+
+
+@pytest.mark.requirement("A-05", "E-13")
+def test_the_last_entry_is_not_cut_by_wiping_the_newest_slot_of_each_head(tmp_path, running):
+    """A slot torn by a power cut was being written for an entry that both copies have: one cut has not."""
+    cut = drop(cut_short(running, tmp_path), "journal.sqlite")
+    for name in ("one", "two"):
+        content = cut.names[tmp_path / name / "journal.head"].seen
+        at = max((0, 512), key=lambda at, content=content: bytes(content[at : at + 8]))
+        content[at : at + 72] = bytes(72)
+    with pytest.raises(JournalDamaged, match="was acknowledged"):
+        Player(tmp_path, cut).open()
+
+
+@pytest.mark.requirement("A-05")
+def test_nothing_of_an_entry_is_on_the_second_medium_before_the_first_has_it_for_good(tmp_path):
+    """Whoever owns the second medium reads no outcome that pulling the plug could still undo."""
+    disk = Disk()
+    journal = Player(tmp_path, disk).open()
+    write, under_way, seen = disk.write, [], []
+
+    def watched(path, inode, at, data):
+        if path.parent == tmp_path / "two" and ".log" in path.name and under_way:
+            seen.append((under_way.pop(), copy.deepcopy(disk)))
+        write(path, inode, at, data)
+
+    for n in range(20):
+        disk.write = watched
+        under_way[:] = [f"g{n}"]
+        journal.append(post(f"g{n}", "game.start", record={"outcome": n}))
+        disk.write = write
+    journal.close()
+    assert len(seen) == 20
+    for name, then in seen:
+        first = without(then.reboot(random.Random(0), 0.0), tmp_path / "two")
+        alone = Player(tmp_path, first).open(alone=True)
+        assert alone.get(name) is not None
+        alone.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_two_whole_copies_without_any_head_are_not_believed(tmp_path, closed):
+    with pytest.raises(JournalDamaged, match="every sealed head"):
+        Player(tmp_path, drop(closed, "journal.head")).open()
+
+
+@pytest.mark.parametrize("which", ["one", "two"])
+def test_one_head_missing_is_mended_and_recorded(tmp_path, closed, which):
+    path = tmp_path / which / "journal.head"
+    del closed.names[path]
+    journal = Player(tmp_path, closed).open()
+    assert codes(journal) == ["memory.anchor_lost"]
+    journal.close()
+    assert path in closed.names
+
+
+@pytest.mark.requirement("A-05")
+def test_a_journal_wiped_beside_its_labels_is_not_begun_again(tmp_path, closed):
+    wiped = drop(closed, "journal.", "0")
+    with pytest.raises(JournalDamaged):
+        Player(tmp_path, wiped).open()
+
+
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize("which", ["one", "two"])
+def test_a_stopped_machine_stays_stopped_with_either_medium(tmp_path, closed, which):
+    player = Player(tmp_path, closed)
+    journal = player.open()
+    journal._ledger.given["house:win"] += 1
+    with pytest.raises(Exception, match="credits are"):
+        journal.append(post("late", "bill.in", ("world:bill", "credit:1:cashable", 500)))
+    journal.abandon()
+    with pytest.raises(JournalDamaged, match="authorised clear"):
+        Player(tmp_path, without(closed, tmp_path / which)).open(alone=True)

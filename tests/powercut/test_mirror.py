@@ -1,0 +1,155 @@
+"""A small value on both media: cut at every operation, one copy lost, flipped, behind, forged or refused."""
+
+import random
+
+import pytest
+from powercut_disk import Disk, PowerCut
+from powercut_storage import SimStorage
+
+from meters import JournalDamaged, JournalUnwritable
+from meters.keys import MachineKey
+from meters.mirror import Mirror
+
+KEY = b"k" * 32
+VALUES = [b"", b"first", b"second\nwith a line", bytes(range(256)), b"last"]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return tmp_path / "one", tmp_path / "two"
+
+
+def mirror(disk, folders, key=KEY):
+    return Mirror(SimStorage(disk), folders, "people.json", key=key)
+
+
+def written(folders, *values):
+    disk = Disk()
+    for value in values:
+        mirror(disk, folders).write(value)
+    return disk
+
+
+def put(disk, path, content):
+    disk.names[path].seen = bytearray(content)
+
+
+@pytest.mark.parametrize("survival", [0.0, 0.5, 1.0])
+def test_a_cut_at_every_operation_leaves_the_old_or_the_new(folders, survival):
+    whole = written(folders, *VALUES).operations
+    for at in range(1, whole + 1):
+        disk, done = Disk(), []
+        disk.cut_at = at
+        try:
+            for value in VALUES:
+                mirror(disk, folders).write(value)
+                done.append(value)
+        except PowerCut:
+            pass
+        found = disk.reboot(random.Random(at), survival)
+        read = mirror(found, folders).read()
+        assert read in [done[-1] if done else None, *VALUES[len(done) : len(done) + 1]]
+        # Whichever it was, it is so from now on, with either medium alone.
+        if read is not None:
+            for folder in folders:
+                assert mirror(found, (folder,)).read() == read
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_copy_lost_flipped_or_behind_is_mended_from_the_other(folders, which):
+    disk = written(folders, b"old", b"new")
+    path = folders[which] / "people.json"
+    good = bytes(disk.names[path].seen)
+    old = bytes(written(folders, b"old").names[path].seen)
+    hurts = [
+        b"",
+        good[:-1],
+        old,
+        *(good[:n] + bytes([good[n] ^ 1]) + good[n + 1 :] for n in range(len(good))),
+    ]
+    for hurt in hurts:
+        put(disk, path, hurt)
+        reader = mirror(disk, folders)
+        assert reader.read(mend=False) == b"new"
+        assert bytes(disk.names[path].seen) == hurt
+        assert reader.read() == b"new"
+        assert bytes(disk.names[path].seen) == good
+        assert [finding.where for finding in reader.findings] == ["people.json"]
+    disk.unlink(path)
+    assert mirror(disk, folders).read() == b"new"
+    assert bytes(disk.names[path].seen) == good
+
+
+def test_both_gone_or_bad_is_damage(folders):
+    disk = written(folders, b"value")
+    for folder in folders:
+        put(disk, folder / "people.json", b"nonsense")
+    with pytest.raises(JournalDamaged, match="not what was written"):
+        mirror(disk, folders).read()
+    with pytest.raises(JournalDamaged):
+        mirror(disk, folders).write(b"over it")
+    assert mirror(Disk(), folders).read() is None
+    with pytest.raises(JournalDamaged, match="missing"):
+        mirror(Disk(), folders).read(expected=True)
+
+
+def test_two_contents_of_one_generation_are_not_chosen_between(folders):
+    disk, other = written(folders, b"this"), written(folders, b"that")
+    path = folders[1] / "people.json"
+    put(disk, path, other.names[path].seen)
+    with pytest.raises(JournalDamaged, match="two different contents"):
+        mirror(disk, folders).read()
+
+
+def test_what_another_key_wrote_is_not_taken(folders):
+    disk = written(folders, b"ours")
+    forger = Disk()
+    for _ in range(3):
+        mirror(forger, folders, b"x" * 32).write(b"forged")
+    for folder in folders:
+        path = folder / "people.json"
+        put(disk, path, forger.names[path].seen)
+    with pytest.raises(JournalDamaged):
+        mirror(disk, folders).read()
+
+
+def test_another_value_of_this_machine_is_not_taken_for_this_one(folders):
+    disk = Disk()
+    Mirror(SimStorage(disk), folders, "other", key=KEY).write(b"value")
+    for folder in folders:
+        disk.names[folder / "people.json"] = disk.names[folder / "other"]
+    with pytest.raises(JournalDamaged):
+        mirror(disk, folders).read()
+
+
+def test_one_medium_that_takes_it_is_enough_and_none_is_not(folders):
+    disk = written(folders, b"old")
+
+    class Refusing(SimStorage):
+        refused = (folders[1],)
+
+        def open_file(self, path, *, write):
+            if path.parent in self.refused:
+                raise JournalUnwritable(f"{path}: Input/output error")
+            return super().open_file(path, write=write)
+
+    storage = Refusing(disk)
+    writer = Mirror(storage, folders, "people.json", key=KEY)
+    writer.write(b"new")
+    assert "Input/output error" in writer.findings[0].why
+    assert writer.read() == b"new"
+    storage.refused = folders
+    with pytest.raises(JournalUnwritable):
+        writer.write(b"newer")
+    with pytest.raises(JournalUnwritable):
+        writer.read()
+    assert mirror(disk, folders).read() == b"new"
+
+
+def test_keys_of_purposes_are_apart_and_the_machine_s_own():
+    one, other = MachineKey(b"1" * 32), MachineKey(b"2" * 32)
+    derived = {one.derive(b"tickets"), one.derive(b"roster"), other.derive(b"tickets"), b"1" * 32}
+    assert len(derived) == 4
+    assert one.derive(b"tickets") == MachineKey(b"1" * 32).derive(b"tickets")
+    with pytest.raises(ValueError, match="purpose"):
+        one.derive(b"")

@@ -1,0 +1,100 @@
+"""The power is cut at every storage operation of an authorised clear: it is finished or starts over.
+
+Whatever instant it goes, the machine plays on nothing in between; what the old journal owed, the new one owes
+when the two persons are done, claim by claim, and owes it once.
+"""
+
+import copy
+import random
+from itertools import count
+from pathlib import Path
+
+import pytest
+from clearing import decided, now
+from machine_room import Room, ScriptedChance
+from powercut_disk import Disk, PowerCut
+from powercut_session import leave
+from powercut_storage import SimStorage
+
+from egm.cabinet.carrying import look
+from meters import Journal, JournalDamaged
+from meters.clear import clear, finish, unfinished
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+def owing(folder: Path, disk: Disk) -> dict[str, object]:
+    """A machine with credit and a game decided and not ended; what it owes, claim by claim."""
+    storage = SimStorage(disk)
+    room = Room(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
+    room.play()
+    room.journal.close()
+    room.lose()
+    leave(storage, folder, folder / "second")
+    return owed(folder, disk)
+
+
+def owed(folder: Path, disk: Disk) -> dict[str, object]:
+    storage = SimStorage(disk)
+    claims = {each.id: each.proposed.amount for each in look(folder, storage=storage).proposals}
+    leave(storage, folder, folder / "second")
+    return claims
+
+
+def two_persons_clear(folder: Path, disk: Disk) -> bool:
+    """What they do, before the first cut or after one; whether the power stayed on."""
+    storage = SimStorage(disk)
+    try:
+        if unfinished(folder, storage):
+            finish(folder, now=now, storage=storage)
+        elif not is_cleared(folder, storage):
+            clear(folder, decided(look(folder, storage=storage)), now=now, storage=storage)
+    except PowerCut:
+        leave(storage, folder, folder / "second")
+        return False
+    return True
+
+
+def is_cleared(folder: Path, storage: SimStorage) -> bool:
+    """Whether the machine comes up, on the new journal."""
+    try:
+        journal = Journal.open(folder, now=now, storage=storage)
+    except JournalDamaged:
+        return False
+    with journal:
+        return "cleared" in next(journal.entries()).record
+
+
+@pytest.mark.requirement("A-05", "A-08", "F-06")
+@pytest.mark.parametrize("again", [False, True], ids=["once", "once more while it is finished"])
+def test_a_cut_at_every_operation_of_a_clear_loses_and_doubles_nothing(tmp_path, capsys, again):
+    ready = Disk()
+    before = owing(tmp_path, ready)
+    assert len(before) == 2
+    step = 7 if again else 1
+    for cuts in count(0, step):
+        disk = copy.deepcopy(ready)
+        disk.operations, disk.cut_at = 0, cuts + 1
+        if two_persons_clear(tmp_path, disk):
+            break
+        found = disk.reboot(random.Random(cuts), (0.0, 0.5, 1.0)[cuts % 3])
+        if again:
+            found.cut_at = 1 + cuts % 23
+            if not two_persons_clear(tmp_path, found):
+                found = found.reboot(random.Random(cuts), 0.5)
+            found.cut_at = None
+        assert two_persons_clear(tmp_path, found)
+        assert owed(tmp_path, found) == before
+        judge(tmp_path, found)
+    assert cuts > 50
+    with capsys.disabled():
+        print(f" [{cuts} cuts]", end="")
+
+
+def judge(folder: Path, disk: Disk) -> None:
+    """The new journal opens as every other, the audit finds nothing wrong, and the game is there."""
+    storage = SimStorage(disk)
+    with Journal.open(folder, now=now, storage=storage) as journal:
+        assert "cleared" in next(journal.entries()).record
+        assert Auditor(Shelf()).run(journal.bodies()).findings == []
+    leave(storage, folder, folder / "second")

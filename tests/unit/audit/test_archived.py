@@ -1,0 +1,114 @@
+"""A machine whose journal has been archived for the most part, audited: whole, by halves, and day by day."""
+
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+from journals import insert, make_state
+
+from meters import Journal, Policy, open_view
+from meters.archive import STATE
+from meters.copies import SECOND_FOLDER
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+POLICY = Policy(checkpoint_every=10, archive_entries=30, at_hand_entries=20, segment_bytes=1 << 16)
+
+
+def clock():
+    return datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A state of real games, nearly all of its entries then archived."""
+    folder = tmp_path_factory.mktemp("archived") / "state"
+    make_state(folder)
+    with Journal.open(folder, now=clock, policy=POLICY) as journal:
+        for _ in range(600):
+            journal.check()
+        assert journal.state(STATE)["through"] > 60
+        for _ in range(10):
+            insert(journal, 100)
+    with open_view(folder) as view:
+        assert view._database.first() > 60
+    return folder
+
+
+@pytest.fixture
+def state(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "state")
+
+
+def audit(*words):
+    run = CliRunner().invoke(main, ["audit", *map(str, words)])
+    return run.exit_code, run.output.replace("\n", " ")
+
+
+def test_both_copies_are_verified_with_their_archives(state):
+    code, said = audit("verify", "--state", state)
+    assert code == 0, said
+    assert said.count("nothing wrong") == 2
+
+
+@pytest.mark.parametrize(("medium", "copy"), [("", "first copy"), (SECOND_FOLDER, "second copy")])
+def test_a_segment_altered_on_one_medium_is_found_there(state, medium, copy):
+    path = min((state / medium / "archive").glob("*.seg"))
+    content = bytearray(path.read_bytes())
+    content[50] ^= 1
+    path.write_bytes(content)
+    code, said = audit("verify", "--state", state)
+    assert code == 1
+    other = {"first copy": "second copy", "second copy": "first copy"}[copy]
+    assert path.name in said[said.index(copy) :].split(other)[0]
+
+
+def test_an_export_spans_the_archive(state, tmp_path):
+    assert audit("export", tmp_path / "all", "--state", state)[0] == 0
+    code, said = audit("verify", tmp_path / "all")
+    assert code == 0, said
+    with open_view(state) as view:
+        assert len((tmp_path / "all").read_bytes().splitlines()) == view.sequence + 2
+
+
+def test_a_verifier_goes_on_from_the_point_it_verified(state, tmp_path):
+    """The first day everything, the next what was added; and a change of what was verified is no use then."""
+    with open_view(state) as view:
+        bodies = list(view.bodies())
+    point = tmp_path / "point"
+    assert audit("export", tmp_path / "one", "--state", state)[0] == 0
+    assert audit("verify", tmp_path / "one", "--point", point)[0] == 0
+    with Journal.open(state, now=clock) as journal:
+        insert(journal, 500)
+    assert audit("export", tmp_path / "two", "--state", state, "--since", len(bodies))[0] == 0
+    code, said = audit("verify", tmp_path / "two")
+    assert code == 1
+    assert "only 0 are verified" in said
+    code, said = audit("verify", tmp_path / "two", "--point", point)
+    assert code == 0, said
+    code, said = audit("verify", "--state", state, "--point", point)
+    assert code == 0, said
+    assert (tmp_path / "point.second").exists()
+
+
+def test_a_broken_point_is_refused(state, tmp_path):
+    point = tmp_path / "point"
+    assert audit("verify", "--state", state, "--point", point)[0] == 0
+    content = bytearray(point.read_bytes())
+    content[-9] ^= 1
+    point.write_bytes(content)
+    code, said = audit("verify", "--state", state, "--point", point)
+    assert code == 1
+    assert "not a verified point" in said
+
+
+def test_what_an_auditor_remembers_does_not_grow_with_games(state):
+    with open_view(state) as view:
+        bodies = list(view.bodies())
+    auditor = Auditor(Shelf())
+    report = auditor.run(bodies)
+    assert report.games > 50
+    assert len(auditor._ids) < 50  # those of bills, of the archive, of checkpoints none
+    assert not auditor._ids_of_plays

@@ -1,0 +1,81 @@
+"""A lie about a clear is found: more carried over than was owed, something carried over later, something left out."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from meters import Journal, Transaction, Transfer
+from meters.clear import digest
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+CREDIT = "credit:1:cashable"
+OWED = {
+    "id": CREDIT,
+    "amount": "300",
+    "says": {},
+    "standing": "good",
+    "copies": {"first": "300", "second": "300"},
+    "act": "carried",
+    "copy": "",
+    "entries": ["carried-1"],
+}
+
+
+def now():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def carried(cents, *, made="carried-1", claim=CREDIT, kind="clear.carried"):
+    flow = Transfer("house:carried_over", CREDIT, cents)
+    return Transaction(id=made, kind=kind, transfers=(flow,), record={"claim": claim})
+
+
+def wrong(folder, written, *, authorised=None, claim=OWED):
+    """What an audit says of a journal that a clear began, authorising some entries and writing others."""
+    named = written if authorised is None else authorised
+    cleared = {
+        "person": "A",
+        "second_person": "B",
+        "reason": "both copies damaged",
+        "evidence": "20260101T000000Z-00000000",
+        "before": {},
+        "claims": [claim],
+        "opening": [[each.id, digest(each)] for each in named],
+    }
+    with Journal.open(folder, now=now, cleared=cleared) as journal:
+        for each in written:
+            journal.append(each)
+        report = Auditor(Shelf()).run(journal.bodies())
+    return [finding.why for finding in report.findings]
+
+
+@pytest.mark.requirement("A-05")
+def test_a_clear_that_does_what_it_says_is_right(tmp_path):
+    assert wrong(tmp_path, [carried(300)]) == []
+
+
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize(
+    ("written", "options", "why"),
+    [
+        ([carried(400)], {}, "400 cents are carried over under credit:1:cashable"),
+        ([carried(300), carried(1, made="again")], {}, "301 cents are carried over"),
+        ([carried(300, claim="ghost")], {}, "300 cents are carried over under ghost"),
+        ([carried(300)], {"authorised": [carried(200)]}, "the clear authorised entry carried-1 here"),
+        ([], {"authorised": [carried(300)]}, "1 entries that the clear authorised are missing"),
+        (
+            [carried(300), carried(50, made="later")],
+            {"authorised": [carried(300)]},
+            "no clear at the beginning",
+        ),
+        ([carried(300)], {"claim": {**OWED, "act": ""}}, "neither settled nor carried over"),
+        (
+            [carried(300), carried(50, made="lamp.lit-3", kind="lamp.lit")],
+            {"authorised": [carried(300)]},
+            "a lamp.lit moves what only a clear carries over",
+        ),
+    ],
+)
+def test_a_lie_about_a_clear_is_found(tmp_path, written, options, why):
+    assert any(why in found for found in wrong(tmp_path, written, **options))

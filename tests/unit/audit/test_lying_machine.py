@@ -1,0 +1,246 @@
+"""What a lying machine may write with its own key, and once passed for honest: each lie is named where it stands.
+
+Goal: reservations are followed from opening to end, games are begun and ended as games are, void ones are
+replayed, and no entry moves what its kind does not move, whatever it is called.
+"""
+
+import json
+
+import pytest
+from journals import CREDIT, clock, insert, make_state
+
+from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
+from meters.keys import MachineKey
+from tools.audit.games import Shelf
+from tools.audit.lies import adopted, mark_of, sealed
+from tools.audit.verify import Auditor
+
+KEY = MachineKey(bytes(range(32)))
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """The entries of an honest machine, as one with our key would have written them."""
+    with open_view(make_state(tmp_path_factory.mktemp("state"))) as view:
+        return adopted(list(view.bodies()), KEY)
+
+
+@pytest.fixture(scope="module")
+def shelf():
+    return Shelf()
+
+
+def named(entries, shelf, *sequences):
+    """The entries at which something is found; it must be found at one of ``sequences``."""
+    report = Auditor(shelf).run(sealed(entries, KEY, mark_of(entries[0])))
+    found = {finding.sequence: finding.why for finding in report.findings}
+    assert found.keys() & set(sequences), found
+    return found
+
+
+def lamp(entries, *transfers, **more):
+    """An entry of a kind that moves nothing, and what it moves."""
+    return {
+        "id": f"lamp.lit-{len(entries) + 1}-{mark_of(entries[0])}",
+        "kind": "lamp.lit",
+        "time": entries[-1]["time"],
+        "transfers": [list(transfer) for transfer in transfers],
+        **more,
+    }
+
+
+def won(entries):
+    """Where the end of a won game stands, and its beginning before it."""
+    return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
+
+
+def test_the_honest_journal_is_one(honest, shelf):
+    report = Auditor(shelf).run(sealed(honest, KEY, mark_of(honest[0])))
+    assert report.findings == []
+
+
+@pytest.mark.requirement("E-13", "B-08")
+@pytest.mark.parametrize("back", [True, False], ids=["stake back", "stake kept"])
+@pytest.mark.parametrize("persons", [["attendant"], ["1001"]])
+def test_a_won_game_is_not_void_by_a_key(honest, shelf, back, persons):
+    at = won(honest)
+    start, end = honest[at - 1], honest[at]
+    play_id = start["record"]["play_id"]
+    staked = start["transfers"][0][2]
+    void = {
+        "id": f"{play_id}.void",
+        "kind": "game.void",
+        "time": end["time"],
+        "counts": {"games_void": 1},
+        "state": {"game": None},
+        "record": {
+            "play_id": play_id,
+            "refund_cents": staked if back else 0,
+            "machine": "TEST-1",
+            "place": "7",
+            "reason": "it broke",
+            "persons": persons,
+            "ruling": "defect",
+            "recorded": {"decided": False, "win_cents": None, "levels_cents": 0},
+        },
+        **({"transfers": [["house:refund_defect", CREDIT, staked]]} if back else {}),
+    }
+    found = named([*honest[:at], void], shelf, at + 1)
+    assert "no two persons ruled" in found[at + 1] or "had won" in found[at + 1]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("which", ["game.end", "game.start"])
+def test_a_win_or_a_wager_that_is_only_set_aside_and_given_up_is_named(honest, shelf, which):
+    at = won(honest) - (which == "game.start")
+    entries = json.loads(json.dumps(honest[: at + 1]))
+    entries[at]["phase"] = "reserve"
+    given_up = lamp(entries, phase="void", ref=entries[at]["id"])
+    del given_up["transfers"]
+    named([*entries, given_up], shelf, at + 1)
+    named([*entries, given_up], shelf, at + 2)
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("target", ["house:orphan", "out:hopper"])
+def test_a_win_that_goes_elsewhere_is_named(honest, shelf, target):
+    at = won(honest)
+    entries = json.loads(json.dumps(honest[: at + 1]))
+    entries[at]["transfers"][0][1] = target
+    named(entries, shelf, at + 1)
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize(
+    "transfer",
+    [
+        (CREDIT, "house:forfeit", 500),
+        (CREDIT, "out:hopper", 500),
+        ("world:bill", CREDIT, 100_000),
+        ("house:bonus", CREDIT, 100_000),
+        ("house:complement", "out:handpay_complement", 100_000),
+    ],
+    ids=lambda transfer: f"{transfer[0]}-{transfer[1]}",
+)
+def test_a_lamp_moves_no_money(honest, shelf, transfer):
+    at = won(honest)
+    entries = honest[: at + 1]
+    found = named([*entries, lamp(entries, transfer)], shelf, at + 2)
+    assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in found[at + 2]
+
+
+@pytest.mark.requirement("E-13", "H-09")
+def test_a_voucher_is_credited_once(honest, shelf):
+    entries = honest[: won(honest) + 1]
+    at, mark = len(entries), mark_of(honest[0])
+    for _ in range(2):
+        paper = {
+            "id": f"ticket-{at + 1}-{mark}",
+            "amount_cents": 900,
+            "ticket": "••••1234",
+            "phase": "ordered",
+            "mark": 0,
+        }
+        credited = {"amount_cents": 900, "number": "••••1234"}
+        entries = [
+            *entries,
+            {
+                "id": paper["id"],
+                "kind": "voucher.escrow",
+                "time": entries[-1]["time"],
+                "phase": "reserve",
+                "transfers": [["world:voucher_in:cashable", CREDIT, 900]],
+                "state": {"paper": paper},
+            },
+            {
+                "id": f"{paper['id']}.in",
+                "kind": "voucher.in",
+                "time": entries[-1]["time"],
+                "phase": "settle",
+                "ref": paper["id"],
+                "counts": {"vouchers_accepted": 1},
+                "state": {"paper": paper | {"phase": "vended"}},
+                "record": credited,
+            },
+        ]
+    found = named(entries, shelf, at + 3, at + 4)
+    assert "used before" in "".join(found.values())
+
+
+@pytest.mark.requirement("E-13", "D-02")
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("counts", "games_played"), 1001),
+        (("dims", "game"), "seven-rivers"),
+        (("dims", "paytable"), "maple-classic@9.0.0"),
+        (("dims", "denomination_cents"), 10),
+        (("dims", "wager_level"), 2),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("which", ["game.end", "game.start"])
+def test_counts_and_what_meters_are_told_apart_by_are_derived_again(honest, shelf, which, where, value):
+    at = won(honest) - (which == "game.start")
+    entries = json.loads(json.dumps(honest[: won(honest) + 1]))
+    entries[at].setdefault(where[0], {})[where[1]] = value
+    named(entries, shelf, at + 1)
+
+
+@pytest.mark.requirement("B-08", "C-10")
+def test_a_journal_chooses_no_definition_by_a_path(tmp_path, monkeypatch, honest):
+    """What the audited side wrote as an id is no file name: the shelf is the library, and the folders named."""
+    at = won(honest)
+    entries = json.loads(json.dumps(honest[: at + 1]))
+    evil = tmp_path / "evil.toml"
+    evil.write_text("[game]\n")
+    monkeypatch.chdir(tmp_path)
+    for name in (str(evil), "evil.toml", "../evil", "evil"):
+        entries[at - 1]["record"]["game"]["id"] = name
+        entries[at - 1]["record"]["game"]["digest"] = "1" * 64
+        shelf = Shelf()
+        loaded = []
+        monkeypatch.setattr(shelf, "_load", loaded.append)
+        found = named(entries, shelf, at)
+        assert "no definition at hand" in " ".join(found.values())
+        assert name not in loaded
+
+
+@pytest.mark.requirement("A-05")
+def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
+    with Journal.open(tmp_path, now=_now(), policy=Policy()) as journal:
+        insert(journal, 1000)
+        at = journal.sequence + 1
+        journal.append(
+            Transaction(
+                id=f"handpay-{at}-{journal.mark}",
+                kind="handpay.pending",
+                phase=Phase.RESERVE,
+                transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", 1000),),
+                state={
+                    "handpay": {
+                        "id": f"handpay-{at}-{journal.mark}",
+                        "kind": "cancelled_credit",
+                        "amount_cents": 1000,
+                    },
+                    "cash_out_goes_on": None,
+                },
+            )
+        )
+        journal.append(
+            Transaction(
+                id=f"handpay-{at}-{journal.mark}.paid",
+                kind="voucher.out",
+                phase=Phase.SETTLE,
+                ref=f"handpay-{at}-{journal.mark}",
+            )
+        )
+        bodies = list(journal.bodies())
+    report = Auditor(shelf).run(bodies)
+    assert [finding.sequence for finding in report.findings] == [at + 1]
+    assert "ends a reservation of handpay.pending" in report.findings[0].why
+
+
+def _now():
+    ticks = clock()
+    return lambda: next(ticks)

@@ -1,0 +1,50 @@
+"""What is not wrong and worth a question is told apart from what is wrong, with its entry and a sentence."""
+
+import json
+from datetime import UTC, datetime
+
+from click.testing import CliRunner
+from journals import make_state
+
+from meters import Journal
+from tools.audit.notices import notice
+from tools.cli import main
+
+
+def verify(*words):
+    run = CliRunner().invoke(main, ["audit", "verify", *map(str, words)])
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def test_a_mended_copy_and_a_clock_that_went_back_are_notices_and_not_findings(tmp_path):
+    state = make_state(tmp_path / "state")
+    first = state / "journal.sqlite"
+    content = bytearray(first.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    first.write_bytes(content)
+    before = datetime(2020, 1, 1, tzinfo=UTC)
+    with Journal.open(state, now=lambda: before) as journal:
+        entries = {entry.sequence: entry for entry in journal.entries(("event", "clock.changed"))}
+        expected = {at: entry.kind for at, entry in entries.items()}
+    assert {"event", "clock.changed"} <= set(expected.values())
+    for copy in json.loads(verify("--state", state, "--json")).values():
+        assert copy["wrong"] == 0
+        assert not copy["findings"]
+        assert copy["noted"] == len(expected)
+        told = {each["entry"]: each for each in copy["notices"]}
+        assert {at: entry.id for at, entry in entries.items()} == {at: n["id"] for at, n in told.items()}
+        for at, kind in expected.items():
+            assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in told[at]["why"]
+            assert told[at]["why"] == notice(entries[at])
+    text = " ".join(verify("--state", state).split())
+    assert "nothing wrong" in text
+    for at in expected:
+        assert f"notice entry {at} " in text
+
+
+def test_no_other_entry_is_a_notice(tmp_path):
+    state = make_state(tmp_path / "state")
+    for copy in json.loads(verify("--state", state, "--json")).values():
+        assert copy["noted"] == 0
+        assert copy["notices"] == []

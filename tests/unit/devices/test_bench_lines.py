@@ -1,0 +1,101 @@
+"""A bench's line proves whose it is: nobody writes to a terminal that another program has by now."""
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+import tty
+
+import pytest
+
+from egm.devices.bench_line import open_bench_line, owner_of, proven_terminal
+from egm.devices.line import LineLostError, LineSettings
+from egm.devices.twin import Port
+
+#: A bench in a process of its own: it plugs one line in, says so, and waits to be killed.
+BENCH = """
+import asyncio, sys
+from pathlib import Path
+from egm.devices.twin import Port
+
+async def main():
+    port = Port(Path(sys.argv[1]))
+    port.plug()
+    print("READY", flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def link(tmp_path):
+    return tmp_path / "dev" / "printer"
+
+
+@pytest.fixture
+def bench(link):
+    process = subprocess.Popen([sys.executable, "-c", BENCH, str(link)], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"READY\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_the_line_of_a_living_bench_is_opened_again_and_again(bench, link):
+    for _ in range(3):
+        handle = open_bench_line(str(link), LineSettings(bits=7, parity="E"))
+        assert os.ttyname(handle.fileno()) == str(link.readlink())
+        handle.close()
+
+
+def test_the_line_of_a_killed_bench_leads_nowhere_whoever_has_its_terminal_now(bench, link):
+    terminal = str(link.readlink())
+    bench.kill()
+    bench.wait()
+    assert link.is_symlink(), "nobody was there to take it away"
+    held = []
+    try:
+        while not held or os.ttyname(held[-1][1]) != terminal:  # another cabinet's printer
+            held.append(pty.openpty())
+            assert len(held) < 500
+        near, far = held[-1]
+        tty.setraw(far)
+        os.set_blocking(near, False)
+        with pytest.raises(LineLostError, match="no running bench"):
+            open_bench_line(str(link), LineSettings())
+        with pytest.raises(BlockingIOError):
+            os.read(near, 1)  # not a byte has come
+    finally:
+        for near, far in held:
+            os.close(near)
+            os.close(far)
+
+
+def test_a_link_that_leads_elsewhere_than_its_owner_says_is_not_believed(bench, link):
+    near, far = pty.openpty()
+    try:
+        link.unlink()
+        link.symlink_to(os.ttyname(far))
+        assert proven_terminal(link) is None
+        with pytest.raises(LineLostError):
+            open_bench_line(str(link), LineSettings())
+    finally:
+        os.close(near)
+        os.close(far)
+
+
+def test_a_cable_pulled_out_leaves_neither_name_nor_proof(link):
+    async def scene():
+        port = Port(link)
+        port.plug()
+        assert proven_terminal(link) == str(link.readlink())
+        port.unplug()
+        assert not link.is_symlink()
+        assert not owner_of(link).exists()
+        port.plug()
+        open_bench_line(str(link), LineSettings()).close()
+        port.unplug()
+
+    asyncio.run(scene())

@@ -1,0 +1,30 @@
+"""A real port's settings on a pseudo-terminal, which has none of them: it must open again and again."""
+
+import os
+import pty
+
+import pytest
+
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.line import LineSettings, open_port
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_every_protocols_line_opens_a_second_time(protocol):
+    master, slave = pty.openpty()
+    try:
+        for _ in range(3):
+            open_port(os.ttyname(slave), PROTOCOLS[protocol].line).close()
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_seven_bits_after_eight_and_eight_after_seven():
+    master, slave = pty.openpty()
+    try:
+        for bits in (8, 7, 7, 8, 8):
+            open_port(os.ttyname(slave), LineSettings(bits=bits, parity="E")).close()
+    finally:
+        os.close(master)
+        os.close(slave)

@@ -1,0 +1,93 @@
+"""A secret that others may read is refused wherever it is used, before it is used."""
+
+import subprocess
+from datetime import UTC, datetime
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from egm.config import StateFolder
+from egm.errors import OperatorError
+from egm.isolated import python_module
+from egm.progressive.connection import tls
+from egm.progressive.slots import LinkSlot
+from egm.secret_files import require_private
+from meters import Journal
+from tools.certification import bundle
+from tools.certification.bundle import BundleError, laboratory_key
+from tools.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
+from tools.progressive.vault import KEY_FILE, make_key, read_key
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o666])
+def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
+    path = tmp_path / "secret"
+    require_private(path)  # nobody reads what is not there
+    path.write_bytes(b"?")
+    path.chmod(mode)
+    with pytest.raises(OperatorError, match=rf"secret: others .*\(mode {mode:o}\)"):
+        require_private(path)
+    path.chmod(0o600)
+    require_private(path)
+
+
+@pytest.mark.parametrize("name", ["machine.key", "people.json"])
+def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, name):
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    Journal.open(folder.root, now=lambda: NOW).close()
+    folder.staff.write_text("{}")
+    folder.staff.chmod(0o600)
+    (folder.root / name).chmod(0o644)
+    done = subprocess.run(
+        python_module("egm.cabinet", "--state", str(folder.root)), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"{name}: others than its owner may read or write it (mode 644)" in done.stderr
+
+
+def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
+    make_authority(tmp_path, NOW)
+    make_certificate(tmp_path, BROKER, NOW, ("127.0.0.1",))
+    make_key(tmp_path)
+    slot = LinkSlot(
+        authority=tmp_path / "authority.crt", certificate=tmp_path / "broker.crt", key=tmp_path / "broker.key"
+    )
+    laboratory = tmp_path / "laboratory.key"
+    laboratory_key(laboratory)
+    uses = {
+        "broker.key": lambda: tls(slot),
+        "authority.key": lambda: write_revocations(tmp_path, NOW),
+        KEY_FILE: lambda: read_key(tmp_path),
+        "laboratory.key": lambda: laboratory_key(laboratory),
+    }
+    for name, use in uses.items():
+        use()
+        (tmp_path / name).chmod(0o640)
+        with pytest.raises((OperatorError, BundleError), match="others than its owner"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("[]", "names no files"),
+        ("?", "is no manifest"),
+        ('{"files": ["a"]}', "names no files"),
+        ('{"files": {}}', "names no files"),
+        ('{"files": {"../secret": "00"}}', "is no file of the bundle's folder"),
+        ('{"files": {"/etc/hosts": "00"}}', "is no file of the bundle's folder"),
+    ],
+)
+def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):
+    """Signed by its own key, as anybody can: it is still named for what it is."""
+    key = Ed25519PrivateKey.generate()
+    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    (tmp_path / bundle.MANIFEST).write_text(said)
+    (tmp_path / bundle.SIGNATURE).write_text(key.sign(said.encode()).hex())
+    (tmp_path / bundle.SIGNER).write_text(public.hex())
+    with pytest.raises(BundleError, match=why):
+        bundle.verify(tmp_path)

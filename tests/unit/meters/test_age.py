@@ -1,0 +1,145 @@
+"""Age costs nothing: what a start, the memory and a day's audit take is the same after ten times the games.
+
+Counted, not timed: bytes read from the medium, rows SQLite gave, bytes Python holds.
+"""
+
+import tracemalloc
+from datetime import UTC, datetime
+
+import pytest
+
+from egm.config import GameSlot
+from meters import Journal, Policy, Transaction, Transfer, open_view
+from meters.archive import STATE
+from paytables import library
+from tools.bench.bench_age import Player
+from tools.bench.bench_cabinet import bench_engine
+from tools.bench.bench_meters import UnsyncedStorage
+
+CREDIT = "credit:1:cashable"
+POLICY = Policy(checkpoint_every=50, segment_bytes=1 << 15, archive_entries=150, at_hand_entries=150)
+FEW, MANY = 400, 4000
+FLAT = 1.35
+"""How far what is at hand swings between one segment archived and the next."""
+
+
+class CountedRows:
+    def __init__(self, rows, count):
+        self._rows, self._count = rows, count
+
+    def fetchone(self):
+        self._count["rows"] += 1
+        return self._rows.fetchone()
+
+    def fetchall(self):
+        found = self._rows.fetchall()
+        self._count["rows"] += len(found)
+        return found
+
+    def __iter__(self):
+        for row in self._rows:
+            self._count["rows"] += 1
+            yield row
+
+
+class Counting(UnsyncedStorage):
+    """The real medium, which counts what is read from it."""
+
+    def __init__(self):
+        self.count = {"bytes": 0, "rows": 0}
+
+    def connect(self, path, *, read_only):
+        database, count = super().connect(path, read_only=read_only), self.count
+
+        class Counted:
+            close = database.close
+
+            def execute(self, sql, parameters=()):
+                return CountedRows(database.execute(sql, parameters), count)
+
+        return Counted()
+
+    def open_file(self, path, *, write):
+        file, count = super().open_file(path, write=write), self.count
+        read_at = file.read_at
+
+        def counted(offset, size):
+            data = read_at(offset, size)
+            count["bytes"] += len(data)
+            return data
+
+        file.read_at = counted
+        return file
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def play(journal):
+    journal.check()
+    play_id = journal.fresh_id("play")
+    wager = Transfer(CREDIT, "house:wager", 1)
+    story = {"play_id": play_id, "steps": [{"draws": [[24, 3, "reel"]]}]}
+    journal.append(Transaction(id=f"{play_id}.start", kind="game.start", transfers=(wager,), record=story))
+    journal.append(Transaction(id=f"{play_id}.end", kind="game.end", record={"play_id": play_id}))
+
+
+def costs(folder):
+    """What one start reads and holds, a game then reads, and the last hundred entries' audit reads."""
+    storage = Counting()
+    tracemalloc.start()
+    with Journal.open(folder, now=clock, policy=POLICY, storage=storage) as journal:
+        found = {f"start {what}": n for what, n in storage.count.items()}
+        found["start memory"] = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        before = dict(storage.count)
+        for _ in range(20):
+            play(journal)
+        found |= {f"play {what}": storage.count[what] - before[what] for what in before}
+        journal.checkpoint()
+    reading = Counting()
+    with open_view(folder, storage=reading) as view:
+        assert len(list(view.bodies(view.sequence - 100))) == 100
+    return found | {f"audit {what}": n for what, n in reading.count.items()}
+
+
+@pytest.fixture(scope="module")
+def ages(tmp_path_factory):
+    """The costs of one machine after few games, and after ten times as many."""
+    folder = tmp_path_factory.mktemp("age")
+    found = []
+    played = 0
+    for games in (FEW, MANY):
+        with Journal.open(folder, now=clock, policy=POLICY, storage=UnsyncedStorage()) as journal:
+            if not played:
+                note = Transfer("world:bill", CREDIT, 10**6)
+                journal.append(Transaction(id="bill:1", kind="bill.in", transfers=(note,)))
+            for _ in range(games - played):
+                play(journal)
+            played = games
+            assert journal.sequence - journal.state(STATE)["through"] < 450
+        found.append(costs(folder))
+    return found
+
+
+@pytest.mark.parametrize("what", ["start", "play", "audit"])
+def test_ten_times_the_games_cost_the_same(ages, what):
+    few, many = ages
+    for name in few:
+        if name.startswith(what):
+            assert many[name] <= FLAT * few[name] + 4096, f"{name}: {few[name]} after few, {many[name]}"
+
+
+def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
+    """The games of the library, as the cabinet writes them; what a file is laid out ahead does not count."""
+    games = 400
+    with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
+        slots = tuple(GameSlot(game=name) for name in library())
+        engine = bench_engine(journal, slots=slots, fund_cents=10**9)
+        before = (tmp_path / "journal.sqlite").stat().st_size
+        Player(engine, 3).play(games)
+        journal.checkpoint()
+        first = (tmp_path / "journal.sqlite").stat().st_size - before
+    second = sum(len(path.read_bytes().rstrip(b"\0")) for path in (tmp_path / "second").glob("*.log"))
+    assert (first + second) / games <= 2000

@@ -1,0 +1,431 @@
+"""Old entries leave both copies for signed segments; nothing that could be asked or proved is lost by it."""
+
+import random
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from meters import (
+    IdConflict,
+    Journal,
+    JournalDamaged,
+    JournalUnwritable,
+    Phase,
+    Policy,
+    Transaction,
+    Transfer,
+    open_view,
+)
+from meters.archive import STATE
+from meters.clear import Clearance, clear, inspect
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
+
+CREDIT = "credit:1:cashable"
+POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, at_hand_entries=30)
+
+
+def clock():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def opened(folder, **more):
+    return Journal.open(folder, now=clock, policy=POLICY, **more)
+
+
+def play(journal, win=0):
+    """One game as the machine writes it; its id."""
+    journal.check()
+    play_id = journal.fresh_id("play")
+    journal.append(
+        Transaction(
+            id=f"{play_id}.start",
+            kind="game.start",
+            transfers=(Transfer(CREDIT, "house:wager", 10),),
+            counts={"games_played": 1},
+            state={"game": {"play_id": play_id}},
+            record={"play_id": play_id, "steps": [{"draws": [[24, 3, "reel"]]}]},
+        )
+    )
+    journal.append(
+        Transaction(
+            id=f"{play_id}.end",
+            kind="game.end",
+            transfers=(Transfer("house:win", CREDIT, win),) if win else (),
+            state={"game": None},
+            record={"play_id": play_id, "win_cents": win},
+        )
+    )
+    return play_id
+
+
+def fund(journal):
+    journal.append(
+        Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**6),))
+    )
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A machine's memory after 400 games with other things between; every body it ever wrote."""
+    folder = tmp_path_factory.mktemp("archive") / "one"
+    written = {}
+    with opened(folder) as journal:
+        fund(journal)
+        journal.append(
+            Transaction(
+                id="ticket-9.out",
+                kind="ticket.request",
+                transfers=(Transfer(CREDIT, "out:voucher:cashable", 500),),
+                phase=Phase.RESERVE,
+            )
+        )
+        for n in range(400):
+            play(journal, win=n % 3 * 10)
+            if n % 50 == 0:
+                journal.append(Transaction(id=f"host-{n}", kind="host.told", record={"n": n}))
+            for entry in journal.entries(since=max(written, default=0)):
+                written[entry.sequence] = entry.body
+    with open_view(folder) as view:
+        written |= {entry.sequence: entry.body for entry in view.entries(since=max(written))}
+    assert sorted(written) == list(range(1, len(written) + 1))
+    return folder, list(written.values())
+
+
+@pytest.fixture
+def lived(original, tmp_path):
+    """A copy of that memory, for a test to do what it likes with."""
+    folder, written = original
+    return shutil.copytree(folder, tmp_path / "one"), written
+
+
+def archived(folder):
+    with open_view(folder) as view:
+        return view.state(STATE)["through"]
+
+
+def at_hand(folder):
+    with open_view(folder) as view:
+        return view.sequence - view._database.first() + 1
+
+
+def segments(folder):
+    return sorted((folder / "archive").glob("*.seg"))
+
+
+# ---------------------------------------------------------------------------------------------- whole
+def test_the_copies_keep_what_is_young_and_the_archive_the_rest_on_both_media(lived):
+    folder, written = lived
+    assert archived(folder) > len(written) - 150
+    assert at_hand(folder) < 150
+    names = [path.name for path in segments(folder)]
+    assert len(names) > 5
+    assert [p.name for p in segments(folder / "second")] == names
+    for name in names:
+        assert (folder / "archive" / name).read_bytes() == (folder / "second/archive" / name).read_bytes()
+    assert len(list((folder / "second").glob("*.log"))) < 12
+
+
+def test_every_entry_is_read_as_if_none_had_moved(lived):
+    folder, written = lived
+    key = MachineKey.load(DiskStorage(), folder)
+    with open_view(folder, key=key) as view:
+        assert list(view.bodies()) == written
+        assert list(view.bodies(after=333)) == written[333:]
+        assert [e.body for e in view.entries()] == written
+        assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
+        assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]
+        assert [e.body for e in view.entries(since=17, until=61, newest_first=True)] == written[17:60][::-1]
+        told = [e.record["n"] for e in view.entries("host.told", newest_first=True)]
+        assert told == list(range(350, -1, -50))
+        assert [e.kind for e in view.entries(("bill.in", "machine.genesis"))] == [
+            "machine.genesis",
+            "bill.in",
+        ]
+        assert {"host.told", "bill.in", "game.end", "machine.genesis"} <= set(view.kinds())
+        assert view.genesis.body == written[0]
+
+
+def test_what_happened_long_ago_is_found_by_its_identifier_for_ever(lived):
+    folder, _written = lived
+    with open_view(folder) as view:
+        for entry in list(view.entries()):
+            assert view.get(entry.id).sequence == entry.sequence, entry.id
+        assert view.get("transfer:never") is None
+        assert view.get(f"play-5-{view.mark}.end") is None
+        assert view.get(f"play-999999-{view.mark}.start") is None
+
+
+def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
+    folder, _written = lived
+    with opened(folder) as journal:
+        before = journal.balance_cents(CREDIT), journal.sequence
+        for entry in list(journal.entries(limit=200)):
+            posted = journal.append(entry.transaction)
+            assert (posted.existed, posted.sequence) == (True, entry.sequence)
+        with pytest.raises(IdConflict, match="other content"):
+            journal.append(
+                Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 1),))
+            )
+        assert (journal.balance_cents(CREDIT), journal.sequence) == before
+
+
+def test_a_repeat_is_refused_where_its_segment_was_carried_away(lived):
+    folder, _ = lived
+    for path in (*segments(folder), *segments(folder / "second")):
+        path.unlink()
+    with opened(folder) as journal:
+        for _ in range(150):
+            play(journal)
+        for _ in range(100):
+            journal.check()
+        assert [e.record["code"] for e in journal.entries("event")] == ["memory.archive_damaged"]
+        before = journal.balance_cents(CREDIT)
+        with pytest.raises(IdConflict, match=r"entries 2 to 2 is missing"):
+            journal.append(
+                Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**6),))
+            )
+        play(journal)
+        assert journal.balance_cents(CREDIT) == before - 10
+
+
+def test_a_reservation_from_before_the_archive_is_settled_after_it(lived):
+    folder, _ = lived
+    with opened(folder) as journal:
+        assert [r.id for r in journal.pending()] == ["ticket-9.out"]
+        settle = Transaction(id="ticket-9.printed", kind="ticket.out", phase=Phase.SETTLE, ref="ticket-9.out")
+        assert not journal.append(settle).existed
+        assert journal.append(settle).existed
+        assert journal.pending() == []
+
+
+# ---------------------------------------------------------------------------------------------- tampering
+def fault(folder, match):
+    with open_view(folder) as view, pytest.raises(JournalDamaged, match=match):
+        list(view.bodies())
+
+
+def test_one_medium_serves_what_the_other_lost(lived):
+    folder, written = lived
+    shutil.rmtree(folder / "archive")
+    with opened(folder) as journal:
+        assert list(journal.bodies())[: len(written)] == written
+        assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).existed
+        said = [e.record["where"] for e in journal.entries("event")]
+        assert any(where.endswith(".ids") for where in said)
+
+
+@pytest.mark.parametrize("media", [("archive",), ("second/archive",)])
+def test_a_flipped_byte_on_one_medium_costs_nothing(lived, media):
+    folder, written = lived
+    rng = random.Random(4)
+    for path in (p for name in media for p in sorted((folder / name).glob("*.seg"))):
+        content = bytearray(path.read_bytes())
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+    with open_view(folder) as view:
+        assert list(view.bodies()) == written
+
+
+def both(folder, change):
+    for name in ("archive", "second/archive"):
+        change(folder / name)
+
+
+def test_a_missing_segment_is_named(lived):
+    folder, _ = lived
+    name = segments(folder)[2].name
+    both(folder, lambda archive: (archive / name).unlink())
+    first, last = (int(part) for part in name.removesuffix(".seg").split("-"))
+    fault(folder, f"entries {first} to {last} is missing")
+
+
+def test_the_last_segment_missing_is_named(lived):
+    folder, _ = lived
+    through = archived(folder)
+    name = next(path.name for path in segments(folder) if path.name.endswith(f"-{through:012d}.seg"))
+    both(folder, lambda archive: (archive / name).unlink())
+    fault(folder, f"entries {int(name[:12])} to {through} is missing")
+
+
+def test_an_altered_segment_is_named(lived):
+    folder, _ = lived
+    name = segments(folder)[1].name
+
+    def flip(archive):
+        content = bytearray((archive / name).read_bytes())
+        content[40] ^= 1
+        (archive / name).write_bytes(content)
+
+    both(folder, flip)
+    fault(folder, name)
+
+
+def test_a_segment_under_another_name_is_named(lived):
+    folder, _ = lived
+    one, two = (path.name for path in segments(folder)[1:3])
+
+    def swap(archive):
+        (archive / one).rename(archive / "x")
+        (archive / two).rename(archive / one)
+        (archive / "x").rename(archive / two)
+
+    both(folder, swap)
+    fault(folder, "another place or journal")
+
+
+def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path):
+    """The same key, the same first entry, the same range: only the digests tell."""
+    _folder, _ = lived
+    other = tmp_path / "other"
+    with opened(other) as journal:
+        fund(journal)
+        for _ in range(20):
+            play(journal)
+    again = shutil.copytree(other, tmp_path / "again")
+    for where, win in ((other, 0), (again, 20)):
+        with opened(where) as journal:
+            for _ in range(200):
+                play(journal, win)
+    theirs = {path.name: path for path in segments(again)}
+    name = next(path.name for path in segments(other)[1:] if path.name in theirs)
+    both(other, lambda archive: shutil.copy(theirs[name], archive / name))
+    fault(other, "follow|begins after|not the segment the journal names")
+
+
+def test_entries_cut_off_the_beginning_of_both_copies_are_missed(lived):
+    """What the archive does not hold must be at hand."""
+    folder, _ = lived
+    both(folder, shutil.rmtree)
+    with pytest.raises(JournalDamaged, match=r"index|missing"):
+        opened(folder)
+
+
+def test_the_index_of_identifiers_altered_on_both_media_stops_the_machine(lived):
+    folder, _ = lived
+
+    def flip(archive):
+        path = max(archive.glob("*.ids"))
+        content = bytearray(path.read_bytes())
+        content[0] ^= 1
+        path.write_bytes(content)
+
+    both(folder, flip)
+    with pytest.raises(JournalDamaged, match="index of identifiers"):
+        opened(folder)
+
+
+# ---------------------------------------------------------------------------------------------- copies lost
+@pytest.mark.parametrize("lost", ["first", "second"])
+def test_either_copy_is_rebuilt_from_the_other_after_archiving(lived, lost):
+    folder, written = lived
+    if lost == "first":
+        for path in folder.glob("journal.sqlite*"):
+            path.unlink()
+    else:
+        for path in (folder / "second").glob("*.log"):
+            path.unlink()
+    with opened(folder) as journal:
+        assert list(journal.bodies())[: len(written)] == written
+        for _ in range(60):
+            play(journal)
+    with opened(folder) as journal:
+        assert list(journal.bodies())[: len(written)] == written
+
+
+def test_a_log_that_lost_its_beginning_is_rewritten(lived):
+    folder, written = lived
+    next(iter(sorted((folder / "second").glob("*.log")))).unlink()
+    with opened(folder) as journal:
+        assert any("second copy" in e.record["where"] for e in journal.entries("event"))
+        assert list(journal.bodies())[: len(written)] == written
+
+
+@pytest.mark.parametrize("medium", ["", "second"])
+@pytest.mark.parametrize("how", ["lost", "altered", "cut"])
+def test_what_one_medium_lost_of_the_archive_is_copied_from_the_other(lived, medium, how):
+    folder, written = lived
+    archive = folder / medium / "archive"
+    through = archived(folder)
+    before = {
+        path.name: path.read_bytes() for path in archive.glob("*.seg") if int(path.name[:12]) <= through
+    }
+    for name in list(before)[1:4]:
+        if how == "lost":
+            (archive / name).unlink()
+        elif how == "cut":
+            (archive / name).write_bytes(before[name][:-3])
+        else:
+            (archive / name).write_bytes(b"x" + before[name][1:])
+    with opened(folder) as journal:
+        for _ in range(300):
+            journal.check()
+        told = [e.record for e in journal.entries("event")]
+        assert any("copied from the other medium" in record["why"] for record in told)
+        assert list(journal.bodies())[: len(written)] == written
+    assert all((archive / name).read_bytes() == content for name, content in before.items())
+
+
+# ---------------------------------------------------------------------------------------------- a clear
+def test_an_inspection_sees_what_is_archived_and_a_clear_takes_it_along(lived):
+    """Both copies broken near their end: what they still prove is the whole history, archive and all."""
+    folder, written = lived
+    with open_view(folder) as view:
+        total = view.meters().values["coin_in"]
+    through = archived(folder)
+    for path in (folder / "journal.sqlite", max((folder / "second").glob("*.log"))):
+        content = bytearray(path.read_bytes().rstrip(b"\0"))
+        for at in range(len(content) // 2, len(content), 97):
+            content[at] ^= 1
+        path.write_bytes(content)
+    found = inspect(folder)
+    assert through <= found.together.sequence < len(written)
+    assert 3000 < found.together.values["coin_in"] <= total
+    evidence = clear(
+        folder,
+        Clearance(
+            person="A. Tremblay",
+            second_person="B. Roy",
+            reason="both copies damaged",
+            challenge=found.challenge,
+            owed_cents=found.together.credits_cents,
+        ),
+        now=clock,
+    )
+    assert list((evidence / "archive").glob("*.seg"))
+    assert not segments(folder)
+    with opened(folder) as journal:
+        fund(journal)
+        for _ in range(60):
+            play(journal)
+        assert len(list(journal.bodies())) == journal.sequence
+
+
+# ---------------------------------------------------------------------------------------------- a medium refuses
+class Refusing(DiskStorage):
+    """A medium on which the archive cannot be written."""
+
+    refuses = True
+
+    def open_file(self, path: Path, *, write: bool):
+        if write and self.refuses and path.parent.name == "archive":
+            raise JournalUnwritable(f"{path}: No space left on device")
+        return super().open_file(path, write=write)
+
+
+def test_a_medium_that_refuses_the_archive_delays_it_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr("meters.journal._ARCHIVE_RESTS", 20)
+    storage = Refusing()
+    with opened(tmp_path, storage=storage) as journal:
+        fund(journal)
+        for _ in range(100):
+            play(journal)
+        assert journal.state(STATE) is None
+        assert next(journal.entries("event")).record["code"] == "memory.archive_delayed"
+        storage.refuses = False
+        for _ in range(100):
+            play(journal)
+        assert journal.state(STATE)["through"] > 50
+        assert len(list(journal.bodies())) == journal.sequence

@@ -1,0 +1,54 @@
+"""``egm memory``: a new second medium is put in by somebody, and filled when the machine starts."""
+
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from meters import Journal, MediumMissing, Transaction, Transfer
+from tools.commands.memory import command
+
+CREDIT = "credit:1:cashable"
+
+
+def opened(state, second):
+    return Journal.open(state, second_dir=second, machine_id="M-1", now=lambda: datetime.now(UTC))
+
+
+def egm(*arguments):
+    done = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    return done.exit_code, done.output
+
+
+@pytest.mark.requirement("A-02")
+def test_a_new_medium_is_put_in_by_somebody_and_filled(tmp_path):
+    state, second = tmp_path / "state", tmp_path / "second"
+    where = ("--state", state, "--second", second)
+    with opened(state, second) as journal:
+        bill = Transaction(id="b", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),))
+        journal.append(bill)
+    code, said = egm("show", *where)
+    assert code == 0
+    assert "both media are this machine's" in said
+    shutil.rmtree(second)
+    second.mkdir()
+    with pytest.raises(MediumMissing):
+        opened(state, second)
+    assert "no medium of this machine is there" in egm("show", *where)[1]
+    code, said = egm("replace", *where, "--person", "7", "--reason", "worn out")
+    assert code == 0, said
+    with opened(state, second) as journal:
+        story = [e.record for e in journal.entries("event")]
+    assert any(r["code"] == "memory.medium_replaced" and "7: worn out" in r["why"] for r in story)
+    shutil.rmtree(state)
+    with opened(state, second) as journal:
+        assert journal.balance_cents(CREDIT) == 500
+
+
+def test_a_medium_in_use_is_not_written_over(tmp_path):
+    state, second = tmp_path / "state", tmp_path / "second"
+    opened(state, second).close()
+    code, said = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")
+    assert code == 1
+    assert "in use" in said

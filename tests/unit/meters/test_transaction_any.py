@@ -1,0 +1,220 @@
+"""Whatever a caller hands over: refused with nothing written, or durable, applied and read back at every start.
+
+Method: hypothesis makes transactions of arbitrary values, most of them wrong in one member. After each the
+journal is closed, opened anew, inspected, and must say the same.
+"""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from meters import InvalidTransaction, Journal, JournalDamaged, Transaction, Transfer
+from meters.clear import inspect
+from meters.entry import GENESIS_HASH, canonical, decode, transaction_of
+from meters.ledger import Ledger
+from meters.transaction import AMOUNT_MAX, DEPTH_MAX
+
+CREDIT = "credit:1:cashable"
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(0, 2).map(lambda n: 10**5000 + n),
+    st.floats(),
+    st.text(max_size=8),
+    st.binary(max_size=4),
+    st.just("\ud800"),
+    st.just("\x1b[2K"),
+)
+ANY = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(inner),
+        st.sets(st.text(max_size=2), max_size=2),
+        st.dictionaries(SCALARS, inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+GOOD = {
+    "id": "t1",
+    "kind": "bill.in",
+    "transfers": (Transfer("world:bill", CREDIT, 500, {"bill_cents": 500}),),
+    "dims": {"game": "classic"},
+    "counts": {"games_played": 1},
+    "state": {"game": {"play_id": "g1"}},
+    "record": {"steps": [1, None, True, "é"]},
+}
+WRONG = st.dictionaries(
+    st.sampled_from(
+        ["id", "kind", "transfers", "phase", "ref", "dims", "counts", "marks", "state", "record"]
+    ),
+    ANY,
+    min_size=1,
+    max_size=2,
+)
+
+
+def now():
+    return datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def holds(state, values, transfer=None):
+    """Either refused and nothing written, or there for good."""
+    posted = None
+    with Journal.open(state, now=now) as journal:
+        before = journal.sequence
+        with suppress(InvalidTransaction):
+            given_values = GOOD | values
+            if transfer is not None:
+                given_values["transfers"] = (Transfer(*transfer),)
+            transaction = Transaction(**given_values)
+            posted = journal.append(transaction)
+        assert journal.sequence == before + (posted is not None)
+    found = inspect(state)
+    assert (found.first.why, found.second.why) == ("", "")
+    with Journal.open(state, now=now) as journal:
+        assert not list(journal.entries("event"))
+        if posted is not None:
+            assert journal.append(transaction).existed
+
+
+@pytest.mark.requirement("A-05", "A-08")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=WRONG)
+def test_any_value_is_refused_whole_or_recorded_for_good(tmp_path_factory, values):
+    holds(tmp_path_factory.mktemp("any"), values)
+
+
+@settings(max_examples=40, deadline=None)
+@given(source=ANY, amount=ANY, dims=ANY, which=st.sampled_from(["source", "amount", "dims"]))
+def test_any_value_of_a_transfer_is_refused_whole_or_recorded_for_good(
+    tmp_path_factory, source, amount, dims, which
+):
+    good = {"source": "world:bill", "amount": 500, "dims": {}}
+    good[which] = {"source": source, "amount": amount, "dims": dims}[which]
+    holds(tmp_path_factory.mktemp("any"), {}, (good["source"], CREDIT, good["amount"], good["dims"]))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"dims": {"game": ["a"]}},
+        {"dims": {"game": 10**15}},
+        {"dims": {"game": True}},
+        {"ref": ["a"]},
+        {"ref": ""},
+        {"id": "a\ud800"},
+        {"id": "a\x1b[2K"},
+        {"counts": {"games": 10**15}},
+        {"transfers": [Transfer("world:bill", CREDIT, 1)]},
+        {"phase": "post"},
+        {"marks": ("power_up",)},
+        {"state": {"a": 1.5}},
+        {"record": {1: "a", "1": "b"}},
+        {"record": "\ud800"},
+    ],
+)
+def test_what_once_became_durable_and_could_not_be_applied_is_refused(values):
+    with pytest.raises(InvalidTransaction):
+        Transaction(**(GOOD | values))
+
+
+def test_an_amount_has_the_size_of_a_meter():
+    assert Transfer("world:bill", CREDIT, AMOUNT_MAX).amount_cents == 10**15 - 1
+    for amount in (AMOUNT_MAX + 1, 10**100, 0, -1, True, 1.0):
+        with pytest.raises(InvalidTransaction, match="amount_cents"):
+            Transfer("world:bill", CREDIT, amount)
+    for source in (["world:bill"], None, "world:\ud800"):
+        with pytest.raises(InvalidTransaction, match="account"):
+            Transfer(source, CREDIT, 1)
+
+
+def test_a_record_as_deep_as_may_be_is_read_back_and_a_deeper_one_refused(tmp_path):
+    def nested(depth):
+        value = "core"
+        for _ in range(depth):
+            value = [value]
+        return value
+
+    holds(tmp_path, {"record": nested(DEPTH_MAX)})
+    for depth in (DEPTH_MAX + 1, 100_000):
+        with pytest.raises(InvalidTransaction, match="deeper"):
+            Transaction(**(GOOD | {"record": nested(depth)}))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'{"sequence":"1","time":"2026-01-01T00:00:00+00:00","previous":"","id":"a","kind":"b"}',
+        b'{"sequence":1,"time":"2026-01-01T00:00:00","previous":"","id":"a","kind":"b"}',
+        b'{"sequence":1,"time":"2026-01-01T00:00:00+00:00","previous":1,"id":"a","kind":"b"}',
+        b'{"sequence":1,"time":"2026-01-01T00:00:00+00:00","previous":"","id":"a","kind":"b","dims":{"a":[]}}',
+    ],
+)
+def test_bytes_that_are_no_entry_are_said_to_be_none(body):
+    with pytest.raises(ValueError, match=r"."):
+        decode(body)
+
+
+def test_whatever_a_replay_meets_is_damage_with_the_entry_named(tmp_path):
+    with Journal.open(tmp_path, now=now) as journal:
+        journal.append(Transaction(**GOOD))
+        entries = list(journal.entries())
+    broken = Ledger()
+    broken.counts = None
+    with pytest.raises(JournalDamaged, match="entry 2"):
+        broken.replay(entries)
+
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-1, 2),
+        st.just(10**15),
+        st.text(max_size=3),
+        st.sampled_from(["", "\u202e", "bill.in", "post", "settle", CREDIT, "world:bill"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+WRITTEN = {
+    "id": "t1",
+    "kind": "bill.in",
+    "transfers": [["world:bill", CREDIT, 500], ["world:bill", CREDIT, 7, {"bill_cents": 7}]],
+    "dims": {"game": "classic", "wager_level": 5},
+    "counts": {"games_played": 1},
+    "state": {"game": None},
+    "record": {"steps": [1, None, True]},
+}
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from([*WRITTEN, "phase", "ref", "marks"]), JSON, max_size=2),
+    st.sets(st.sampled_from([*WRITTEN])),
+    st.one_of(st.none(), st.lists(JSON, min_size=2, max_size=4)),
+)
+def test_what_is_read_back_at_a_glance_is_what_is_read_back_part_by_part(changes, left_out, transfer):
+    raw = {key: part for key, part in WRITTEN.items() if key not in left_out} | changes
+    if transfer is not None:
+        raw["transfers"] = [transfer]
+    at = {"sequence": 1, "time": "2026-05-01T00:00:00+00:00", "previous": GENESIS_HASH}
+    body = canonical(raw | at)
+    try:
+        due = transaction_of(raw)
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidTransaction):
+        due = None
+    try:
+        found = decode(body).transaction
+    except (ValueError, InvalidTransaction):
+        found = None
+    assert found == due
+    assert repr(found) == repr(due)

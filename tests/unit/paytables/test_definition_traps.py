@@ -1,0 +1,194 @@
+"""What a designer writes naturally means what he means, is refused, or is warned about; never another game."""
+
+import copy
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from paytables import DefinitionError, Depth, analyse, game_from, remarks
+
+TEXT = {"en": "x", "fr": "x"}
+
+
+def definition(*, symbols, **stage):
+    return {
+        "game": {
+            "id": "trap",
+            "family": "reels",
+            "version": "1.0.0",
+            "date": "2026-11-22",
+            "title": TEXT,
+            "help": TEXT,
+            "denominations_cents": [1],
+        },
+        "bets": {"mode": [{"id": "m", "cost": 1}]},
+        "symbol": [{"id": name, "name": TEXT, **more} for name, more in symbols.items()],
+        "stage": {"base": stage},
+    }
+
+
+def of(data):
+    return game_from(copy.deepcopy(data), "trap.toml")
+
+
+def rtp(data):
+    return analyse(of(data), Depth.RETURN).bets[0].rtp
+
+
+def said(data):
+    game = of(data)
+    return [remark.text for remark in remarks(game, analyse(game, Depth.RETURN))]
+
+
+# ------------------------------------------------------------------ weights are of the row the line reads
+CHART = {
+    "heights": [3],
+    "strips": ["blank seven blank bar"],
+    "weights": [[30, 1, 30, 3]],
+    "pay": [{"of": "seven", "pays": {1: 20}}, {"of": "bar", "pays": {1: 5}}],
+}
+NAMES = {"seven": {}, "bar": {}, "blank": {}}
+
+
+@pytest.mark.requirement("B-10")
+def test_a_stop_has_its_weight_where_the_only_line_reads_it():
+    """A chart of 64 cases, the line in the middle: a seven in 1 case of 64, a bar in 3."""
+    data = definition(symbols=NAMES, lines=[[1]], **CHART)
+    assert rtp(data) == Fraction(1 * 20 + 3 * 5, 64)
+    assert "a stop's weight is of the row of the only line; `weights_row` says another" in said(data)
+    top = definition(symbols=NAMES, lines=[[1]], weights_row=0, **CHART)
+    assert rtp(top) == Fraction(30 * 20 + 30 * 5, 64) > 1
+    assert any("the player wins in the long run" in text for text in said(top))
+    low = definition(symbols=NAMES, lines=[[2]], **CHART)
+    assert rtp(low) == rtp(data)
+    several = definition(symbols=NAMES, lines=[[1], [2]], **CHART)
+    assert any("of the top row of the window" in text for text in said(several))
+
+
+def test_weights_of_a_row_the_windows_have_not_are_refused():
+    data = definition(symbols=NAMES, lines=[[1]], weights_row=3, **CHART)
+    with pytest.raises(DefinitionError, match="weights_row: the windows have no row 3"):
+        of(data)
+
+
+# ------------------------------------------------------------------ wilds alone
+WILDS = {
+    "heights": [1, 1, 1],
+    "strips": ["seven W blank blank"] * 3,
+    "lines": [[0, 0, 0]],
+    "pay": [{"of": "seven", "pays": {3: 100}}, {"of": "W", "pays": {3: 1199}}],
+}
+TRIPLE = {"seven": {}, "W": {"substitutes": ["*"], "multiplier": 3}, "blank": {}}
+
+
+@pytest.mark.requirement("R-10")
+def test_what_wilds_alone_pay_is_said_and_can_be_chosen():
+    """27 x 100 is more than 1,199: the highest counts, unless the wild's own prize is to be won alone."""
+    highest = definition(symbols=TRIPLE, **WILDS)
+    assert "3 W on a line pay 2,700: as 3 seven x 27" in said(highest)
+    assert "  3 W on a line pay 2,700: as 3 seven x 27" in of(highest).rules.explain()
+    for change in (
+        {"wilds_alone": "own"},
+        {"pay": [{**WILDS["pay"][0], "needs_own": True}, WILDS["pay"][1]]},
+    ):
+        own = definition(symbols=TRIPLE, **{**WILDS, **change})
+        assert rtp(highest) - rtp(own) == Fraction(2700 - 1199, 64)
+        assert "  3 W on a line pay 1,199" in of(own).rules.explain()
+        assert not any("as 3 seven x 27" in text for text in said(own))
+        assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain()
+
+
+@pytest.mark.requirement("B-12", "B-17")
+def test_a_prize_of_a_symbol_on_no_strip_is_refused_though_wilds_could_make_it():
+    data = definition(symbols={**TRIPLE, "bell": {}}, **WILDS)
+    for prize in (
+        {"of": "bell", "pays": {3: 4000}},
+        {"pattern": "bell bell bell", "pay": 4000},
+        {"of": "bell", "pays": {3: 4000}, "on": "ways"},
+        {"of": "bell", "pays": {3: 4000}, "on": "scatter"},
+    ):
+        worse = copy.deepcopy(data)
+        worse["stage"]["base"]["pay"] = [*WILDS["pay"], prize]
+        with pytest.raises(DefinitionError, match="can only be won by substitutes alone"):
+            of(worse)
+
+
+# ------------------------------------------------------------------ expansion and scatters
+BOOK = {
+    "heights": [3, 3],
+    "strips": ["W star blank blank", "star blank blank blank"],
+    "lines": [[1, 1]],
+    "expand": ["W"],
+    "pay": [{"on": "scatter", "of": "star", "pays": {2: 8}}, {"of": "W", "pays": {1: 1}}],
+}
+SCATTER = {"W": {"substitutes": ["*"], "not_for": ["star"]}, "star": {}, "blank": {}}
+
+
+def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_says_after():
+    """Reel 1 shows the star at three stops of four, with the W at two of them; reel 2 at three of four."""
+    before = definition(symbols=SCATTER, **BOOK)
+    after = definition(symbols=SCATTER, scatters="after", **BOOK)
+    wilds = Fraction(3, 4)
+    assert rtp(before) == 8 * Fraction(3, 4) * Fraction(3, 4) + wilds
+    assert rtp(after) == 8 * Fraction(1, 4) * Fraction(3, 4) + wilds
+    assert any("W may fill reel 1 over star: scatters are counted before" in text for text in said(before))
+    assert any("W may fill reel 1 over star: scatters are counted after" in text for text in said(after))
+    assert any(
+        "the x3 of W does nothing here" in t
+        for t in said(definition(symbols={**SCATTER, "W": {"substitutes": ["*"], "multiplier": 3}}, **BOOK))
+    )
+
+
+def test_the_star_that_a_scatter_counted_is_shown_where_it_stood():
+    from paytables import ReplayDraw, play_through
+
+    game = of(definition(symbols=SCATTER, **BOOK))
+    draws = [(4, 0, "base.reel1"), (4, 0, "base.reel2")]
+    outcome = play_through(game, game.wager(1), ReplayDraw(draws))
+    assert outcome.win_credits == 9
+    scatter = next(win for win in outcome.display["wins"] if win["name"] == "2 star")
+    assert scatter["positions"] == [[0, 1], [1, 0]]
+    assert outcome.display["window"] == [["W", "star", "blank"], ["star", "blank", "blank"]]
+    assert outcome.display["steps"][0]["evaluated"] == [["W"] * 3, ["star", "blank", "blank"]]
+
+
+# ------------------------------------------------------------------ inherited pays, repeated lines
+def test_pays_a_stage_only_inherits_and_cannot_win_are_left_out_and_named():
+    data = definition(symbols=TRIPLE, **WILDS)
+    data["stage"]["free"] = {"like": "base", "strips": ["seven blank"] * 3, "multiplier": 2}
+    data["stage"]["base"]["pay"] = [
+        *WILDS["pay"],
+        {"of": "blank", "pays": {3: 0}, "gives": [{"stage": "free"}]},
+    ]
+    game = of(data)
+    assert "3 W is inherited from base and cannot be won here; it is left out" in said(data)
+    free = game.rules.stages["m"].stage("free").reels
+    assert [name for name, _ in free.promised] == ["3 seven", "3 blank"]
+    data["stage"]["free"]["pay"] = [{"of": "W", "pays": {3: 1199}}]
+    with pytest.raises(DefinitionError, match=r"stage.free.pay.0: 3 W can never be won"):
+        of(data)
+
+
+def test_lines_that_repeat_pay_twice_where_the_game_says_so():
+    once = definition(symbols=TRIPLE, **WILDS)
+    twice = definition(symbols=TRIPLE, **{**WILDS, "lines": [[0, 0, 0]] * 2, "repeat_lines": True})
+    assert rtp(twice) == 2 * rtp(once)
+
+
+# ------------------------------------------------------------------ the command
+def test_game_check_says_what_a_game_pays_and_warns(tmp_path):
+    from tools.cli import main
+
+    file = tmp_path / "traps.toml"
+    made = CliRunner().invoke(main, ["game", "new", str(file)])
+    assert made.exit_code == 0, made.output
+    checked = CliRunner().invoke(main, ["game", "check", str(file)])
+    assert checked.exit_code == 0, checked.output
+    assert "on a line pay" in checked.output
+    file.write_text(
+        file.read_text("utf-8").replace("[stage.base]\n", "[stage.base]\nlinse = 1\n", 1), "utf-8"
+    )
+    wrong = CliRunner().invoke(main, ["game", "check", str(file)])
+    assert wrong.exit_code == 1
+    assert "did you mean `lines`?" in wrong.output

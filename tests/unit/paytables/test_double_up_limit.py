@@ -1,0 +1,84 @@
+"""What a double-up makes of a game counts against a place's limit, and stands in its figures."""
+
+import re
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import egm.profiles
+from egm.cabinet.residents import admit
+from egm.config import GameSlot
+from egm.profiles import load_profile
+from paytables import Depth, ReplayDraw, analyse, load_game
+from paytables.contract import Choice
+from paytables.definition import LIBRARY
+
+
+def game(tmp_path, *, double_up=""):
+    """maple-classic, with a double-up or without."""
+    path = tmp_path / f"twice{len(double_up)}.toml"
+    path.write_text((LIBRARY / "maple-classic.toml").read_text() + double_up)
+    return path
+
+
+TABLE = "\n[double_up]\nmost_rounds = 10\nmost_credits = 5120\n"
+
+
+@pytest.mark.requirement("C-20", "F-05")
+def test_a_place_with_a_limit_refuses_what_could_double_beyond_it(tmp_path):
+    plain, doubled = game(tmp_path), game(tmp_path, double_up=TABLE.replace("5120", "1000000"))
+    place = tmp_path / "place.toml"
+    text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    text = text.replace("[play]", "[play]\nwin_limit_cents = 500000")
+    place.write_text(re.sub(r"prizes_in_kind = .*", 'prizes_in_kind = "refused"', text))
+    profile = load_profile(place)
+    limit_cents = profile.play.win_limit_cents
+    assert limit_cents is not None
+    admitted, refused = admit((GameSlot(game=str(plain)),), profile)
+    assert admitted, refused
+    admitted, refused = admit((GameSlot(game=str(doubled)),), profile)
+    assert not admitted
+    assert "it can win" in refused[0].reason
+
+
+@pytest.mark.requirement("C-20")
+def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
+    """Against every path of the game itself, played by whoever doubles as often as he may."""
+    found = load_game(game(tmp_path, double_up=TABLE))
+    (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
+    plain = load_game(game(tmp_path))
+    (before,) = [b for b in analyse(plain, Depth.FULL).bets if b.cost_credits == 1]
+    assert (bet.rtp, bet.law, bet.variance) == (before.rtp, before.law, before.variance)
+    assert before.doubled is None
+    assert before.law is not None
+    second = Fraction(0)
+    most = 0
+    for win, count in before.law.counts.items():
+        rounds, now = 0, win
+        while now and rounds < 10 and 2 * now <= 5120:
+            rounds, now = rounds + 1, 2 * now
+        second += Fraction(count, before.law.total) * Fraction(1, 2**rounds) * now**2
+        most = max(most, now)
+    assert bet.doubled is not None
+    assert bet.doubled.variance == second - before.mean_credits**2
+    assert most <= bet.most_credits <= max(5120, before.max_win_credits)
+
+
+@pytest.mark.requirement("C-20")
+def test_no_game_comes_to_more_than_is_stated(tmp_path):
+    found = load_game(game(tmp_path, double_up="\n[double_up]\nmost_rounds = 3\nmost_credits = 100\n"))
+    (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
+    reached = 0
+    for stops in product(range(24), repeat=3):
+        record = [(24, stop, f"base.reel{n}") for n, stop in enumerate(stops, 1)]
+        record += [(2, 0, "double_up")] * 3
+        play = found.play(found.wager(1), ReplayDraw(record))
+        try:
+            next(play)
+            while True:
+                play.send(Choice("red"))
+        except StopIteration as end:
+            reached = max(reached, end.value.win_credits)
+    assert reached <= bet.most_credits

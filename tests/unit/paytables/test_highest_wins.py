@@ -1,0 +1,125 @@
+"""Highest wins without going through the cycle, and the chance of winning nothing at all."""
+
+import itertools
+import subprocess
+import sys
+from fractions import Fraction
+from math import prod
+
+import paytables_brute as brute
+import pytest
+from hypothesis import given, settings
+from test_reels_exact import definition, line_games, ways_games
+
+from paytables import DefinitionError, Depth, analyse, game_from, load_game
+from paytables.reels.run import tops_of
+from paytables.reels.tops import tops
+
+SMALL = settings(max_examples=80, deadline=None, derandomize=True)
+
+
+def check(data):
+    try:
+        stage = game_from(data, "random").rules.stages["m"].stage("base")
+    except DefinitionError:
+        return
+    assert stage.tops() == tops_of(stage.law())
+
+
+@pytest.mark.requirement("R-02")
+@SMALL
+@given(line_games())
+def test_the_highest_win_of_lines_is_that_of_the_whole_distribution(data):
+    check(data)
+
+
+@SMALL
+@given(ways_games())
+def test_the_highest_win_of_ways_is_that_of_the_whole_distribution(data):
+    check(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"), [("northern-ways", "base"), ("orchard-picnic", "ante"), ("seven-rivers", "base")]
+)
+def test_so_it_is_in_the_library_also_beside_what_is_given(name, stage):
+    made = next(iter(load_game(name).rules.stages.values())).stage(stage)
+    found = tops(made.reels)
+    assert {given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()} == tops_of(
+        made.law()
+    )
+    assert len(found) > 1 or name == "seven-rivers"
+
+
+def looped():
+    """Two features that start one another, both able to end with nothing."""
+    reels = {"heights": [1, 1], "strips": ["a a b c c c", "a b b c c c"], "lines": [[0, 0]]}
+    names = {"one": "two", "two": "one"}
+    data = definition(
+        {
+            **reels,
+            "pay": [
+                {"of": "a", "pays": {2: 0}, "gives": [{"stage": "one", "times": 2}]},
+                {"of": "b", "pays": {2: 5}},
+            ],
+        }
+    )
+    for name, other in names.items():
+        data["stage"][name] = {
+            **reels,
+            "pay": [{"of": "b", "pays": {2: 0}, "gives": [{"stage": other}]}, {"of": "a", "pays": {2: 3}}],
+        }
+    return data
+
+
+def test_the_hit_frequency_of_features_that_start_one_another_is_known():
+    """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
+    (bet,) = analyse(game_from(looped(), "loop"), Depth.FULL).bets
+    nothing = Fraction(32, 34)
+    whole = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
+    assert abs(bet.hit_probability - (1 - whole)) < Fraction(1, 1 << 40)
+    assert any("features that start one another" in note for note in bet.notes)
+    assert any("no distribution" in note for note in bet.notes)
+    assert bet.variance is not None
+
+
+def test_a_feature_that_pays_nothing_is_no_hit():
+    """Free games that may all lose: the hit frequency is of the whole game, by going through every path."""
+    data = looped()
+    del data["stage"]["two"]
+    free = data["stage"]["one"]
+    free["pay"] = [{"of": "a", "pays": {2: 3}}]
+    (bet,) = analyse(game_from(data, "free"), Depth.FULL).bets
+    once = sum(weight for weight, window in brute.windows(free) if window == [["a"], ["a"]])
+    base = data["stage"]["base"]
+    lost = Fraction(0)
+    for weight, window in brute.windows(base):
+        if window == [["a"], ["a"]]:
+            lost += Fraction(weight, 36) * Fraction(36 - once, 36) ** 2
+        elif window != [["b"], ["b"]]:
+            lost += Fraction(weight, 36)
+    assert bet.hit_probability == 1 - lost
+    assert bet.notes == () or not any("rounded" in note for note in bet.notes)
+
+
+def test_highest_wins_take_no_laboratory_package():
+    """As on a cabinet: no numpy, and yet the largest prize is known, exactly, by brute force over the cycle."""
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from paytables import Depth, analyse, load_game\n"
+        "bet = analyse(load_game('seven-rivers'), Depth.HIGHEST).bets[2]\n"
+        "print(bet.max_win_credits, bet.max_win_probability)\n"
+        "full = analyse(load_game('seven-rivers'), Depth.FULL).bets[2]\n"
+        "print('laboratory packages' in ' '.join(full.notes), full.variance == bet.variance)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    stage = load_game("seven-rivers").rules.stages["three"].stage("base").reels
+    paid = [
+        (stage.evaluate_stops(stops)[0], prod(w[s] for w, s in zip(stage.weights, stops, strict=True)))
+        for stops in itertools.product(*(range(len(strip)) for strip in stage.strips))
+    ]
+    most = max(credits_ for credits_, weight in paid if weight)
+    odds = Fraction(sum(weight for credits_, weight in paid if credits_ == most), stage.cycle)
+    assert told == [str(most), str(odds), "True", "True"]

@@ -1,0 +1,55 @@
+"""What a simulation says of hit frequency and distribution is right as often as it claims."""
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from paytables import Law
+from tools.simulation import Tally, judge_distribution, judge_share
+
+LAW = Law(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
+GAMES = 4000
+
+
+def sample(seed, law=LAW):
+    chance = random.Random(seed)
+    wins = Counter(chance.choices(list(law.counts), list(law.counts.values()), k=GAMES))
+    return Tally(GAMES, 0, 0, GAMES - wins[0], max(wins), wins)
+
+
+@pytest.mark.requirement("R-10")
+def test_honest_simulations_agree_and_their_z_scores_are_spread_as_they_should_be():
+    tallies = [sample(seed) for seed in range(400)]
+    fits = [judge_distribution(tally, LAW) for tally in tallies]
+    shares = [judge_share(tally.hits, GAMES, Fraction(3, 10)) for tally in tallies]
+    assert {fit.classes for fit in fits} == {5}
+    assert sum(not fit.agrees for fit in fits) <= 3
+    assert sum(not share.agrees for share in shares) <= 3
+    for zs in ([fit.z for fit in fits], [share.z for share in shares]):
+        assert abs(sum(zs) / len(zs)) < 0.2
+        assert 0.8 < sum(z * z for z in zs) / len(zs) < 1.2
+
+
+def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_the_same():
+    """Two ones for a two: the return is the same, hit frequency and distribution are not."""
+    other = Law(1000, {0: 600, 1: 350, 10: 45, 500: 5})
+    assert other.moment(1) == LAW.moment(1)
+    tally = sample(7, other)
+    assert not judge_distribution(tally, LAW).agrees
+    assert not judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
+    same_hits = Law(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
+    tally = sample(7, same_hits)
+    assert judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
+    assert not judge_distribution(tally, LAW).agrees
+
+
+def test_what_the_exact_distribution_leaves_out_is_a_class_of_its_own():
+    cut = Law(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
+    assert judge_distribution(sample(3), cut).classes == 4
+    assert judge_distribution(sample(3), cut).agrees
+    never = Law(1000, {0: 700, 1: 150, 2: 150})
+    assert not judge_distribution(sample(3), never).agrees
+    few = Tally(9, 0, 0, 0, 0, Counter({0: 9}))
+    assert judge_distribution(few, LAW) is None

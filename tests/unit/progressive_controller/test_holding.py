@@ -1,0 +1,149 @@
+"""One machine's certificate does not empty a level: what chance can hardly have made waits for two persons."""
+
+from fractions import Fraction
+from math import comb
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egm.progressive.definition import Chance, Kind, LevelDefinition
+from egm.progressive.level import Terms
+from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
+from tools.progressive.controller import Heard
+from tools.progressive.frequency import IMPROBABLE, at_most, improbable
+from tools.progressive.holding import RulingError
+
+STAKE, ODDS = 100, Fraction(1, 1000)
+INCREMENT = Fraction(1, 100)
+
+
+def level(name="grand", **changes):
+    return LevelDefinition(
+        id=name,
+        names={"en": name, "fr": name},
+        kind=Kind.LINKED,
+        terms=Terms(base_cents=50_000, increment=INCREMENT, hidden=Fraction(0)),
+        chance=Chance(stake_cents=STAKE, odds=ODDS, **changes),
+    )
+
+
+class Machine:
+    """One enrolled machine, and what it says."""
+
+    def __init__(self, controller, definition):
+        self.controller = controller
+        controller.open_levels([definition])
+        controller.admit("EGM-1")
+        self.made = 0
+        self.level = definition.id
+        wanted = Enrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
+        self.say(Join(machine="EGM-1", nonce="n", levels=(wanted,)))
+
+    def say(self, message):
+        (answer,) = self.controller.take([Heard("EGM-1", message)])
+        return answer
+
+    def wager(self, times=1):
+        for _ in range(times):
+            self.made += 1
+            share = STAKE * INCREMENT
+            self.say(
+                Contribution(
+                    machine="EGM-1", level=self.level, sequence=self.made, wager_cents=STAKE, amount=share
+                )
+            )
+        return self
+
+    def claim(self, name, after=None):
+        after = self.made if after is None else after
+        return self.say(Claim(machine="EGM-1", level=self.level, claim=name, after=after, shown_cents=50_000))
+
+    def events(self, kind):
+        with self.controller.reading() as session:
+            return session.events(kind)
+
+
+@pytest.fixture
+def machine(controller):
+    return Machine(controller, level())
+
+
+@pytest.mark.requirement("I-14", "I-15", "R-09")
+def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
+    assert machine.claim("free", after=0).reason is Reason.NO_WAGER
+    assert machine.wager().claim("early", after=2).reason is Reason.CLAIM_EARLY
+    assert machine.controller.register() == ()
+    ((_, _, told),) = machine.events("refused")
+    assert told["reason"] == "no_wager"
+
+
+@pytest.mark.requirement("I-14", "I-15")
+def test_one_wager_is_awarded_once_however_often_it_claims(machine):
+    machine.wager(5)
+    assert isinstance(machine.claim("a"), Award)
+    for name in ("b", "c", "b"):
+        assert machine.claim(name).reason is Reason.CLAIM_HELD
+    assert [hit.claim for hit in machine.controller.register()] == ["a"]
+    assert len(machine.events("refused")) == 2  # each claim once, however often it is made
+    machine.controller.check()
+
+
+@pytest.mark.requirement("I-14")
+def test_a_level_that_one_wager_can_hit_twice_says_so(controller):
+    machine = Machine(controller, level(hits_most=2))
+    machine.wager(5)
+    assert isinstance(machine.claim("a"), Award)
+    assert isinstance(machine.claim("b"), Award)
+    assert machine.claim("c").reason is Reason.CLAIM_HELD
+
+
+@pytest.mark.requirement("I-14", "I-15")
+def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
+    answers = [machine.wager().claim(f"c{n}") for n in range(6)]
+    assert [type(answer) for answer in answers[:3]] == [Award] * 3
+    assert {answer.reason for answer in answers[3:]} == {Reason.CLAIM_HELD}
+    with pytest.raises(RulingError, match="two persons"):
+        machine.controller.rule("c3", "award", ("alice",), "seen")
+    with pytest.raises(RulingError, match="two persons"):
+        machine.controller.rule("c3", "award", ("alice", "alice"), "seen")
+    with pytest.raises(RulingError, match="does not wait"):
+        machine.controller.rule("c0", "award", ("alice", "bob"), "seen")
+    machine.controller.rule("c3", "award", ("alice", "bob"), "the reels were seen")
+    machine.controller.rule("c4", "decline", ("alice", "bob"), "its door was open")
+    assert isinstance(machine.claim("c3", after=4), Award)
+    assert machine.claim("c3", after=5).reason is Reason.CLAIM_DIFFERS
+    assert machine.claim("c4", after=5).reason is Reason.CLAIM_DECLINED
+    assert machine.claim("c5", after=6).reason is Reason.CLAIM_HELD
+    assert [told["ruling"] for _, _, told in machine.events("ruled")] == ["award", "decline"]
+    machine.controller.check()
+
+
+def test_luck_after_a_long_time_is_found_too():
+    long_played = 1_000_000
+    wins = [*range(1000, long_played, 1000)]  # just as the odds say
+    assert not improbable(wins, wins[-1], ODDS)
+    assert not improbable([*wins, long_played, long_played + 1], long_played + 1, ODDS)
+    run = [long_played + n for n in range(5)]
+    assert improbable([*wins, *run], run[-1], ODDS)
+
+
+def test_an_honest_machine_is_held_less_than_once_in_many_lives():
+    """The bound is on one test; a life of two thousand hits, a little luckier than its odds, never meets it."""
+    assert not improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
+
+
+@given(
+    wagers=st.integers(1, 60),
+    share=st.fractions(Fraction(1, 60), 1),
+    odds=st.fractions(Fraction(1, 5000), Fraction(9, 10), max_denominator=5000),
+)
+@settings(max_examples=200)
+def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
+    wins = max(1, round(wagers * share))
+    exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))
+    bound = at_most(wagers, wins, odds)
+    assert exact <= bound
+    if wins > 2 * wagers * odds:
+        assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser
+    assert (bound < IMPROBABLE) <= (exact < IMPROBABLE)

@@ -1,0 +1,60 @@
+"""``egm certify --against``: a theme, a notice, or the whole approval; never less than the change is."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from paytables.definition import source_of
+from tools.cli import main
+
+OLD = "maple-classic"
+
+
+def said(tmp_path, *swaps):
+    """The class and the paths of what a copy with these texts exchanged asks for."""
+    text = source_of(OLD).path.read_text(encoding="utf-8")
+    for before, after in swaps:
+        assert before in text
+        text = text.replace(before, after)
+    path = tmp_path / "new.toml"
+    path.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["certify", str(path), "--against", OLD, "--json"])
+    assert result.exit_code == 0, result.output
+    (told,) = json.loads(result.output)
+    return told["class"], {change["path"] for change in told["changes"]}
+
+
+TITLE = ('en = "Maple Classic"', 'en = "Birch Classic"')
+NAME = ('en = "Lantern"', 'en = "Lamp"')
+
+
+@pytest.mark.requirement("R-08")
+@pytest.mark.parametrize(
+    ("swaps", "asks", "path"),
+    [
+        ((), "same", None),
+        ((('id = "maple-classic"', 'id = "birch-classic"'), TITLE, NAME), "cloned theme", "game.title.en"),
+        ((("pine", "spruce"),), "notice only", "game.help.en"),  # the id, and the words of the rules
+        ((("pine", "loon-2"), ("loon", "pine")), "full approval", "symbol.2.id"),
+        ((('version = "1.0.0"', 'version = "1.0.1"'), TITLE), "notice only", "game.version"),
+        ((("[5, 25, 100]", "[5, 25]"),), "notice only", "game.denominations_cents"),
+        ((("[5, 25, 100]", "[5, 25, 200]"),), "full approval", "game.denominations_cents.2"),
+        ((("levels = [1, 2, 3]", "levels = [1, 2, 4]"),), "full approval", "bets.levels.2"),
+        ((("multiplier = 2", "multiplier = 3"), TITLE), "full approval", "symbol.0.multiplier"),
+    ],
+)
+def test_a_change_is_classed_by_the_most_that_any_part_of_it_asks(tmp_path, swaps, asks, path):
+    told, paths = said(tmp_path, *swaps)
+    assert told == asks, paths
+    assert path is None or path in paths
+
+
+@pytest.mark.requirement("R-08")
+def test_symbols_renamed_throughout_are_a_theme_and_exchanged_are_not(tmp_path):
+    assert said(tmp_path, ('"lantern"', '"lamp"'), ("lantern ", "lamp "), (" lantern", " lamp"))[0] in {
+        "cloned theme",
+        "notice only",
+    }
+    swapped = said(tmp_path, ('"maple"', '"@"'), ('"pine"', '"maple"'), ('"@"', '"pine"'))
+    assert swapped[0] == "full approval"

@@ -1,0 +1,133 @@
+"""A walk through every command of ``egm``: whatever is asked wrongly is answered in a sentence, never a traceback."""
+
+import contextlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tools.cli import _EXTRA_OF, main
+
+ROOT = Path(__file__).parents[3]
+#: Commands that go on until they are stopped, or play for minutes: walked with wrong arguments only.
+GO_ON = {
+    "run", "bench-host", "host run", "soak", "progressive serve", "progressive sign", "progressive campaign",
+    "progressive simulate", "screen preview", "audit liars", "rng battery", "rng bytes", "rng calibrate", "screen shots", "rng collect", "rng report", "gat sign",
+    "game list",
+}  # fmt: skip
+
+
+def leaves(group=main, path=()):
+    """Every command with its path."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+LEAVES = dict(leaves())
+
+
+def answer(*args, cwd):
+    """Run ``egm`` with arguments; its exit code and all it said. A traceback is raised here."""
+    with contextlib.chdir(cwd):
+        result = CliRunner().invoke(main, [str(a) for a in args], prog_name="egm")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise AssertionError(f"egm {' '.join(map(str, args))}") from result.exception
+    return result.exit_code, result.output
+
+
+def required(command, nonsense):
+    """The arguments and options a command must have, each with a value that is nothing it knows."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument) and parameter.required:
+            yield nonsense
+        elif isinstance(parameter, click.Option) and parameter.required:
+            yield from (parameter.opts[0], nonsense)
+
+
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_every_command_answers_right_and_wrong_arguments_in_words(path, tmp_path):
+    code, said = answer(*path, "--help", cwd=tmp_path)
+    assert code == 0
+    assert said.startswith(f"Usage: egm {' '.join(path)}")
+    code, said = answer(*path, "--no-such-option", cwd=tmp_path)
+    assert (code, "No such option" in said) == (2, True)
+    nothing = tmp_path / "nothing"
+    nothing.write_bytes(b"\x00\xff no table, no key, no journal \n")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    wrong = [("no-such-thing",), (str(nothing),), (str(empty),), (str(tmp_path / "absent" / "x"),)]
+    command = LEAVES[path]
+    if " ".join(path) in GO_ON:
+        wrong = []
+    for (value,) in wrong:
+        args = list(required(command, value))
+        where = ["--state", str(empty)] if any("--state" in p.opts for p in command.params) else []
+        code, said = answer(*path, *args, *where, cwd=empty)
+        assert code in {0, 1, 2}
+        assert code == 0 or said.strip(), "refused without a word"
+        if code:
+            assert re.search(r"\w{3,}", said.splitlines()[-1] if said.splitlines() else ""), said
+
+
+WITHOUT = (
+    "import sys\n"
+    f"for name in {sorted(_EXTRA_OF)!r}: sys.modules[name] = None\n"
+    "from tools.cli import main\n"
+    "main(prog_name='egm')\n"
+)
+
+
+def as_on_a_cabinet(*args, cwd):
+    """Run ``egm`` in a process that has no laboratory package."""
+    command = [sys.executable, "-c", WITHOUT, *args]
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd, timeout=240)
+
+
+@pytest.mark.parametrize(
+    "args",
+    ["par maple-classic", "par northern-ways", "keno odds aurora-keno ?4", "simulate maple-classic --games 200", "game check aurora-twenty"],
+)  # fmt: skip
+def test_what_needs_no_laboratory_works_on_a_cabinet(args, tmp_path):
+    done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "args",
+    ["certify maple-classic --jurisdiction quebec-casino --out bundle --games-played 20", "rng battery",
+     "simulate maple-classic --compiled --games 200", "par maple-classic --html --out sheet.html"],
+)  # fmt: skip
+def test_what_needs_the_laboratory_says_so_in_one_line(args, tmp_path):
+    done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert "Traceback" not in done.stderr
+    assert re.fullmatch(
+        r"Error: this takes \w+, which a cabinet does not have\. In a checkout: make setup-dev; "
+        r"elsewhere: pip install 'open-egm\[lab\]'", lines[-1],
+    )  # fmt: skip
+    assert not done.stdout.strip()  # said before any work, not after it
+    assert not list(tmp_path.rglob("manifest.sig"))
+
+
+def test_a_par_sheet_without_the_laboratory_names_the_extra_brackets_and_all(tmp_path):
+    done = as_on_a_cabinet("par", "maple-classic", cwd=tmp_path)
+    assert "pip install open-egm[lab]" in re.sub(r"\s+", " ", done.stdout)
+
+
+def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
+    done = as_on_a_cabinet("progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no controller's store" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,189 @@
+"""Every certification rule has something that it refuses: a definition, or a machine that plays otherwise."""
+
+import copy
+
+import pytest
+
+from egm.profiles import load_profile
+from paytables import Depth, analyse, game_from, load_game
+from paytables.definition import parse, source_of
+from tools.certification import chance, rules
+from tools.certification.finding import Case, Status
+from tools.gallery import Walk
+
+
+def changed(name, **at):
+    """A library game with values changed: ``stage__base__strips=...``."""
+    data = copy.deepcopy(parse(source_of(name)))
+    for path, value in at.items():
+        *keys, last = path.split("__")
+        inner = data
+        for key in keys:
+            inner = inner[int(key)] if isinstance(inner, list) else inner[key]
+        if value is None:
+            del inner[last]
+        else:
+            inner[int(last) if isinstance(inner, list) else last] = value
+    return game_from(data, "changed")
+
+
+def case_of(game, profile="quebec-casino", *, path="", games=0, depth=Depth.FULL, **tables):
+    loaded = load_profile(profile)
+    for table, values in tables.items():
+        loaded = loaded.model_copy(update={table: getattr(loaded, table).model_copy(update=values)})
+    return Case(game, path or game.id, analyse(game, depth), loaded, Walk("case"), games)
+
+
+def prize(stage, n, pays):
+    return {f"stage__{stage}__pay__{n}__pays": pays}
+
+
+def silent(words, game):
+    """The rules of a game without some words, in both languages."""
+    text = dict(game.help)
+    for old in words:
+        text = {code: said.replace(old, "x").replace(old.capitalize(), "x") for code, said in text.items()}
+    return text
+
+
+def level(**more):
+    name = {"en": "Grand", "fr": "Grand"}
+    return [{"id": "grand", "name": name, "reset_credits": 1000, "increment": "1/100", **more}]
+
+
+CLASSIC = load_game("maple-classic")
+SAME = {"en": "Malfunction voids. Défectuosité.", "fr": "Malfunction voids. Défectuosité."}
+ALWAYS = {
+    "stage__base__strips": ["pine"] * 3,
+    "stage__base__heights": [1, 1, 1],
+    "stage__base__lines": [[0, 0, 0]],
+}
+ONLY_PINE = {"stage__base__pay": [{"of": "pine", "pays": {3: 1}}]}
+
+#: Two bets of one credit, and on one of them the level is likelier.
+UNEQUAL = {
+    "bets__mode": [{"id": "line", "cost": 1}, {"id": "rich", "cost": 1, "stage": "rich"}],
+    "progressive": level(),
+    "stage__base__pay__1__gives": [{"progressive": "grand"}],
+    "stage__rich": {
+        "like": "base",
+        "strips": [["maple", *["pine", "birch", "loon", "canoe", "lantern", "trillium"]]] * 3,
+    },
+}
+
+REFUSED = {
+    "return-floor": lambda: case_of(changed("maple-classic", **prize("base", 4, {3: 1}))),
+    "return-ceiling": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
+    "largest-win": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 2_000})), "quebec-vlt"),
+    "progressive-levels": lambda: case_of(changed("maple-classic", progressive=level(one_in=100))),
+    "progressive-stakes": lambda: case_of(changed("maple-classic", **UNEQUAL)),
+    "prizes-in-kind": lambda: case_of(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
+    "languages": lambda: case_of(changed("maple-classic", game__help=SAME)),
+    "void-rule": lambda: case_of(changed("maple-classic", game__help=silent(["malfunction", "défectuosité"], CLASSIC))),
+    "longest-odds": lambda: case_of(CLASSIC, awards={"longest_one_in": 100}),
+    "odds-told": lambda: case_of(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
+    "return-by-stake": lambda: case_of(changed("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
+    "bet-limit": lambda: case_of(CLASSIC, play={"bet_limit_cents": 2}),
+    "double-up": lambda: case_of(changed("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
+    "chance-decides": lambda: case_of(changed("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "draw-on-every-path": lambda: case_of(changed("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "strategy": lambda: case_of(
+        changed("hold-fast", game__help=silent(["hold", "held", "garde", "conserv", "bloqu", "reten"], load_game("hold-fast")))
+    ),
+    "depicted-odds": lambda: case_of(
+        changed("maple-classic", stage__base__weights=[[0] + [1] * 23, [1] * 24, [1] * 24])
+    ),
+    "prizes-at-every-bet": lambda: case_of(
+        changed("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
+    ),
+    "stages-played": lambda: case_of(
+        changed("maple-classic", stage__lost={"like": "base", "multiplier": 2})
+    ),
+    "same-file": lambda: case_of(changed("maple-classic", game__version="9.9.9"), path="maple-classic"),
+}  # fmt: skip
+#: Held against what the machine plays, not against what the definition says: each has its test below.
+OF_PLAY = {"simulation", "replay"}
+#: A fact a laboratory must read, that no profile here forbids.
+ONLY_NOTED = {"odds-told", "return-by-stake"}
+OF_DEFINITIONS = [rule for rule in rules.RULES if rule not in {rules.simulation, rules.replay}]
+
+
+def findings(case):
+    return [found for rule in rules.RULES for found in rule(case)]
+
+
+@pytest.mark.requirement("C-05", "C-07", "C-20", "B-12", "C-25", "C-26")
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_the_rule_refuses(name):
+    status = Status.NOTED if name in ONLY_NOTED else Status.FAIL
+    case = REFUSED[name]()
+    found = [f for rule in OF_DEFINITIONS for f in rule(case) if f.rule == name]
+    assert status in {f.status for f in found}, [f.evidence for f in found]
+
+
+def test_every_rule_there_is_has_its_refusal():
+    """What the rules say of all the games of the library names every rule."""
+    named = set()
+    for game in ("maple-classic", "hold-fast", "orchard-picnic", "summit-keno", "icebreak", "river-wheel"):
+        named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
+    named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
+    assert named == set(REFUSED) | OF_PLAY
+
+
+@pytest.mark.requirement("R-10")
+def test_a_machine_that_pays_otherwise_than_its_sheet_fails_the_simulation():
+    richer = changed("maple-classic", **prize("base", 4, {3: 50}))
+    case = case_of(CLASSIC, games=3000)
+    other = Case(richer, case.path, case.analysis, case.profile, case.draw, case.games)
+    assert {f.status for f in rules.simulation(other)} == {Status.FAIL}
+    assert Status.FAIL not in {f.status for f in rules.simulation(case)}
+
+
+@pytest.mark.requirement("B-11")
+def test_a_machine_that_remembers_earlier_games_fails_the_replay():
+    class Remembers:
+        """Plays as the rules say, and pays one credit more in every second game."""
+
+        def __init__(self, game):
+            self.game, self.played = game, 0
+
+        def __getattr__(self, name):
+            return getattr(self.game, name)
+
+        def play(self, wager, draw):
+            from dataclasses import replace
+
+            self.played += 1
+            outcome = yield from self.game.play(wager, draw)
+            return replace(outcome, win_credits=outcome.win_credits + self.played % 2)
+
+    case = case_of(CLASSIC, games=20)
+    lying = Case(Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games)
+    assert {f.status for f in rules.replay(lying)} == {Status.FAIL}
+    assert {f.status for f in rules.replay(case)} == {Status.PASS}
+
+
+@pytest.mark.requirement("B-09")
+@pytest.mark.parametrize("name", ["river-wheel", "summit-keno"])
+def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
+    class OneMore:
+        """Draws as if there were one part, or one ball, more than are shown."""
+
+        def __init__(self, game):
+            self.game = game
+
+        def __getattr__(self, attribute):
+            return getattr(self.game, attribute)
+
+        def play(self, wager, draw):
+            class Draws:
+                def below(self, bound, purpose):
+                    return min(draw.below(bound + 1, purpose), bound - 1)
+
+            return self.game.play(wager, Draws())
+
+    game = load_game(name)
+    fair = case_of(game, depth=Depth.PRIZES)
+    assert Status.FAIL not in {f.status for f in chance.depicted_odds(fair)}
+    unfair = Case(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
+    assert Status.FAIL in {f.status for f in chance.depicted_odds(unfair)}

@@ -1,0 +1,124 @@
+"""What files and journals say steers no terminal: commands show it, and every unprinted character as an escape."""
+
+import ast
+import json
+import re
+import unicodedata
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from egm.cabinet.staff.inventory import KIND as INVENTORY
+from egm.cabinet.staff.registers import REGISTERS
+from meters import Journal, Transaction, Transfer
+from tools.cli import main
+from tools.terminal import json_text, lines, plain, printable
+
+EVIL = "\x1b[2K\x9b31m\x07[red]all right[/red]\u202egnihton\u2066\r"
+MARKED = "[red]all right[/red]"
+ABOUT = ("kind", "serial", "operator_number", "person", "reason", "id")
+NAMED = (
+    *("kind", "manufacturer", "model", "made", "serial", "operator_number", "base_number"),
+    *("site", "location", "photograph", "profile"),
+)
+ROOT = Path(__file__).parents[3]
+
+
+def steers(text):
+    """What in a text moves a cursor, colours, or turns a line round."""
+    return [each for each in text if each != "\n" and unicodedata.category(each) in {"Cc", "Cf", "Cs", "Co"}]
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """A machine's memory in which whatever may be any text is the worst there is."""
+    folder = tmp_path_factory.mktemp("state")
+    with Journal.open(folder, now=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
+
+        def record(kind, **parts):
+            journal.append(Transaction(id=journal.fresh_id(kind), kind=kind, **parts))
+
+        for register in REGISTERS.values():
+            told = dict.fromkeys((*register.columns, *ABOUT), EVIL) | {"persons": [EVIL], "meters": {}}
+            told["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
+            if register.has and register.has != "prizes":
+                told[register.has] = EVIL
+            record(register.kinds[0], record=told | dict(register.where or {}))
+        after = dict.fromkeys(NAMED, EVIL) | {"games": [], "serial": EVIL, "operator_number": EVIL}
+        record(INVENTORY, record={"before": None, "after": after})
+        link = {"sequence": 1, "counted": 1, "since": 0, "shown_cents": 5, "falls": 0}
+        record("progressive.ahead", state={f"link:{MARKED}": link})
+        cents = Transfer("world:bill", "credit:1:cashable", 500, {"bill_cents": 500})
+        record("bill.in", transfers=(cents,), dims={"game": MARKED})
+    return folder
+
+
+WALKS = [
+    *(["register", "show", name, "--state", "{}", *form] for name in REGISTERS for form in ((), ("--csv",))),
+    ["register", "show", "visits", "--state", "{}", "--json"],
+    ["intervention", "list", "--state", "{}"],
+    ["intervention", "list", "--state", "{}", "--json"],
+    ["inventory", "show", "--state", "{}"],
+    ["inventory", "show", "--state", "{}", "--json"],
+    ["inventory", "show", "--state", "{}", "--language", "fr"],
+    ["levels", "--state", "{}"],
+    ["meters", "--state", "{}", "--by", "game"],
+    ["audit", "log", "events", "--state", "{}"],
+    ["audit", "verify", "--state", "{}"],
+    ["intervention", "show", EVIL, "--state", "{}"],
+    ["audit", "verify", "--witness", EVIL, "--state", "{}"],
+    ["ticket", "check", "123", "--state", "{}/" + EVIL],
+    ["device", "--state", "{}/" + EVIL, "list"],
+    ["gat", "status", "--state", "{}/" + EVIL],
+    ["people", "list", "--state", "{}/" + EVIL],
+]
+
+
+@pytest.mark.parametrize("words", WALKS, ids=lambda words: ascii(" ".join(words))[1:50])
+def test_no_command_lets_what_is_in_the_memory_steer_the_terminal(words, state):
+    run = CliRunner(env={"COLUMNS": "900"}).invoke(main, [word.replace("{}", str(state)) for word in words])
+    assert run.exception is None or isinstance(run.exception, SystemExit), run.exception
+    output = run.output.replace("\r\n", "\n")
+    assert not steers(output), ascii(output)
+    if "{}" in words and words[0] in {"register", "inventory"} and "--json" not in words:
+        assert "x1b" in re.sub(r"[^\w]", "", output)  # it is there, and shown
+
+
+def test_markup_in_a_name_is_shown(state):
+    for words in (["levels"], ["meters", "--by", "game"]):
+        run = CliRunner(env={"COLUMNS": "200"}).invoke(main, [*words, "--state", str(state)])
+        assert run.exit_code == 0, run.output
+        assert MARKED in run.output
+
+
+def test_what_is_shown_keeps_its_spaces_and_lines_and_json_stays_json():
+    assert printable("5\xa0\u202f$ é") == "5\xa0\u202f$ é"
+    assert printable(EVIL) == "\\x1b[2K\\x9b31m\\x07[red]all right[/red]\\u202egnihton\\u2066\\r"
+    assert lines("one\r\ntwo\n\x1b") == "one\ntwo\n\\x1b"
+    assert plain("[red]") == "\\[red]"
+    for value in (EVIL, {"é": [EVIL, 1, None]}, "\U000e0041\ud800"):
+        text = json_text(value, indent=1)
+        assert not steers(text)
+        assert json.loads(text) == value
+
+
+PRINTING = (
+    *("register", "ticket", "inventory", "intervention", "meters", "levels", "progressive_status"),
+    *("progressive", "people", "gat", "device", "profile", "memory", "manifest", "signature"),
+)
+
+
+@pytest.mark.parametrize("name", PRINTING)
+def test_whoever_prints_what_files_say_prints_it_through_the_one_place(name):
+    tree = ast.parse((ROOT / f"tools/commands/{name}.py").read_text(encoding="utf-8"))
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    imported = {
+        f"{node.module}.{each.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    }
+    assert not called & {"click.echo", "click.secho", "print"}
+    assert "rich.table.Table" not in imported

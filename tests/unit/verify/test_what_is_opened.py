@@ -1,0 +1,141 @@
+"""What is installed is what is played: ids come from the library, files are read once, links are followed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from egm.config import CabinetFile, load_cabinet
+from egm.errors import OperatorError
+from egm.profiles import load_profile
+from egm.verify.digest import Algorithm, measure, signatures
+from egm.verify.examine import examine
+from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
+from egm.verify.tree import Scope, files, own_files
+from paytables import DefinitionError, load_game
+from paytables.definition import LIBRARY
+
+EVIL = (LIBRARY / "maple-classic.toml").read_text("utf-8").replace('version = "1.0.0"', 'version = "7.0.0"')
+
+
+def with_games(*names: str, profile: str = "generic") -> CabinetFile:
+    default = load_cabinet()
+    slots = tuple(default.games[0].model_copy(update={"game": name}) for name in names)
+    machine = default.machine.model_copy(update={"profile": profile})
+    return default.model_copy(update={"games": slots, "machine": machine})
+
+
+@pytest.mark.parametrize("planted", ["maple-classic", "maple-classic.toml"])
+def test_a_file_of_the_working_directory_never_stands_in_for_the_library(tmp_path, monkeypatch, planted):
+    assert EVIL.count("7.0.0") == 1
+    (tmp_path / planted).write_text(EVIL)
+    monkeypatch.chdir(tmp_path)
+    game = load_game("maple-classic")
+    assert game.version == "1.0.0"
+    assert game.source.path == (LIBRARY / "maple-classic.toml").resolve()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evil",
+        "evil.toml",
+        "../evil",
+        "../../evil",
+        "./evil",
+        "sub/evil",
+        "/abs/evil",
+        "",
+        ".",
+        "..",
+        "evil\n",
+        "a\0b",
+    ],
+)
+def test_what_is_neither_an_id_nor_a_path_is_refused(tmp_path, monkeypatch, name):
+    inside = tmp_path / "in" / "side"
+    inside.mkdir(parents=True)
+    for folder in (tmp_path, inside.parent, inside):
+        for file in ("evil", "evil.toml"):
+            (folder / file).write_text(EVIL)
+    monkeypatch.chdir(inside)
+    with pytest.raises(DefinitionError):
+        load_game(name)
+    with pytest.raises(OperatorError):
+        load_profile(name)
+
+
+def test_an_own_file_must_be_a_file_with_the_ending(tmp_path):
+    (tmp_path / "plain").write_text(EVIL)
+    with pytest.raises(DefinitionError, match=r"ends in \.toml"):
+        load_game(tmp_path / "plain")
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(DefinitionError, match="no regular file"):
+        load_game(tmp_path / "pipe.toml")
+
+
+@pytest.mark.requirement("A-12")
+def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
+    place = (Path(__file__).parents[3] / "egm/profiles/generic.toml").read_text("utf-8")
+    (tmp_path / "real.toml").write_text(EVIL)
+    (tmp_path / "place.real").write_text(place)
+    game, profile = tmp_path / "game.toml", tmp_path / "place.toml"
+    game.symlink_to(tmp_path / "real.toml")
+    (tmp_path / "place-file.toml").write_text(place)
+    profile.symlink_to(tmp_path / "place-file.toml")
+    cabinet = with_games("maple-classic", str(game), profile=str(profile))
+    scope = Scope(own=own_files(cabinet))
+    before = measure(files(scope))
+    opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
+    assert opened <= set(files(scope).values())
+    for behind in ("real.toml", "place-file.toml"):
+        old = signatures(files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
+        (tmp_path / behind).write_text((tmp_path / behind).read_text() + "\n")
+        after = measure(files(scope))
+        assert [name for name in after if after[name] != before[name]]
+        assert signatures(files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
+        before = after
+    other = tmp_path / "other.toml"
+    other.write_text(EVIL + "\n# another\n")
+    game.unlink()
+    game.symlink_to(other)  # the link itself is moved
+    assert measure(files(scope))[f"own{game}"] != before[f"own{game}"]
+
+
+class Maker:
+    """A manifest of the program as it stands here and of one own game, signed."""
+
+    def __init__(self, folder, cabinet):
+        key = read_key(new_key(), "maker")
+        self.own, self.public, self.file = own_files(cabinet), public_hex(key), folder / "software.manifest"
+        found = measure(files(Scope(own=self.own)))
+        manifest = Manifest(
+            version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=found
+        )  # fmt: skip
+        self.file.write_bytes(sign(unsigned(manifest), key, "maker"))
+
+    def trouble(self, *opened):
+        return examine(self.file, self.public, self.own, opened).trouble
+
+
+def test_the_bytes_examined_are_the_bytes_that_were_parsed(tmp_path):
+    path = tmp_path / "own.toml"
+    good = EVIL.replace("7.0.0", "1.0.1")
+    path.write_text(good)
+    maker = Maker(tmp_path, with_games(str(path)))
+    honest = load_game(str(path))
+    assert maker.trouble(honest.source) == ()
+    path.write_text(EVIL)
+    read = load_game(str(path))
+    path.write_text(good)  # put right again between the reading and the examination
+    assert read.version == "7.0.0"
+    assert maker.trouble() == ()
+    assert maker.trouble(read.source) == (f"own{path}: altered",)
+
+
+def test_what_was_opened_and_stands_in_no_list_is_foreign(tmp_path):
+    path, stray = tmp_path / "own.toml", tmp_path / "stray.toml"
+    for file in (path, stray):
+        file.write_text(EVIL)
+    maker = Maker(tmp_path, with_games(str(path)))
+    assert maker.trouble(load_game(stray).source) == (f"own{stray}: foreign",)

@@ -1,0 +1,92 @@
+"""The beginning of a journal that an authorised clear began: every entry is the one that was authorised.
+
+The first entry names the claims, what was decided of each, and the entries that do it with their digests.
+They follow it at once, whole and in order; nowhere else may anything be carried over.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from egm.cabinet.claim_book import SOURCE
+from egm.cabinet.games import CARRIED_GAME
+from meters import Phase, StoredEntry, checkpoint
+from meters.clear import digest
+from meters.recall import story
+
+_OWN: Final = "clear."
+_MEMORY: Final = frozenset({"event", "clock.changed", checkpoint.KIND})
+_ACTS: Final = ("carried", "paid", "ended")
+
+
+@lru_cache(maxsize=1024)
+def is_of_a_clear(kind: str) -> bool:
+    """Whether entries of this kind carry over or settle what a cleared journal owed."""
+    return kind.startswith(_OWN) or kind == CARRIED_GAME
+
+
+class ClearAudit:
+    """Follows the entries in order; ``fault`` is told of each that no clear authorised."""
+
+    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
+        self._fault = fault
+        self._due: list[list[str]] = []
+        self._claims: dict[str, Mapping[str, Any]] = {}
+        self._moved: dict[str, int] = {}
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry of the journal."""
+        kind = entry.transaction.kind
+        if kind == checkpoint.GENESIS_KIND:
+            self._begun(entry)
+        elif self._due:
+            if kind not in _MEMORY:  # else the power went in between, and the memory was mended
+                self._opening(entry)
+        elif is_of_a_clear(kind):
+            self._fault(entry, "it carries over what no clear at the beginning of this journal named")
+        else:
+            for flow in entry.transaction.transfers:
+                if flow.source == SOURCE or flow.source.endswith(":carried"):
+                    self._fault(entry, f"a {kind} moves what only a clear carries over")
+                    break
+
+    def _begun(self, entry: StoredEntry) -> None:
+        cleared = story(entry).get("cleared")
+        if not isinstance(cleared, Mapping):
+            return
+        try:
+            self._due = [[str(made), str(said)] for made, said in cleared.get("opening", ())]
+            self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
+            for claim in self._claims.values():
+                if claim["act"] not in _ACTS:
+                    self._fault(entry, f"claim {claim['id']} was neither settled nor carried over")
+        except (KeyError, TypeError, ValueError) as why:
+            self._fault(entry, f"what it says of the clear cannot be read: {why!r}")
+
+    def _opening(self, entry: StoredEntry) -> None:
+        made, said = self._due.pop(0)
+        if (entry.id, digest(entry.transaction)) != (made, said):
+            self._fault(entry, f"the clear authorised entry {made} here, and not this one")
+            self._due.clear()
+            return
+        name = str(story(entry).get("claim", ""))
+        paid = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
+        self._moved[name] = self._moved.get(name, 0) + paid
+        claim = self._claims.get(name)
+        if paid and (claim is None or self._moved[name] > _at_most(claim)):
+            self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
+        if entry.phase not in {Phase.POST, Phase.RESERVE}:
+            self._fault(entry, f"a clear {entry.phase}s nothing")
+
+    def close(self) -> str:
+        """What is wrong at the end of the journal; nothing where everything was done."""
+        return f"{len(self._due)} entries that the clear authorised are missing" if self._due else ""
+
+
+def _at_most(claim: Mapping[str, Any]) -> Fraction:
+    """The credit a claim may bring over: its amount, or what it says the coins gone and held are."""
+    says = claim.get("says", {})
+    return max(
+        Fraction(claim["amount"]), Fraction(says.get("amount_cents", 0)), Fraction(says.get("held_cents", 0))
+    )

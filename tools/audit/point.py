@@ -1,0 +1,99 @@
+"""The point a verifier has reached: what it derived so far, so that the next day costs the day's entries.
+
+A file of the verifier's own, kept where he keeps his exports: it holds what he has proved himself, not what
+the machine says. It is written only after a run that found nothing wrong, and bound to its last entry.
+"""
+
+import hashlib
+import importlib
+import io
+import json
+import pickle
+from pathlib import Path
+from types import MethodType
+from typing import Any, Final
+
+from meters import JournalDamaged
+from meters.storage import DiskStorage, replace_file
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+_FORMAT: Final = "open-egm verified point 2"
+_SHELF: Final = "games at hand"
+_FAULT: Final = "fault"
+_OURS: Final = ("meters.", "tools.audit.", "egm.progressive.")
+_PLAIN: Final = {
+    ("builtins", "set"),
+    ("builtins", "frozenset"),
+    ("collections", "Counter"),
+    ("collections", "deque"),
+    ("collections", "defaultdict"),
+    ("datetime", "datetime"),
+    ("datetime", "timezone"),
+    ("datetime", "timedelta"),
+    ("fractions", "Fraction"),
+}
+
+
+class _Writer(pickle.Pickler):
+    """Leaves out what the next run brings along: the game definitions, and where findings go."""
+
+    def persistent_id(self, obj: object) -> str | None:
+        if isinstance(obj, Shelf):
+            return _SHELF
+        return _FAULT if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
+
+
+class _Reader(pickle.Unpickler):
+    """Makes values of our own types and plain ones, and runs nothing else."""
+
+    def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
+        super().__init__(io.BytesIO(data))
+        self._beside = {_SHELF: games, _FAULT: auditor.fault}
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._beside[pid]
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _PLAIN or module.startswith(_OURS):
+            found = getattr(importlib.import_module(module), name)
+            if isinstance(found, type):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is not of a verified point")
+
+
+def save(auditor: Auditor, path: Path) -> None:
+    """Write the point ``auditor`` has reached to ``path``, whole or not at all."""
+    held = io.BytesIO()
+    _Writer(held, protocol=5).dump(vars(auditor))
+    data = held.getvalue()
+    sequence, head_hash = auditor.reached
+    head = {
+        "format": _FORMAT,
+        "machine": auditor.report.fingerprint,
+        "sequence": sequence,
+        "head": head_hash,
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    replace_file(DiskStorage(), path, json.dumps(head).encode() + b"\n" + data)
+
+
+def go_on(path: Path, games: Shelf) -> Auditor:
+    """Return an auditor that stands at the point in ``path``, or at the beginning where there is none.
+
+    Raises :class:`JournalDamaged` when the file is not a point, or not of this program's release.
+    """
+    auditor = Auditor(games)
+    if not path.exists():
+        return auditor
+    first, _, data = path.read_bytes().partition(b"\n")
+    try:
+        head = json.loads(first)
+        if head["format"] != _FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
+            raise ValueError(f"{_FORMAT} is due, whole")
+        vars(auditor).update(_Reader(data, auditor, games).load())
+    except Exception as why:
+        raise JournalDamaged(str(path), f"not a verified point; verify from the beginning ({why})") from why
+    if auditor.reached != (head["sequence"], head["head"]):
+        raise JournalDamaged(str(path), "the verified point does not stand where it says")
+    return auditor

@@ -1,0 +1,275 @@
+"""The rules of credit that is paid out or ends: tickets printed, coins from the hopper, restricted credit."""
+
+from typing import Any, Final
+
+from meters.transaction import Phase
+from tools.audit.rules.parts import (
+    TICKETS,
+    all_there_is,
+    fresh,
+    holds,
+    ticket_ledger_goes_on,
+)
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same, shown
+from tools.audit.rules.rule import Move, Rule
+
+_CASHABLE: Final = "credit:{position}:cashable"
+#: Tickets whose numbers the host reads, in a ring of so many places (egm.cabinet.host.model).
+_RING: Final = 31
+
+
+def _pool_of(scope: Scope) -> int:
+    terms = scope.was("restricted")
+    return int(terms["pool"]) if scope["credit"] == "restricted" and terms is not None else 0
+
+
+def _ring(scope: Scope) -> None:
+    """A ticket a host will read takes the next place of the ring."""
+    state = scope.entry.state
+    places = {key: value for key, value in state.items() if key.startswith("validation")}
+    if not places:
+        return
+    count: Any = scope.ledger.state.get("validations") or 0
+    due = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
+    if not same(places, due):
+        raise Differs(f"the ring of tickets: it is {shown(places)}, {shown(due)} was due")
+
+
+def _is_printing(scope: Scope) -> None:
+    """The printer has the ticket of the open cash-out, in its language; or a test."""
+    pay_out = scope.was("pay_out")
+    if scope["id"].startswith(("test-", "slip-")):
+        return
+    if pay_out is None or (pay_out["id"], pay_out["language"]) != (scope["id"], scope["language"]):
+        raise Differs(f"{shown(scope['id'])} is not the cash-out that is open, or not in its language")
+
+
+def _gone_coins(scope: Scope) -> Any:
+    """The two transfers of coins that left: the player's for what he is owed, and the hopper's for all."""
+    gone = scope["gone"]
+    counted_cents = gone["paid_coins"] * gone["coin_cents"]
+    if not counted_cents:
+        return []
+    return [
+        (scope.credit("cashable"), "out:hopper", min(counted_cents, gone["amount_cents"])),
+        ("stock:hopper", "stock:floor", counted_cents),
+    ]
+
+
+def _goes_on(scope: Scope) -> None:
+    if place("cash_out_goes_on", scope.position) in scope.entry.state:
+        kinds = ("cashable", "nonrestricted")
+        if not any(scope.ledger.available_cents(scope.credit(kind)) for kind in kinds):
+            raise Differs("the rest goes the next way, and there is none")
+
+
+_BY_COINS: Final = {
+    "id": "$id:text",
+    "way": "coins",
+    "amount_cents": "$held_cents",
+    "coins": "$coins:cents",
+}
+_GONE: Final = {
+    **_BY_COINS,
+    "paid_coins": "$paid:count",
+    "coin_cents": "$coin_cents:cents",
+    "doubt?": "$doubt:text",
+}
+_IN_COINS: Final = holds(
+    "the coins do not come to the amount",
+    lambda scope: (
+        scope.names.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
+        and scope["held_cents"] % scope["coins"] == 0
+    ),
+)
+
+_CASH_OUTS: Final = (
+    Rule(
+        kind="voucher.request",
+        id="$id:text",
+        phase=Phase.RESERVE,
+        before={"pay_out": None, "handpay": None},
+        state={
+            "pay_out": {
+                "id": "$id",
+                "way": "ticket",
+                "kind": "$credit:credit",
+                "pool": "$pool:count",
+                "amount_cents": "$cents",
+                "number": "$:masked",
+                "language": "$:text",
+            },
+            "cash_out_goes_on": None,
+        },
+        moves=(Move("credit:{position}:{credit}", "out:voucher:{credit}", "$cents"),),
+        also=(
+            fresh("cashout"),
+            all_there_is("credit"),
+            holds("its pool is not that of the credit", lambda scope: scope["pool"] == _pool_of(scope)),
+        ),
+    ),
+    Rule(
+        kind="voucher.numbered",
+        id="{id}.numbered",
+        before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
+        record={"id": "$id", "number": "$number:masked"},
+        state={"pay_out": But("pay_out", number="$number")},
+        also=(holds("a ticket without a number", lambda scope: bool(scope["number"])),),
+    ),
+    Rule(
+        kind="ticket.pending",
+        before={"print": None},
+        state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
+        also=(_is_printing,),
+    ),
+    Rule(
+        kind="ticket.printing",
+        before={"print": "$print:object"},
+        state={"print": But("print", state="$:text")},
+        also=(
+            holds(
+                "a bar code that is done is settled, not noted",
+                lambda scope: scope.now("print")["state"] not in {"barcode_done", "taken"},
+            ),
+        ),
+    ),
+    Rule(
+        kind="ticket.taken",
+        before={"print": Has("print", id="$id", state="barcode_done")},
+        record={"id": "$id"},
+        state={"print": None},
+    ),
+    Rule(
+        kind="voucher.out",
+        id="{id}.printed",
+        phase=Phase.SETTLE,
+        ref="$id",
+        ends=("voucher.request",),
+        before={
+            "pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"),
+            "print": Has("print", id="$id"),
+        },
+        record=OneOf(But("pay_out"), But("pay_out", commitment="$:text")),
+        state={
+            "pay_out": None,
+            "print": But("print", state="barcode_done"),
+            "validations?": "$:cents",
+            "validation:{place:n}?": "$id",
+            **TICKETS,
+        },
+        also=(_ring, ticket_ledger_goes_on),
+    ),
+    Rule(
+        kind="voucher.unread",
+        record={"id": "$id:text", "number": "$:masked"},
+        state={"validations": "$:cents", "validation:{place:n}": "$id"},
+        also=(_ring,),
+    ),
+    Rule(
+        kind="cashout.void",
+        id="{id}.void",
+        phase=Phase.VOID,
+        ref="$id",
+        ends=("voucher.request",),
+        before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
+        record=But("pay_out", why="$:text"),
+        state={"pay_out": None, "print?": None},
+    ),
+    Rule(
+        kind="cashout.void",
+        id="{id}.void",
+        phase=Phase.VOID,
+        ref="$id",
+        ends=("coins.request",),
+        before={"pay_out": {**_BY_COINS}},
+        record={**_BY_COINS, "why": "$:text"},
+        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _GONE)},
+        also=(_IN_COINS,),
+    ),
+    Rule(
+        kind="coins.request",
+        id="$id:text",
+        phase=Phase.RESERVE,
+        before={"pay_out": None, "handpay": None, "hopper": None},
+        state={
+            "pay_out": {"id": "$id", "way": "coins", "amount_cents": "$held_cents", "coins": "$coins:cents"},
+            "cash_out_goes_on": None,
+        },
+        moves=(
+            Move(_CASHABLE, "out:hopper", "$held_cents"),
+            Move("stock:hopper", "stock:floor", "$held_cents"),
+        ),
+        also=(fresh("cashout"), _IN_COINS),
+    ),
+    Rule(
+        kind="coins.ordered",
+        before={"hopper": None},
+        state={
+            "hopper": {
+                "payout_id": "$id:text",
+                "coins": "$coins:cents",
+                "events_before": "$:count",
+                "count_before": "$:count|none",
+                "serial": "$:any",
+                "paid_coins?": 0,
+            }
+        },
+        also=(
+            holds(
+                "it is not the cash-out that is open",
+                lambda scope: (
+                    scope["id"].startswith("test-")
+                    or (
+                        (scope.was("pay_out") or {}).get("id") == scope["id"]
+                        and scope.was("pay_out").get("coins") == scope["coins"]
+                    )
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="coins.counted",
+        before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+        record={"id": "$id", "paid_coins": "$paid:cents"},
+        state={"hopper": But("hopper", paid_coins="$paid")},
+        also=(
+            holds("fewer than before", lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0)),
+        ),
+    ),
+    Rule(
+        kind="coins.out",
+        id="{id}.paid",
+        phase=Phase.SETTLE,
+        ref="$id",
+        ends=("coins.request",),
+        before={"pay_out": {**_BY_COINS}},
+        record={**_BY_COINS, "paid_coins": "$coins"},
+        state={"pay_out": None, "hopper": None, "cash_out_goes_on?": True},
+        also=(_goes_on,),
+    ),
+    Rule(
+        kind="coins.out",
+        id="{gone_id}.paid",
+        before={"coins_gone": Has("gone", id="$gone_id")},
+        record=Derived(
+            lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
+        ),
+        state={"coins_gone": None},
+        moves=Derived(_gone_coins),
+    ),
+    Rule(
+        kind="credit.converted",
+        moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
+        also=(all_there_is("nonrestricted"),),
+    ),
+    Rule(
+        kind="credit.expired",
+        before={"restricted": Has("terms", expires="$:words")},
+        moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
+        state={"restricted": None},
+        also=(all_there_is("restricted"),),
+    ),
+)
+
+
+RULES: Final = _CASH_OUTS

@@ -1,0 +1,81 @@
+"""What the entries so far say of persons, and of the run of the machine they stand in."""
+
+from typing import Any, Final
+
+from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
+from egm.people import Permission
+from egm.people.roles import Role, permissions_of
+from meters.entry import StoredEntry
+from meters.recall import story
+
+#: Keys and places that stand for whoever had them, where nobody had to say who he was.
+KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
+
+
+class Facts:
+    """Kept up to date with each entry, whether anything was wrong with it or not."""
+
+    def __init__(self) -> None:
+        self.people: dict[str, str] = {}
+        """Everybody enrolled by the journal's own changes to the staff: number -> role."""
+        self.disabled: set[str] = set()
+        self.mark = ""
+        """Which journal this is, as its ids tell: the beginning of its first entry's hash."""
+        self.serial = ""
+        """The machine's number, from its first entry or from the first that tells it."""
+        self.reserved_as: dict[str, str] = {}
+        """Reservations that a clear has carried over: id -> the kind of entry that first made it."""
+        self.positions: bool | None = None
+        """Whether the entries of this run name their position; None until one has told."""
+        self.session: bool | None = None
+        """Whether the games of this run count a session; None until one has told."""
+
+    def is_serial(self, value: object) -> bool:
+        """Whether this is the machine's own number."""
+        if type(value) is not str:
+            return False
+        self.serial = self.serial or value
+        return value == self.serial
+
+    def is_staff(self, value: object) -> bool:
+        """Whether this is a member of the staff; anybody may be, of whom the journal says nothing."""
+        known = type(value) is str and value not in self.disabled
+        return known and (value in self.people or not self.people)
+
+    def is_person(self, value: object) -> bool:
+        """Whether this is a member of the staff, or the key that somebody turned."""
+        return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
+
+    def may(self, person: str, permission: Permission) -> bool:
+        """Whether somebody's role allows this; of a staff the journal does not know, it is not known."""
+        role = self.people.get(person)
+        return role is None or permission in permissions_of(Role(role))
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take an entry in."""
+        kind = entry.kind
+        if kind == "power.up":
+            self.positions, self.session = "position" in entry.transaction.dims, None
+        elif entry.sequence == 1:
+            self.mark = entry.hash_hex[:8]
+            self.serial = str(story(entry).get("machine_id", ""))
+        elif kind == "clear.carried" and "reserved_as" in story(entry):
+            self.reserved_as[entry.id] = str(story(entry)["reserved_as"])
+        elif kind.startswith("staff."):
+            self._staff(kind.removeprefix("staff."), story(entry))
+
+    def _staff(self, what: str, told: Any) -> None:
+        if what in {"carried", "renewed"}:
+            roles = told.get("people", {})
+            self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}
+            self.disabled = {str(number) for number in told.get("disabled", ())}
+            return
+        whom, role = told.get("whom"), told.get("role")
+        if type(whom) is not str or role not in set(Role):
+            return
+        if what == "disabled":
+            self.disabled.add(whom)
+        elif what in {"added", "enabled", "pin"}:
+            self.people[whom] = role
+            if what != "pin":
+                self.disabled.discard(whom)

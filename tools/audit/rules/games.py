@@ -1,0 +1,379 @@
+"""The rules of play: games, what they leave of a session, rests of credit.
+
+What a game's numbers come to is not here: :mod:`tools.audit.games` plays it again.
+"""
+
+from functools import partial
+from typing import Any, Final
+
+from meters.transaction import Phase
+from tools.audit.rules.parts import (
+    ABSENT,
+    counted,
+    credit_cents,
+    fresh,
+    holds,
+    sets,
+    signed_in,
+    take,
+)
+from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, same, shown
+from tools.audit.rules.rule import Move, Rule
+
+_CASHABLE: Final = "credit:{position}:cashable"
+_DRAWS: Final = Each(["$:count", "$:count", "$:text"])
+POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
+
+
+def _claims_what_it_hit(scope: Scope) -> None:
+    """A hit of a linked level is claimed, and one of a broadcast level is told to the host; no other is."""
+    hits = scope.told.get("hits", [])
+    made: dict[str, Any] = {
+        key.removeprefix("claim:"): value
+        for key, value in scope.entry.state.items()
+        if key.startswith("claim:")
+    }
+    told: Any = {hit["claim"]: hit for hit in hits if "claim" in hit}
+    names = ("pool", "level", "shown_cents")
+    same_claims = made.keys() == told.keys() and all(
+        same({name: made[claim][name] for name in names}, {name: told[claim][name] for name in names})
+        for claim in made
+    )
+    if not same_claims:
+        raise Differs(f"it claims {shown(made)}, and hit {shown(told)}")
+    wins: list[Any] = [
+        value for key, value in scope.entry.state.items() if key.startswith("progressive_win:")
+    ]
+    frozen = [(hit["pool"], hit["amount_cents"]) for hit in hits if "claim" not in hit]
+    if any((win["pool"], win["amount_cents"]) not in frozen for win in wins):
+        raise Differs(f"it tells the host of {shown(wins)}, and hit {shown(frozen)}")
+
+
+def _wagered(scope: Scope) -> Any:
+    """The stake, kind after kind, then what it gives to levels (which the audit of levels derives)."""
+    stake_cents = scope["bet"] * scope["denomination"]
+    levels = [
+        (t.source, t.target, t.amount_cents)
+        for t in scope.entry.transfers
+        if t.source.startswith("pool:") and t.target.startswith("pool:")
+    ]
+    return take(scope, stake_cents, "house:wager") + levels
+
+
+def _won_cents(scope: Scope) -> int:
+    """What the end of a game pays in money: all its transfers but prizes in kind."""
+    return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
+
+
+def _back_cents(scope: Scope) -> int:
+    return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
+
+
+_DIMS_OF_PLAY: Final = {
+    "game": "$game:text",
+    "paytable": "{game}@{version}",
+    "denomination_cents": "$denomination:cents",
+    "wager_level": "$bet:cents",
+}
+DIMS: Final = {
+    "game": "$:text",
+    "paytable": "$:text",
+    "denomination_cents": "$:cents",
+    "wager_level": "$:cents",
+}
+LINKED: Final = {
+    "sequence": "$:count",
+    "counted": "$:count",
+    "since": "$:count",
+    "shown_cents": "$:count",
+    "falls": "$:count",
+}
+_LEVELS: Final = {
+    "level:{pool}?": "$:object",
+    "link:{pool}?": LINKED,
+    "claim:{claim}?": {
+        "pool": "$:text",
+        "level": "$:text",
+        "after": "$:count",
+        "shown_cents": "$:count",
+        "play_id": "$play",
+        "game": "$game:text",
+        "at_utc": "$:time",
+        "amount_cents": None,
+        "way": None,
+        "unanswered": False,
+    },
+    "progressive_win:{win}?": {"pool": "$:text", "amount_cents": "$:count", "entry": "$sequence"},
+}
+_HIT: Final = {
+    "pool": "$:text",
+    "level": "$:text",
+    "mystery": "$:bool",
+    "amount_cents?": "$:count",
+    "claim?": "$:text",
+    "shown_cents?": "$:count",
+}
+_FED: Final = {"pool": "$:text", "wager_cents": "$:cents", "sequence?": "$:cents", "amount?": "$:text"}
+_CLOSING: Final = {"awaiting_award?": None, "undecided?": None, "claim:{claim}?": "$:object"}
+
+
+def _ends(key: str, scope: Scope) -> Any:
+    return ABSENT if scope.was(key) is None else None
+
+
+def _closes(way: str) -> Any:
+    """The claims of this game say how they are paid; nothing is awaited any more."""
+
+    def check(scope: Scope) -> None:
+        for key in ("awaiting_award", "undecided"):
+            sets(key, partial(_ends, key))(scope)
+        for key, value in scope.entry.state.items():
+            if key.startswith("claim:"):
+                kept: Any = scope.ledger.state.get(key)
+                if type(kept) is not dict or kept.get("play_id") != scope["play"]:
+                    raise Differs(f"state.{key}: it is no claim of {shown(scope['play'])}")
+                if not same(value, {**kept, "way": way}):
+                    raise Differs(f"state.{key}: it is {shown(value)}, {shown({**kept, 'way': way})} was due")
+
+    return check
+
+
+_TOTAL: Final = {
+    "game": None,
+    "last_game": {"play_id": "$play", "win_cents": Derived(_won_cents)},
+    "session?": "$:object",
+    **_CLOSING,
+}
+_SESSION: Final = sets("session", lambda scope: counted(scope, won_cents=_won_cents(scope)))
+
+
+def _staked_again(scope: Scope) -> Any:
+    """Each stake of a double-up: won, and put at stake; the first by the game, the later ones by a round."""
+    credit = scope.credit("cashable")
+    return [
+        move
+        for number, cents in enumerate(scope.told["stakes_cents"])
+        for move in (
+            ("house:double_up_win" if number else "house:win", credit, cents),
+            (credit, "house:double_up_bet", cents),
+        )
+    ]
+
+
+def _won_or_lost(scope: Scope) -> Any:
+    return {"games_won" if scope.entry.transfers else "games_lost": 1}
+
+
+def _slip_pools(scope: Scope) -> str:
+    named = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
+    return ", ".join(name for name in named if name)
+
+
+def _handpay_of(scope: Scope) -> Any:
+    """What a game's end owes: its money, its prizes in kind, and the levels it names on the slip."""
+    transfers, told = scope.entry.transfers, scope.told
+    levels = any(t.source.startswith("house:progressive:") for t in transfers)
+    prizes = any(t.source.startswith("prizes:") for t in transfers)
+    in_kind = {"prizes": told["prizes"]} if prizes else {}
+    named = {"pool": _slip_pools(scope), "play_id": scope["play"]} if levels else {}
+    return {
+        "id": scope.entry.id,
+        "kind": "progressive" if levels else "merchandise" if prizes else "jackpot",
+        "amount_cents": _won_cents(scope),
+        **in_kind,
+        **named,
+    }
+
+
+PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)
+_OPEN: Final = {"game": {"play_id": "$play"}}
+
+_GAMES: Final = (
+    Rule(
+        kind="game.start",
+        id="{play}.start",
+        before={"game": None, "handpay": None, "pay_out": None},
+        record={
+            "play_id": "$play:text",
+            "game": {"id": "$game:text", "version": "$version:text", "digest": "$digest:digest"},
+            "denomination_cents": "$denomination:cents",
+            "bet_credits": "$bet:cents",
+            "wager": "$:object",
+            "language": "$:text",
+            "credit_before_cents": Derived(credit_cents),
+            "steps": [{"choice": None, "draws": _DRAWS}],
+            "outcome": "$:object|none",
+            "pools?": "$:object",
+            "fed?": Each(_FED),
+            "mystery?": _DRAWS,
+            "hits?": Each(_HIT),
+            "broadcast_cents?": "$:object",
+        },
+        state={
+            "game": {"play_id": "$play"},
+            "session?": "$:object",
+            "definition:{digest}?": "$:text",
+            **_LEVELS,
+        },
+        counts={"games_played": 1},
+        moves=Derived(_wagered),
+        dims=_DIMS_OF_PLAY,
+        also=(
+            fresh("play", "play"),
+            _claims_what_it_hit,
+            sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
+        ),
+    ),
+    Rule(
+        kind="game.choice",
+        id="{play}.choice-{n:n}",
+        before=_OPEN,
+        record={
+            "play_id": "$play",
+            "choice": "$:any",
+            "draws": _DRAWS,
+            "outcome": "$:object|none",
+            "hits?": Each(_HIT, least=1),
+        },
+        state=_LEVELS,
+        moves=(POOL_FLOW,),
+        dims={
+            "game?": "$:text",
+            "paytable?": "$:text",
+            "denomination_cents?": "$:cents",
+            "wager_level?": "$:cents",
+        },
+        also=(_claims_what_it_hit,),
+    ),
+    Rule(
+        kind="game.double_up",
+        id="{play}.double_up",
+        before=_OPEN,
+        record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
+        moves=Derived(_staked_again),
+        dims=DIMS,
+    ),
+    Rule(
+        kind="game.end",
+        id="{play}.end",
+        before=_OPEN,
+        record={"play_id": "$play", "win_cents": "$win:count"},
+        state=_TOTAL,
+        counts=Derived(_won_or_lost),
+        moves=(
+            Move("house:win", _CASHABLE, "$win", may_miss=True),
+            Move("house:double_up_win", _CASHABLE, "$win", may_miss=True),
+            Move("house:progressive:{level}", _CASHABLE, many=True),
+        ),
+        dims=DIMS,
+        also=(_SESSION, _closes("credit")),
+    ),
+    Rule(
+        kind="game.end",
+        id="{play}.end",
+        phase=Phase.RESERVE,
+        before={**_OPEN, "handpay": None},
+        record={"play_id": "$play", "win_cents": "$win:count", "prizes?": PRIZES},
+        state={**_TOTAL, "handpay": Derived(_handpay_of)},
+        counts={"games_won": 1},
+        moves=(
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
+            Move("house:progressive:{level}", "out:handpay_progressive", many=True),
+            Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
+        ),
+        dims=DIMS,
+        also=(_SESSION, _closes("hand")),
+    ),
+    Rule(
+        kind="game.void",
+        id="{play}.void",
+        before=_OPEN,
+        record={
+            "play_id": "$play",
+            "refund_cents": Derived(_back_cents),
+            "machine": "$:serial",
+            "place": "$:text",
+            "reason": "$:text",
+            "persons": Each("$:person", least=1),
+            "ruling": OneOf("defect", "disrupted"),
+            "recorded?": {
+                "decided": "$:bool",
+                "win_cents": "$:count|none",
+                "levels_cents": "$:count",
+            },
+        },
+        state={
+            "game": None,
+            "fault:game_defective?": None,
+            "session?": "$:object",
+            "level:{pool}?": "$:object",
+            "progressive_win:{win}?": None,
+            **_CLOSING,
+        },
+        counts={"games_void": 1},
+        moves=(
+            Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
+            Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
+        ),
+        also=(
+            sets("session", lambda scope: counted(scope, won_cents=_back_cents(scope))),
+            _closes("void"),
+            holds(
+                "a disrupted game takes two persons, and a reason",
+                lambda scope: (
+                    scope.told["ruling"] != "disrupted"
+                    or (len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"]))
+                ),
+            ),
+            signed_in,
+        ),
+    ),
+    Rule(
+        kind="game.differs",
+        id="{play}.differs",
+        before=_OPEN,
+        record={"play_id": "$play", "why": "$:text", "win_cents": "$:count"},
+    ),
+    Rule(
+        kind="selection",
+        state={
+            "selection": {
+                "game_id": "$:text",
+                "denomination_cents": "$:cents",
+                "bet_credits": "$:count",
+                "language": "$:text",
+                "options": "$:object",
+            }
+        },
+    ),
+    Rule(kind="recall.shown", record={"play_id": "$:text", "person?": "$:text"}),
+)
+
+# ---------------------------------------------------------------------------------------------- rests
+_RESTS: Final = (
+    Rule(
+        kind="residual.removed",
+        record={"amount_cents": Derived(credit_cents)},
+        counts={"residuals": 1},
+        moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
+    ),
+    Rule(
+        kind="residual.played",
+        record={
+            "amount_cents": Derived(credit_cents),
+            "prize_cents": "$:cents",
+            "draws": [["$:cents", "$:count", "residual"]],
+            "won_cents": "$won:count",
+        },
+        counts={"residuals": 1},
+        moves=Derived(
+            lambda scope: [
+                *take(scope, credit_cents(scope), "house:residual"),
+                *([("house:residual_win", scope.credit("cashable"), scope["won"])] if scope["won"] else []),
+            ]
+        ),
+    ),
+)
+
+
+RULES: Final = (*_GAMES, *_RESTS)

@@ -1,0 +1,411 @@
+"""The rules of what persons pay and decide: hand-pays, complements, orphans, forfeits, notes, checks."""
+
+from typing import Any, Final
+
+from egm.cabinet.credits import MONEY, CreditKind
+from egm.cabinet.staff.registers import INFORMED_BY
+from egm.people import Permission
+from meters.transaction import Phase
+from tools.audit.rules.games import PRIZES
+from tools.audit.rules.parts import (
+    TICKETS,
+    all_there_is,
+    fresh,
+    holds,
+    in_the_menu,
+    metered,
+    take,
+    ticket_ledger_goes_on,
+)
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
+from tools.audit.rules.rule import Move, Rule
+
+_CASHABLE: Final = "credit:{position}:cashable"
+#: What opens a hand-pay.
+OWING: Final = ("game.end", "handpay.pending", "handpay.exchanged", "aft.complete", "progressive.won")
+_RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", "persons": "$:persons"}
+
+
+# ---------------------------------------------------------------------------------------------- hand-pays
+def _slip(scope: Scope) -> Any:
+    """The slip: what was owed, by which means, who stood there; the form's word where there is one."""
+    handpay, told = scope["handpay"], scope.told
+    form = handpay.get("form", {"method": "cash"})
+    named = list(form.get("persons", ()))
+    person, persons = told.get("person"), told.get("persons")
+    rest = [each for each in persons if each not in named]
+    if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
+        raise Differs(f"{shown(persons)} stand on the slip, with {shown(person)} and {shown(named)}")
+    if rest and rest[0] != person:
+        raise Differs(f"{shown(person)} paid, and {shown(rest)} were there")
+    return {
+        **{key: value for key, value in handpay.items() if key != "form"},
+        **form,
+        "slip": int(scope.was("slip") or 0) + 1,
+        "machine": told["machine"],
+        "taxable": told["taxable"],
+        "person": person,
+        "persons": persons,
+    }
+
+
+def _exchanged(scope: Scope) -> Any:
+    """The hand-pay in money that stands for one with prizes in kind."""
+    handpay = scope["handpay"]
+    value_cents = sum(prize["value_cents"] for prize in handpay["prizes"])
+    return {
+        **{key: value for key, value in handpay.items() if key != "prizes"},
+        "id": f"{handpay['id']}.cash",
+        "kind": "jackpot" if handpay["kind"] == "merchandise" else handpay["kind"],
+        "amount_cents": handpay["amount_cents"] + value_cents,
+        "instead_of": handpay["id"],
+    }
+
+
+def _unclaimed(scope: Scope) -> Any:
+    held, handpay = scope.held, scope["handpay"]
+    if held is None:
+        raise Differs("nothing is reserved")
+    flows = []
+    for t in held.transfers:
+        prize = t.source.removeprefix("prizes:").removesuffix(":offered")
+        goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
+        flows.append([t.source, goes_to, t.amount_cents])
+    named = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
+    story = scope["story"]
+    ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
+    persons = ruling["persons"]
+    if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
+        raise Differs(f"{shown(persons)} are no persons of the staff")
+    return {"id": handpay["id"], "flows": flows, "story": {**ruling, **named}}
+
+
+def _as_given_up(scope: Scope) -> Any:
+    return [tuple(flow) for flow in scope["unclaimed"]["flows"]]
+
+
+_HANDPAYS: Final = (
+    Rule(
+        kind="handpay.pending",
+        id="$id:text",
+        phase=Phase.RESERVE,
+        before={"handpay": None, "pay_out": None},
+        state={
+            "handpay": {"id": "$id", "kind": "cancelled_credit", "amount_cents": "$cents"},
+            "cash_out_goes_on": None,
+        },
+        moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
+        also=(fresh("handpay"), all_there_is("cashable")),
+    ),
+    Rule(
+        kind="handpay.form",
+        before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
+        record={
+            "handpay": "$id",
+            "amount_cents": "$cents",
+            "method": "$method:words",
+            "persons": "$persons:persons",
+            "identity?": "$identity:digest",
+        },
+        state={"handpay": But("handpay", form="$form:object")},
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "the form kept is not the form told",
+                lambda scope: same(
+                    scope["form"],
+                    {name: scope[name] for name in ("method", "persons", "identity") if name in scope.names},
+                ),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="handpay.paid",
+        id="{id}.paid",
+        phase=Phase.SETTLE,
+        ref="$id",
+        ends=OWING,
+        before={"handpay": Has("handpay", id="$id", kind="$which")},
+        record=Derived(_slip),
+        state={"handpay": None, "slip": Derived(lambda scope: int(scope.was("slip") or 0) + 1)},
+        counts={"handpays.{which}": 1},
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "it is no slip of this machine, or nobody's",
+                lambda scope: (
+                    scope.facts.is_serial(scope.told["machine"])
+                    and type(scope.told["taxable"]) is bool
+                    and all(map(scope.facts.is_person, scope.told["persons"]))
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="handpay.exchanged",
+        id="{id}.cash",
+        phase=Phase.RESERVE,
+        before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
+        record={
+            "handpay": "$id",
+            "prizes": "$prizes",
+            "amount_cents": Derived(
+                lambda scope: sum(prize["value_cents"] for prize in scope["handpay"]["prizes"])
+            ),
+            "machine": "$:serial",
+            "persons": "$:persons",
+        },
+        state={"handpay": Derived(_exchanged)},
+        moves=(
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
+            Move("house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", many=True),
+            Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
+        ),
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "its meters are told apart otherwise than those of what it stands for",
+                lambda scope: (
+                    [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers]
+                    == [dict(t.dims) for t in scope.entry.transfers]
+                ),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="handpay.replaced",
+        id="{older}.replaced",
+        phase=Phase.VOID,
+        ref="$older",
+        ends=("game.end",),
+        before={"handpay": Has("handpay", id="$id", instead_of="$older")},
+        record={"handpay": "$older", "by": "$id"},
+        state={"handpay": But("handpay", less=("instead_of",))},
+    ),
+    Rule(
+        kind="handpay.unclaimed",
+        id="{id}.unclaimed",
+        phase=Phase.VOID,
+        ref="$id",
+        ends=OWING,
+        before={"handpay": Has("handpay", id="$id")},
+        record={"id": "$id"},
+        state={
+            "handpay": None,
+            "unclaimed": Has("given_up", story="$story:object"),
+        },
+        also=(
+            holds(
+                "what is given up is not what was owed",
+                lambda scope: same(scope["given_up"], _unclaimed(scope)),
+            ),
+        ),
+    ),
+    Rule(
+        kind="orphan.handpay",
+        id="{id}.orphan",
+        before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
+        record="$story",
+        state={"unclaimed": None},
+        counts={"orphans": 1},
+        moves=Derived(_as_given_up),
+        may=Permission.SETTLE,
+    ),
+    Rule(
+        kind="merchandise.won",
+        id="{play}.prize-{n:n}",
+        before={"game": {"play_id": "$play"}},
+        record={"machine": "$:serial", "play_id": "$play", "game": "$:text", "prizes": PRIZES},
+        counts={"merchandise_won": 1},
+    ),
+)
+
+
+# ---------------------------------------------------------------------------------------------- rulings
+def _forfeit_story(scope: Scope) -> Any:
+    handpay, told = scope["handpay"], scope.told
+    named = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
+    ruling = {key: told.get(key) for key in ("machine", "place", "reason", "persons")}
+    return {**ruling, **named}
+
+
+def _needs_reason(scope: Scope) -> None:
+    told = scope.told
+    if not str(told["reason"]).strip():
+        raise Differs("a ruling without a reason")
+
+
+_RULINGS: Final = (
+    Rule(
+        kind="complement.paid",
+        record={**_RULING, "amount_cents": "$cents", "play_id": "$:text|none", "slip?": "$:count"},
+        counts={"complements": 1},
+        moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
+        may=Permission.SETTLE,
+        also=(
+            holds(
+                "it completes a slip that there is not",
+                lambda scope: int(scope.told.get("slip", 0)) <= int(scope.was("slip") or 0),
+            ),
+            _needs_reason,
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="orphan.credits",
+        record={
+            **_RULING,
+            "kind?": "credits",
+            "amount_cents": "$cents:count",
+            "expired_cents": "$expired:count",
+        },
+        counts={"orphans": 1},
+        moves=Derived(
+            lambda scope: [
+                *take(scope, scope["cents"], "house:orphan", MONEY),
+                *take(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
+            ]
+        ),
+        may=Permission.SETTLE,
+        also=(
+            holds(
+                "it takes less than all there is",
+                lambda scope: (
+                    scope["cents"] + scope["expired"]
+                    == sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
+                    > 0
+                ),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="orphan.ticket",
+        id="{id}.in",
+        record={
+            **_RULING,
+            "kind?": "ticket",
+            "amount_cents": "$cents",
+            "number": "$:masked",
+            "commitment?": "$:text",
+        },
+        state=TICKETS,
+        counts={"orphans": 1},
+        moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
+        may=Permission.SETTLE,
+        also=(fresh("orphan"), in_the_menu, ticket_ledger_goes_on),
+    ),
+    Rule(
+        kind="orphan.refused",
+        record={**_RULING, "answer": "$:text"},
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="forfeit.prize",
+        id="{id}.forfeit",
+        phase=Phase.VOID,
+        ref="$id",
+        ends=("game.end", "handpay.exchanged", "aft.complete", "progressive.won"),
+        before={"handpay": Has("handpay", id="$id")},
+        record=Derived(_forfeit_story),
+        state={"handpay": None},
+        counts={"forfeits": 1},
+        may=Permission.SETTLE,
+        persons=2,
+        also=(
+            holds(
+                "it is no ruling of two of the staff on this machine",
+                lambda scope: (
+                    scope.facts.is_serial(scope.told["machine"])
+                    and all(map(scope.facts.is_staff, scope.told["persons"]))
+                    and len(set(scope.told["persons"])) > 1
+                    and type(scope.told["place"]) is str
+                ),
+            ),
+            _needs_reason,
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="forfeit.credits",
+        record={**_RULING, "amount_cents": "$cents:cents"},
+        counts={"forfeits": 1},
+        moves=Derived(
+            lambda scope: take(scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind)))
+        ),
+        may=Permission.SETTLE,
+        persons=2,
+        also=(_needs_reason, in_the_menu),
+    ),
+)
+
+# ---------------------------------------------------------------------------------------------- notes, checks
+_NOTES: Final = (
+    Rule(
+        kind="dispute.decided",
+        record={
+            "machine": "$:serial",
+            "claim": "$:words",
+            "mechanic": "$:words",
+            "decision": "$:words",
+            "play_id?": "$:text",
+            "persons": "$:persons",
+        },
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="exclusion.noted",
+        record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="incident.judged",
+        record={
+            "machine": "$:serial",
+            "what": "$:words",
+            "judgement": "$:words",
+            "informed": "$:words",
+            "officer?": "$:words",
+            "play_id?": "$:text",
+            "persons": "$:persons",
+        },
+        may=Permission.SETTLE,
+        also=(
+            holds(
+                "an incident that is not judged by the management, or of which nobody was informed",
+                lambda scope: (
+                    "officer" not in scope.told  # before the officer was named, a supervisor could write it
+                    or (
+                        scope.told["informed"] in INFORMED_BY
+                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.told["persons"])
+                    )
+                ),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="machine.checked",
+        record={
+            "game": "$:text",
+            "books": "$:text",
+            "play_id": "$:text|none",
+            "digest": "$:digest|none",
+            "software": "$:object|none",
+            "handpay": Derived(lambda scope: (scope.was("handpay") or {}).get("id")),
+            "meters": Derived(lambda scope: metered(scope, since=True)),
+            "head": Derived(lambda scope: scope.ledger.head_hex),
+            "persons": "$:persons",
+            "remark": "$:text",
+        },
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+)
+
+RULES: Final = (*_HANDPAYS, *_RULINGS, *_NOTES)

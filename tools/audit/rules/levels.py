@@ -1,0 +1,386 @@
+"""The rules of progressive levels, their hits and claims.
+
+What a level is worth is not here: :mod:`tools.audit.levels` derives it.
+"""
+
+from typing import Any, Final
+
+from egm.people import Permission
+from meters.transaction import Phase
+from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
+from tools.audit.rules.parts import (
+    holds,
+    in_the_menu,
+)
+from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, same, shown
+from tools.audit.rules.rule import Check, Move, Rule
+
+_TERMS: Final = {
+    "base_cents": "$:cents",
+    "increment": "$:text",
+    "hidden": "$:text",
+    "ceiling_cents": "$:cents|none",
+    "mystery": "$:bool",
+}
+_LEVEL: Final = "$:object"  # the audit of levels derives it
+_CLAIM: Final = {
+    "pool": "$pool:text",
+    "level": "$:text",
+    "mystery?": True,
+    "after": "$:count",
+    "shown_cents": "$shown:count",
+    "play_id": "$play:text",
+    "game": "$:text",
+    "at_utc": "$:time",
+    "amount_cents": "$cents:count|none",
+    "way": "$way:text|none",
+    "unanswered": "$unanswered:bool",
+}
+_SECRET: Final = {
+    "pool": "$pool:text",
+    "claim": "$claim:text",
+    "sequence": "$contribution:count",
+    "amount_cents": "$cents:cents",
+    "order": "$:count",
+    "trigger": "$:object",
+    "commitment": "$commitment:digest|none",
+    "proved": "$proved:bool|none",
+}
+
+
+_HELD: Final = {
+    "claim": "$claim:text",
+    "pool": "$:text",
+    "play_id": "$:text",
+    "amount_cents": "$:int",
+    "why": "$:words",
+    "ruling": None,
+    "won?": "$:object",
+}
+
+
+def _ruled_to_be(ruling: str) -> Check:
+    """What was held is ended with the ruling on it; what was not held is proved."""
+
+    def check(scope: Scope) -> None:
+        key = f"held:{scope['claim']}"
+        held: Any = scope.ledger.state.get(key)
+        if (held is not None) != (key in scope.entry.state):
+            raise Differs("a prize that was held ends with its ruling, and no other")
+        if held is None and (ruling == "decline" or scope["proved"] is False):
+            raise Differs("the prize is not proved, and no persons have ruled on it")
+        told = scope["pool"], scope["play"], scope["cents"], ruling
+        if held is not None and (
+            (held["pool"], held["play_id"], held["amount_cents"], held["ruling"]) != told
+            or held["won"]["claim"] != scope["claim"]
+        ):
+            raise Differs(f"it was ruled otherwise: {shown(held['ruling'])}")
+
+    return check
+
+
+def _held(scope: Scope) -> None:
+    if not same(scope.told, {"claim": scope["claim"], **scope["kept"]}):
+        raise Differs("what is held is not what is told")
+
+
+def _ruled(scope: Scope) -> None:
+    """Two persons have ruled: on a hit of the game's own, how much it is; on a mystery prize, whether."""
+    said, memory = scope.told, scope.ledger.state
+    claim = said["claim"]
+    kept: Any = memory.get(f"held:{claim}")
+    own: Any = memory.get(f"claim:{claim}")
+    waiting = [key for key, held in memory.items() if key.startswith("held:") and held["ruling"] is None]  # type: ignore[index,call-overload]
+    doubted = (
+        {} if kept is None else {name: kept[name] for name in ("pool", "play_id", "amount_cents", "why")}
+    )
+    state: dict[str, Any] = {}
+    if own is not None and own["way"] is None:
+        cents = kept["amount_cents"] if kept is not None and said["decision"] == "pay" else own["shown_cents"]
+        state[f"claim:{claim}"] = {**own, "amount_cents": cents, "unanswered": True}
+        doubted |= {"pool": own["pool"], "play_id": own["play_id"], "awarded_cents": cents}
+        if kept is not None:
+            state[f"held:{claim}"] = None
+    elif kept is not None:
+        state[f"held:{claim}"] = {**kept, "ruling": said["decision"]}
+    if len(waiting) <= 1:
+        state["fault:progressive_unproved"] = None
+    if not state or (kept is not None and kept["ruling"] is not None):
+        raise Differs("nothing was held that it rules on")
+    names = ("machine", "place", "reason", "persons", "claim", "decision")
+    if not same(said, {**{name: said.get(name) for name in names}, **doubted}):
+        raise Differs(f"it tells of {shown(said)}, {shown(doubted)} was doubted")
+    if not same(dict(scope.entry.state), state):
+        raise Differs(f"state: it is {shown(dict(scope.entry.state))}, {shown(state)} was due")
+
+
+def _kept_claim(way: str | None) -> dict[str, Pattern]:
+    return {
+        **_CLAIM,
+        "mystery": True,
+        "after": "$contribution",
+        "shown_cents": "$cents",
+        "amount_cents": "$cents",
+        "way": way,
+        "unanswered": False,
+    }
+
+
+_REGISTERED: Final = {
+    "machine": "$:serial",
+    "play_id": "$play:text",
+    "game": "$:text",
+    "pool": "$pool:text",
+    "level": "$:text",
+    "amount_cents": "$:count|none",
+    "way": OneOf("credit", "hand"),
+    "unanswered": "$:bool",
+}
+
+_PROGRESSIVES: Final = (
+    Rule(
+        kind="progressive.opened",
+        before={"level:{pool}": None},
+        record={
+            "pool": "$pool:text",
+            "game": "$game:text",
+            "level": "$level:text",
+            "stake_cents": "$stake:cents",
+            "terms": _TERMS,
+        },
+        also=(
+            holds(
+                "the level is not named after its game and stake",
+                lambda scope: scope["pool"] == f"{scope['game']}.{scope['level']}.{scope['stake']}",
+            ),
+        ),
+        state={"level:{pool}": _LEVEL},
+        moves=(Move("pool:{pool}:startup", "pool:{pool}:current"),),
+    ),
+    Rule(
+        kind="progressive.changed",
+        before={"level:{pool}": "$:object"},
+        record={"pool": "$pool:text", "terms": _TERMS},
+        state={"level:{pool}": _LEVEL},
+    ),
+    Rule(
+        kind="progressive.moved",
+        record={
+            "source": "$source:text",
+            "target": "$target:text",
+            "amount": "$:text",
+            "persons": "$:persons",
+        },
+        state={"level:{source}": _LEVEL, "level:{target}": _LEVEL},
+        moves=(POOL_FLOW,),
+        may=Permission.CONFIGURE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="progressive.hit",
+        id="{made}",
+        record=_REGISTERED,
+        counts={"progressive.hits_paid": 1},
+    ),
+    Rule(
+        kind="progressive.hit_broadcast",
+        id="{play}.hit-{n:n}",
+        record=_REGISTERED,
+        counts={"progressive.hits_paid": 1},
+    ),
+    Rule(
+        kind="progressive.read",
+        record={"host": "$:text", "wins": "$wins:cents"},
+        state={"progressive_win:{win}?": None},
+        also=(
+            holds("it reads another number of wins", lambda scope: len(scope.entry.state) == scope["wins"]),
+        ),
+    ),
+    Rule(
+        kind="progressive.sealed",
+        record={"pool": "$pool:text", "prize": "$prize:count", "commitment": "$commitment:digest"},
+        state={"sealed:{pool}": {"prize": "$prize", "commitment": "$commitment"}},
+    ),
+    Rule(
+        kind="progressive.won",
+        id="{claim}.won",
+        before={"game": {"play_id": "$play"}},
+        record={
+            **_SECRET,
+            "play_id": "$play",
+            "hits": [
+                {
+                    "pool": "$pool",
+                    "level": "$level:text",
+                    "mystery": True,
+                    "claim": "$claim",
+                    "amount_cents": "$cents",
+                }
+            ],
+        },
+        state={
+            "claim:{claim}": {
+                **_kept_claim(None),
+                "pool": "$pool",
+                "level": "$level",
+                "play_id": "$play",
+            }
+        },
+        also=(holds("it is not proved", lambda scope: scope["proved"] is not False),),
+    ),
+    Rule(
+        kind="progressive.won",
+        id="{claim}.won",
+        record={**_SECRET, "play_id": "$play:text", "late": "void"},
+        state={"claim:{claim}": {**_kept_claim("void"), "pool": "$pool", "play_id": "$play"}},
+    ),
+    Rule(
+        kind="progressive.won",
+        id="{claim}.won",
+        record={**_SECRET, "play_id": "$play:text", "late": "declined"},
+        state={
+            "claim:{claim}": {**_kept_claim("void"), "pool": "$pool", "play_id": "$play"},
+            "held:{claim}": None,
+        },
+        also=(_ruled_to_be("decline"),),
+    ),
+    Rule(
+        kind="progressive.won",
+        id="{claim}.won",
+        phase=Phase.RESERVE,
+        before={"game": None, "handpay": None, "pay_out": None},
+        record={**_SECRET, "play_id": "$play:text", "late": "hand"},
+        state={
+            "claim:{claim}": {**_kept_claim("hand"), "pool": "$pool", "play_id": "$play"},
+            "held:{claim}?": None,
+            "handpay": {
+                "id": "{claim}.won",
+                "kind": "progressive",
+                "amount_cents": "$cents",
+                "pool": "$pool",
+                "play_id": "$play",
+            },
+        },
+        moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
+        dims=DIMS,
+        also=(_ruled_to_be("pay"),),
+    ),
+    Rule(kind="progressive.not_ours", id="{claim}.won", record=_SECRET),
+    Rule(
+        kind="progressive.held",
+        before={"held:{claim}": None},
+        record=_HELD,
+        state={"held:{claim}": "$kept:object"},
+        also=(_held,),
+    ),
+    Rule(
+        kind="progressive.ruled",
+        record={
+            "machine": "$:serial",
+            "place": "$:text",
+            "reason": "$:words",
+            "persons": "$:persons",
+            "claim": "$claim:text",
+            "decision": OneOf("pay", "decline"),
+            "pool?": "$:text",
+            "play_id?": "$:text",
+            "amount_cents?": "$:count",
+            "why?": "$:text",
+            "awarded_cents?": "$:count",
+        },
+        state={
+            "claim:{claim}?": "$:object",
+            "held:{claim}?": "$:any",
+            "fault:progressive_unproved?": None,
+        },
+        may=Permission.SETTLE,
+        persons=2,
+        also=(_ruled, in_the_menu),
+    ),
+    Rule(
+        kind="progressive.awaited",
+        before={"game": {"play_id": "$play"}},
+        state={"awaiting_award": "$play"},
+    ),
+    Rule(
+        kind="progressive.award",
+        id="{claim}.award",
+        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool")},
+        record={"claim": "$claim:text", "pool": "$pool:text", "amount_cents": "$cents:count"},
+        state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
+        also=(
+            holds(
+                "only its amount is new",
+                lambda scope: same(
+                    scope.entry.state[f"claim:{scope['claim']}"],
+                    {**scope["kept"], "amount_cents": scope["cents"]},
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="progressive.award_differs",
+        id="{claim}.differs-{cents}",
+        record={"claim": "$claim:text", "amount_cents": "$cents:int"},
+    ),
+    Rule(
+        kind="progressive.unanswered",
+        id="{claim}.unanswered",
+        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
+        record={
+            "claim": "$claim:text",
+            "pool": "$pool:text",
+            "amount_cents": "$cents:count",
+            "person": "$:person",
+        },
+        state={"claim:{claim}": "$claimed:object"},
+        counts={"progressive.unanswered": 1},
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "only its amount is new, and that nobody answered",
+                lambda scope: same(
+                    scope["claimed"],
+                    {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="progressive.undecided",
+        id="{play}.undecided",
+        before={"game": {"play_id": "$play"}},
+        record={"play_id": "$play:text", "pools": Each("$:text", least=1), "person": "$:person"},
+        state={"undecided": "$play"},
+        may=Permission.PAY_BY_HAND,
+    ),
+    Rule(
+        kind="progressive.closed",
+        before={"claim:{claim}": Has("kept", way="$way")},
+        record={**_CLAIM, "claim": "$claim:text", "way": "$way:text"},
+        state={"claim:{claim}": None},
+        also=(
+            holds(
+                "it is not the claim as it was kept",
+                lambda scope: same(scope.told, {**scope["kept"], "claim": scope["claim"]}),
+            ),
+        ),
+    ),
+    Rule(
+        kind="progressive.ahead",
+        record={"pool": "$pool:text", "counted": "$counted:count"},
+        state={"link:{pool}": {**LINKED, "sequence": "$counted"}},
+    ),
+    Rule(kind="progressive.behind", record={"pool": "$:text", "counted": "$:count"}),
+    Rule(kind="progressive.refused", record={"code": "$:text", "text": "$:text", "last?": True}),
+    Rule(kind="progressive.disconnected", record={"why": "$:text"}),
+    Rule(kind="progressive.link_lost", record={"pool": "$:text", "status?": "$:text"}),
+    Rule(kind="progressive.link_back", record={"pool": "$:text", "status?": "$:text"}),
+    Rule(
+        kind="progressive.fell",
+        record={"pool": "$:text", "from_cents": "$:count", "to_cents": "$:count"},
+    ),
+)
+
+
+RULES: Final = _PROGRESSIVES

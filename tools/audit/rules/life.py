@@ -1,0 +1,281 @@
+"""The rules of the machine's own life: coming up, self-tests, doors, faults, keys, calls, hosts."""
+
+from typing import Any, Final
+
+from egm.cabinet.faults import fault
+from egm.people import Permission
+from meters.transaction import Mark
+from tools.audit.rules.parts import (
+    ABSENT,
+    holds,
+    in_the_menu,
+    sets,
+)
+from tools.audit.rules.pattern import But, Each, Has, Scope, place
+from tools.audit.rules.rule import Rule
+
+_SINCE: Final = {"since": "$:time"}
+
+
+def _lifted(scope: Scope) -> Any:
+    """A self-test that passes lifts what an earlier one had stopped."""
+    stopped = scope.was("out_of_service")
+    return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
+
+
+_LIFE: Final = (
+    Rule(
+        kind="power.up",
+        id="power-up-{boots}",
+        record="$:object|none",
+        state={"boots": "$boots:cents"},
+        counts={"power_resets": 1},
+        marks=(Mark.POWER_UP,),
+        also=(
+            holds("the first position speaks for the machine", lambda scope: scope.position == 1),
+            holds("a power-up is missing", lambda scope: scope["boots"] == int(scope.was("boots") or 0) + 1),
+        ),
+    ),
+    Rule(
+        kind="self_test.passed",
+        record="$:object|none",
+        state={"out_of_service?": None},
+        also=(sets("out_of_service", _lifted),),
+    ),
+    Rule(
+        kind="self_test.failed",
+        record={"cause": "self_test", "detail": "$detail:text"},
+        state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
+    ),
+    Rule(
+        kind="chance.failed",
+        record={"cause": "chance", "detail": "$detail:text"},
+        state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
+    ),
+    Rule(
+        kind="chance.restarted",
+        record={"person": "$:person"},
+        state={"out_of_service": None},
+        may=Permission.RESTART,
+    ),
+    Rule(kind="chance.{code}", record="$:object"),
+    Rule(
+        kind="service.disabled",
+        before={"disabled:{source}": None},
+        record={"source": "$source:text", "reason": "$reason:text", "since": "$since:time"},
+        state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
+    ),
+    Rule(
+        kind="service.enabled",
+        before={"disabled:{source}": "$:object"},
+        record={
+            "source": "$source:text",
+            "reason?": "$:text",
+            "form?": "$:text",
+            "person?": "$:staff",
+            "persons?": "$:persons",
+        },
+        state={"disabled:{source}": None},
+    ),
+    Rule(
+        kind="event.unexpected",
+        record={"event": "$:text", "state": "$:text", "reason": "$:text", "values": "$:object"},
+    ),
+    Rule(kind="machine.restart", record={"person": "$:staff"}, may=Permission.RESTART, also=(in_the_menu,)),
+    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}),
+    Rule(
+        kind="game.examined",
+        record={
+            "game": "$:text",
+            "digest": "$digest:digest",
+            "code": "$code:digest",
+            "prizes": "$prizes:list",
+        },
+        state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
+    ),
+    Rule(kind="screen.refused", record={"text": "$:text"}),
+    Rule(
+        kind="inventory.changed",
+        before={"inventory": "$before:object|none"},
+        record={"before": "$before", "after": "$after:object"},
+        state={"inventory": "$after"},
+    ),
+)
+
+
+_FAULT: Final = {
+    "since": "$:time",
+    "locks": "$:bool",
+    "cleared_by": "$cleared_by:text",
+    "detail": "$:text",
+}
+_DOOR: Final = {"door": "$door:text", "unattended?": "$:bool"}
+
+
+def _were(by: str) -> Any:
+    """Every fault it clears stood, and is one that may be cleared so; the record names them all."""
+
+    def test(scope: Scope) -> bool:
+        told = scope.told
+        codes = told["codes"]
+        due = {place(f"fault:{code}", scope.position): None for code in codes}
+        standing = [scope.was(f"fault:{code}") for code in codes]
+        return (
+            len(set(codes)) == len(codes)
+            and dict(scope.entry.state) == due
+            and all(type(fault) is dict and fault["cleared_by"] == by for fault in standing)
+        )
+
+    return holds("what it clears did not stand, is not told, or is not for this person to clear", test)
+
+
+_FAULTS: Final = (
+    Rule(
+        kind="door.opened",
+        before={"door:{door}": None},
+        record=_DOOR,
+        state={"door:{door}": _SINCE},
+        counts={"door.{door}.opens": 1},
+    ),
+    Rule(
+        kind="door.opened_while_off",
+        before={"door:{door}": None},
+        record=_DOOR,
+        state={"door:{door}": _SINCE},
+        counts={"door.{door}.opens": 1},
+    ),
+    Rule(
+        kind="door.closed",
+        before={"door:{door}": "$:object"},
+        record=_DOOR,
+        state={"door:{door}": None},
+        marks=(Mark.DOOR_CLOSE,),
+    ),
+    Rule(
+        kind="fault.raised",
+        before={"fault:{code}": None},
+        record="$told:object",
+        state={"fault:{code}": _FAULT},
+        counts={"fault.{code}": 1},
+        also=(
+            holds("it tells of another fault", lambda scope: scope["told"].get("code") == scope["code"]),
+            holds(
+                "it locks, or is cleared, otherwise than such a fault",
+                lambda scope: (
+                    (fault(scope["code"]).locks, str(fault(scope["code"]).cleared_by))
+                    == (scope.now(f"fault:{scope['code']}")["locks"], scope["cleared_by"])
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="fault.cleared",
+        before={"fault:{code}": Has("fault", cleared_by="self")},
+        record={"code": "$code:text", "detail?": "$:text"},
+        state={"fault:{code}": None},
+    ),
+    Rule(
+        kind="fault.settled",
+        record={
+            "codes": Each("$:text", least=1),
+            "finding": "$:words",
+            "person": "$:staff",
+            "persons": "$:persons",
+        },
+        state={"fault:{code}?": None},
+        may=Permission.RESTART,
+        also=(_were("technician"), in_the_menu),
+    ),
+    Rule(
+        kind="tilt.cleared",
+        record={"codes": Each("$:text", least=1), "person": "$:person"},
+        state={"fault:{code}?": None},
+        may=Permission.CLEAR_TILTS,
+        also=(_were("attendant"),),
+    ),
+    Rule(kind="key.turned", record={"key": "$:text", "on": True, "unattended?": "$:bool"}),
+    Rule(kind="key.returned", record={"key": "$:text", "on": False, "unattended?": "$:bool"}),
+    Rule(
+        kind="service.call",
+        record={"on": "$on:bool"},
+        state={"service_call": "$calling:any"},
+        also=(
+            holds(
+                "a call is put out by another, or goes on",
+                lambda scope: (
+                    scope["on"] is (scope.was("service_call") is None)
+                    and scope["calling"] is (True if scope["on"] else None)
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="service.answered",
+        before={"service_call": True},
+        record="$:object",
+        state={"service_call": None},
+    ),
+)
+
+
+_HOSTS: Final = (
+    Rule(
+        kind="host.control",
+        record={"source": "$source:text", "name": "$control:text", "value": "$wish:any"},
+        state={"control:{control}:{source}": "$wish"},
+    ),
+    Rule(kind="host.start_awaited", record={"host": "$host:text"}, state={"host_known:{host}": True}),
+    Rule(kind="host.awaited", record={"host": "$host:text"}, state={"host_silent:{host}": "$:time"}),
+    Rule(
+        kind="host.link_lost",
+        record={"host": "$host:text"},
+        state={"host_silent:{host}": "$:time"},
+        counts={"host_comm_loss": 1},
+    ),
+    Rule(kind="host.link_up", record={"host": "$host:text"}, state={"host_silent:{host}": None}),
+    Rule(
+        kind="host.time",
+        record={"host": "$host:text", "told": "$:time", "ahead_seconds": "$ahead:int"},
+        state={"host_time:{host}": "$ahead"},
+    ),
+    Rule(kind="host.poll_failed", record={"host": "$:text", "poll": "$:text", "why": "$:text"}),
+    Rule(kind="host.unsigned", record={"host": "$:text", "why": "$:text"}),
+    Rule(
+        kind="gat.request",
+        record={"parameters": "$parameters:list", "level": "$level:count", "refused?": "$refused:text"},
+        state={
+            "gat": {
+                "parameters": "$parameters",
+                "level": "$level",
+                "kind": "$:text",
+                "algorithm": "$:text",
+                "finished": "$finished:text",
+                "values": {},
+                "trouble": "$trouble:text",
+            }
+        },
+        also=(
+            holds(
+                "what is kept of a refusal is not what is told",
+                lambda scope: (
+                    scope["trouble"] == scope.names.get("refused", "")
+                    and bool(scope["finished"]) == bool(scope["trouble"])
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="gat.result",
+        before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
+        record={
+            "parameters": "$parameters",
+            "algorithm": "$algorithm",
+            "values": "$values:object",
+            "trouble": "$trouble:text",
+        },
+        state={"gat": But("gat", finished="$:time", values="$values", trouble="$trouble")},
+    ),
+)
+
+
+RULES: Final = (*_LIFE, *_FAULTS, *_HOSTS)

@@ -1,0 +1,205 @@
+"""The rules of what persons do at the open machine: interventions, bases, fills, counts of a collection."""
+
+from typing import Any, Final
+
+from egm.cabinet.slips import meters_line
+from egm.cabinet.staff.stock import BOXES
+from egm.people import Permission
+from meters.reading import read_meters
+from tools.audit.rules.parts import fresh, holds, in_the_menu, metered
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same
+from tools.audit.rules.rule import Move, Rule
+
+#: Of a base that goes or comes: its lock and key, and the cashier who has them (Monaco art. 20.2).
+_BASE: Final = {
+    "base": "$base:words",
+    "lock": "$lock:words",
+    "cashier": "$cashier:words",
+    "intervention": "$at:text",
+    "person": "$:staff",
+    "persons": "$:persons",
+    "serial": "$:serial",
+    "operator_number": "$:text",
+}
+
+_BEHIND: Final = {"machine": "$:serial", "person": "$:staff", "persons": "$:persons"}
+
+
+def _collected(scope: Scope) -> None:
+    """A collection, and nothing else, leaves what was metered into each box since the one before."""
+    opened: Any = scope.was("intervention")
+    if opened["kind"] != "collection":
+        due = None
+    else:
+        last: Any = scope.was("collected")
+        before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
+        values = read_meters(scope.ledger).values
+        after = {box: values[meter] for box, meter in BOXES.items()}
+        due = {"id": opened["id"], "before": before, "after": after, "counted": []}
+    if not same(scope.entry.state.get(place("collected", scope.position)), due):
+        raise Differs("state.collected: it is not what the meters say of this collection")
+
+
+_is_slip = holds("a ticket that is no slip", lambda scope: scope["id"].startswith("slip-"))
+
+
+def _counted(scope: Scope) -> None:
+    """A count is of a box not counted yet, and of what was metered into it."""
+    last, told = scope["last"], scope.told
+    box = told["box"]
+    metered_cents = last["after"][box] - last["before"][box]
+    due = last["id"], metered_cents, told["counted_cents"] - metered_cents
+    if (told["collection"], told["metered_cents"], told["difference_cents"]) != due or box in last["counted"]:
+        raise Differs("it is not a count of the last collection, or not its difference")
+    if not same(scope.now("collected"), {**last, "counted": [*last["counted"], box]}):
+        raise Differs("state.collected: another box is counted")
+
+
+RULES: Final = (
+    Rule(
+        kind="intervention.opened",
+        id="{number}",
+        before={"intervention": None},
+        record={
+            "id": "$number:text",
+            "kind": "$work:text",
+            "reason": "$reason:words",
+            "person": "$person:staff",
+            "persons": "$persons:persons",
+            "serial": "$:serial",
+            "operator_number": "$:text",
+            "meters": Derived(metered),
+        },
+        state={
+            "intervention": {
+                "id": "$number",
+                "since": "$since:time",
+                "kind": "$work",
+                "reason": "$reason",
+                "person": "$person",
+                "persons": "$persons",
+            },
+            "disabled:intervention": {"reason": "$reason", "since": "$since"},
+        },
+        also=(
+            holds(
+                "it is no kind of work",
+                lambda scope: scope["work"] in {"repair", "collection"},
+            ),
+            fresh("intervention", "number", here=True),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="intervention.closed",
+        id="{opened}.closed",
+        before={"intervention": Has("intervention", id="$opened")},
+        record={
+            "id": "$opened",
+            "work": "$:words",
+            "parts": "$:text",
+            "person": "$:staff",
+            "persons": "$:persons",
+            "serial": "$:serial",
+            "operator_number": "$:text",
+            "meters": Derived(metered),
+        },
+        state={"intervention": None, "disabled:intervention": None, "collected?": "$:object"},
+        also=(_collected, in_the_menu),
+    ),
+    Rule(
+        kind="hopper.filled",
+        record={"amount_cents": "$cents:cents", **_BEHIND},
+        counts={"hopper_fills": 1},
+        moves=(Move("stock:fill", "stock:hopper", "$cents"),),
+        may=Permission.COLLECT,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="collection.counted",
+        before={"collected": "$last:object"},
+        record={
+            "collection": "$:text",
+            "box": OneOf(*BOXES),
+            "counted_cents": "$:count",
+            "metered_cents": "$:count",
+            "difference_cents": "$:int",
+            **_BEHIND,
+        },
+        state={"collected": "$:object"},
+        may=Permission.COLLECT,
+        also=(_counted, in_the_menu),
+    ),
+    Rule(
+        kind="slip.ordered",
+        id="$slip:text",
+        record={
+            "title": "$:text",
+            "about": "$:text",
+            "when": "$:time",
+            "meters": "$:text",
+            "serial": "$:serial",
+            "witness": "$:text",
+        },
+        also=(
+            fresh("slip", "slip", here=True),
+            holds(
+                "its meters or its witness are others",
+                lambda scope: (
+                    (scope.told["meters"], scope.told["witness"])
+                    == (
+                        meters_line(read_meters(scope.ledger).values),
+                        f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}",
+                    )
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        kind="slip.printed",
+        before={"print": Has("print", id="$id")},
+        record={"id": "$id"},
+        state={"print": But("print", state="barcode_done")},
+        counts={"slips_printed": 1},
+        also=(_is_slip,),
+    ),
+    Rule(kind="slip.failed", record={"id": "$id:text", "why": "$:text"}, also=(_is_slip,)),
+    Rule(
+        kind="slip.failed",
+        before={"print": Has("print", id="$id")},
+        record={"id": "$id", "why": "$:text"},
+        state={"print": None},
+        also=(_is_slip,),
+    ),
+    Rule(
+        kind="intervention.seen",
+        before={"intervention": Has("intervention", id="$opened")},
+        record={"id": "$opened:text"},
+        state={"intervention_seen": "$opened"},
+    ),
+    Rule(
+        kind="base.withdrawn",
+        before={"base": None, "intervention": Has("intervention", id="$at")},
+        record=_BASE | {"reason": "$reason:words"},
+        state={
+            "base": {
+                "since": "$since:time",
+                "base": "$base",
+                "lock": "$lock",
+                "cashier": "$cashier",
+                "reason": "$reason",
+            },
+            "disabled:base": {"reason": "$reason", "since": "$since"},
+        },
+        may=Permission.COLLECT,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="base.returned",
+        before={"base": "$:object", "intervention": Has("intervention", id="$at")},
+        record=_BASE,
+        state={"base": None, "disabled:base": None},
+        may=Permission.COLLECT,
+        also=(in_the_menu,),
+    ),
+)

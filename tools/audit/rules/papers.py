@@ -1,0 +1,237 @@
+"""The rules of what a player puts in: bills and tickets, from the bezel to the box; coins."""
+
+from typing import Any, Final
+
+from meters.transaction import Phase
+from tools.audit.rules.disputes import disputed_coins, disputed_paper, disputed_ticket
+from tools.audit.rules.parts import (
+    ABSENT,
+    TICKETS,
+    fresh,
+    holds,
+    sets,
+    ticket_ledger_goes_on,
+)
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, shown
+from tools.audit.rules.rule import Move, Rule
+
+_CASHABLE: Final = "credit:{position}:cashable"
+
+
+def _paper(phase: str, ticket: str) -> dict[str, Any]:
+    return {
+        "id": "$paper",
+        "amount_cents": "$held_cents",
+        "ticket": ticket,
+        "phase": phase,
+        "mark": "$mark:count",
+        "outward?": "$outward:bool",
+    }
+
+
+def _hosts_ticket(status: str) -> Any:
+    """What becomes of the ticket a host was asked about, if it is this one."""
+
+    def due(scope: Scope) -> Any:
+        kept = scope.was("host_ticket")
+        return {**kept, "status": status} if kept is not None and kept["id"] == scope["paper"] else ABSENT
+
+    return sets("host_ticket", due)
+
+
+def _brings_restricted(scope: Scope) -> Any:
+    kept = scope.was("host_ticket")
+    if kept is None or kept["id"] != scope["paper"] or kept["kind"] != "restricted":
+        return ABSENT
+    return {"expires": kept["expires"], "pool": kept["pool"]}
+
+
+def _is_worth_what_the_host_said(scope: Scope) -> None:
+    kept = scope.was("host_ticket")
+    if kept is None or kept["id"] != scope["id"]:
+        return
+    said = kept["amount_cents"], kept["kind"], kept["number"], "pending"
+    found = scope["cents"], scope["credit"], scope["number"], kept["status"]
+    if said != found:
+        raise Differs(f"the host said {shown(said)} of this ticket, and it is taken as {shown(found)}")
+
+
+def _ordered(ticket: str) -> dict[str, Any]:
+    return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
+
+
+_PAPERS: Final = (
+    Rule(
+        kind="bill.escrow",
+        id="$id:text",
+        phase=Phase.RESERVE,
+        before={"paper": None},
+        moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
+        state={"paper": _ordered("")},
+        also=(fresh("bill", here=True),),
+    ),
+    Rule(
+        kind="bill.in",
+        id="{paper}.in",
+        phase=Phase.SETTLE,
+        ref="$paper",
+        ends=("bill.escrow",),
+        before={"paper": _paper("ordered", "")},
+        record={"amount_cents": "$held_cents"},
+        state={"paper": _paper("vended", "")},
+        counts={"bills_accepted": 1},
+    ),
+    Rule(
+        kind="bill.not_stacked",
+        id="{paper}.void",
+        phase=Phase.VOID,
+        ref="$paper",
+        ends=("bill.escrow",),
+        before={"paper": _paper("ordered", "")},
+        record={"amount_cents": "$held_cents", "why": "$why:text", "disputed?": "$told:object"},
+        state={"paper": None, "disputed:{disputed}?": "$:object"},
+        counts={"bills_not_stacked": 1},
+        also=(disputed_paper,),
+    ),
+    Rule(
+        kind="voucher.escrow",
+        id="$id:text",
+        phase=Phase.RESERVE,
+        before={"paper": None},
+        state={"paper": _ordered("$number:masked")},
+        moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
+        also=(
+            fresh("ticket"),
+            holds("a ticket without a number", lambda scope: bool(scope["number"])),
+            _is_worth_what_the_host_said,
+        ),
+    ),
+    Rule(
+        kind="voucher.in",
+        id="{paper}.in",
+        phase=Phase.SETTLE,
+        ref="$paper",
+        ends=("voucher.escrow",),
+        before={"paper": _paper("ordered", "$number:masked")},
+        record={"amount_cents": "$held_cents", "number": "$number", "commitment?": "$:text"},
+        state={
+            "paper": _paper("vended", "$number"),
+            "host_ticket?": "$:object",
+            "restricted?": {"expires": "$:text", "pool": "$:count"},
+            **TICKETS,
+        },
+        counts={"vouchers_accepted": 1},
+        also=(_hosts_ticket("redeemed"), sets("restricted", _brings_restricted), ticket_ledger_goes_on),
+    ),
+    Rule(
+        kind="voucher.disputed",
+        id="{paper}.void",
+        phase=Phase.VOID,
+        ref="$paper",
+        ends=("voucher.escrow",),
+        before={"paper": _paper("ordered", "$number:masked")},
+        record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told:object"},
+        state={
+            "paper": _paper("vended", "$number"),
+            "host_ticket?": "$:object",
+            "disputed:{disputed}": "$:object",
+        },
+        counts={"vouchers_disputed": 1},
+        also=(_hosts_ticket("not_stacked"), disputed_ticket),
+    ),
+    Rule(
+        kind="voucher.not_stacked",
+        id="{paper}.void",
+        phase=Phase.VOID,
+        ref="$paper",
+        ends=("voucher.escrow",),
+        before={"paper": _paper("ordered", "$number:masked")},
+        record={
+            "amount_cents": "$held_cents",
+            "number": "$number",
+            "why": "$why:text",
+            "disputed?": "$told:object",
+        },
+        state={"paper": None, "host_ticket?": "$:object", "disputed:{disputed}?": "$:object"},
+        counts={"vouchers_not_stacked": 1},
+        also=(_hosts_ticket("not_stacked"), disputed_paper),
+    ),
+    Rule(
+        kind="voucher.not_stacked",
+        before={"host_ticket": Has("kept", status="pending")},
+        record=But("kept", status="not_stacked"),
+        state={"host_ticket": But("kept", status="not_stacked")},
+    ),
+    Rule(
+        kind="bill.mark",
+        before={"paper": "$paper:object"},
+        state={"paper": But("paper", mark="$:count")},
+    ),
+    Rule(
+        kind="bill.moving",
+        before={"paper": Has("paper", phase="ordered")},
+        state={"paper": But("paper", outward="$:bool")},
+    ),
+    Rule(kind="bill.confirmed", before={"paper": Has("paper", phase="vended")}, state={"paper": None}),
+    *(
+        Rule(
+            kind=f"{paper}.returned",
+            record={"reason": "$:text"},
+            state={"host_ticket?": "$told:object"},
+            counts={f"{paper}s_returned": 1},
+            also=(
+                sets(
+                    "host_ticket",
+                    lambda scope: (
+                        {**scope.was("host_ticket"), "status": "not_stacked"}
+                        if "told" in scope.names
+                        and (scope.was("host_ticket") or {}).get("status") == "pending"
+                        else ABSENT
+                    ),
+                ),
+            ),
+        )
+        for paper in ("bill", "voucher")
+    ),
+    Rule(kind="bill.rejected", record="$:object", counts={"bills_rejected": 1}),
+)
+
+
+def _coins_agree(scope: Scope) -> None:
+    moves = scope.entry.transfers
+    half = len(moves) // 2
+    paid = [t.amount_cents for t in moves[:half]]
+    fell = [t.amount_cents for t in moves[half:]]
+    worth = [t.dims.get("coin_cents") for t in moves[:half]]
+    if paid != fell or paid != worth:
+        raise Differs(f"coins of {paid} cents are credited, told apart as {worth}, and {fell} fell")
+    due = {"coins_accepted": half} if half else {}
+    if dict(scope.entry.counts) != due:
+        raise Differs(f"it counts {dict(scope.entry.counts)}, {due} was due")
+
+
+_COINS_IN: Final = Rule(
+    kind="coin.in",
+    record=OneOf(None, {"disputed": "$told:object"}),
+    state={"coins": "$:count", "disputed:{disputed}?": "$:object"},
+    counts={"coins_accepted?": "$:cents"},
+    moves=(
+        Move("world:coin", _CASHABLE, "$:cents", {"coin_cents": "$:cents"}, many=True),
+        Move("stock:floor", "stock:{box}", "$:cents", many=True),
+    ),
+    also=(
+        disputed_coins,
+        _coins_agree,
+        holds(
+            "a coin falls into the hopper or the box",
+            lambda scope: all(
+                t.target in {"stock:hopper", "stock:coin_box"}
+                for t in scope.entry.transfers
+                if t.source == "stock:floor"
+            ),
+        ),
+    ),
+)
+
+
+RULES: Final = (*_PAPERS, _COINS_IN)

@@ -1,0 +1,164 @@
+"""What several rules need: ids made here, all there is of a credit, what a game counts in its session."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from egm.cabinet.credits import CreditKind, taken
+from egm.cabinet.positions import Position
+from meters.reading import read_meters
+from meters.transaction import Transfer
+from tools.audit.rules.pattern import Differs, Scope, place, same, shown
+from tools.audit.rules.rule import Check
+
+ABSENT: Final = object()
+"""A key that an entry does not set."""
+
+_FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
+
+
+def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
+    """The text known as ``name`` was made in this journal as an id of ``kind``; ``here``: for this entry.
+
+    Journals of before have ids that do not say of which journal they are.
+    """
+
+    def check(scope: Scope) -> None:
+        value = scope[name]
+        found = _FRESH.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
+        if (
+            found is None
+            or int(found[1]) > scope.entry.sequence
+            or (here and int(found[1]) != scope.entry.sequence)
+            or found[2] not in {None, scope.facts.mark}
+        ):
+            raise Differs(f"{shown(value)} is no id of a {kind} made here")
+
+    return check
+
+
+def all_there_is(kind: str, name: str = "cents") -> Check:
+    """The amount known as ``name`` is all that was left of the player's credits of a kind (or named so)."""
+
+    def check(scope: Scope) -> None:
+        account = scope.credit(scope.names.get(kind, kind))
+        there_cents = scope.ledger.available_cents(account)
+        if scope[name] != there_cents:
+            raise Differs(f"it takes {shown(scope[name])} cents of {account}, which has {there_cents}")
+
+    return check
+
+
+def credit_cents(scope: Scope) -> int:
+    """All the player's credits before the entry, of every kind, what is reserved taken off."""
+    return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
+
+
+def take(
+    scope: Scope, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
+) -> list[tuple[str, str, int]]:
+    """What takes so much from the credits, kind after kind, as (source, target, cents).
+
+    Raises :class:`Differs` where the credits do not cover it.
+    """
+    position = Position(scope.position)
+    there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
+    if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
+        raise Differs(f"it takes {shown(amount_cents)} cents of credits of {there_cents}")
+    moved: tuple[Transfer, ...] = taken(amount_cents, target, scope.ledger.available_cents, kinds, position)
+    return [(part.source, part.target, part.amount_cents) for part in moved]
+
+
+def sets(key: str, make: Callable[[Scope], Any]) -> Check:
+    """The entry sets ``key`` to exactly what ``make`` returns, or not at all (:data:`ABSENT`)."""
+
+    def check(scope: Scope) -> None:
+        due = make(scope)
+        found = scope.entry.state.get(place(key, scope.position), ABSENT)
+        if due is ABSENT and found is ABSENT:
+            return
+        if due is ABSENT or found is ABSENT or not same(found, due):
+            told = ["nothing" if each is ABSENT else shown(each) for each in (found, due)]
+            raise Differs(f"state.{key}: it is {told[0]}, {told[1]} was due")
+
+    return check
+
+
+def metered(scope: Scope, *, since: bool = False) -> dict[str, int]:
+    """The meters that are not zero as they stood before the entry; ``since``: also those since a moment."""
+    values = read_meters(scope.ledger).values
+    return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
+
+
+def holds(what: str, test: Callable[[Scope], bool]) -> Check:
+    """``test`` is true; ``what`` says what is wrong where it is not."""
+
+    def check(scope: Scope) -> None:
+        if not test(scope):
+            raise Differs(what)
+
+    return check
+
+
+def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
+    """The session after a game has moved so much, or ABSENT where the games of this run count none."""
+    found = scope.entry.state.get(place("session", scope.position), ABSENT)
+    if scope.facts.session is None:
+        scope.facts.session = found is not ABSENT
+    if not scope.facts.session:
+        return ABSENT
+    before = scope.was("session")
+    if before is None:  # a new one begins with this game
+        since = found.get("since") if type(found) is dict else None
+        before = {
+            "since": since,
+            "wagered_cents": 0,
+            "won_cents": 0,
+            "time_reminders": 0,
+            "spend_reminders": 0,
+        }
+    return {
+        **before,
+        "wagered_cents": before["wagered_cents"] + wagered_cents,
+        "won_cents": before["won_cents"] + won_cents,
+    }
+
+
+def signed_in(scope: Scope) -> None:
+    """Whoever is signed in is the first to stand behind it, where the staff is known and the menu is open."""
+    menu, told = scope.was("menu"), scope.told
+    if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
+        return
+    first = (told.get("persons") or [told.get("person")])[0] if type(told) is dict else None
+    if first != menu["person"]:
+        raise Differs(f"{shown(first)} stands behind it, and {menu['person']} is signed in")
+
+
+def in_the_menu(scope: Scope) -> None:
+    """It comes from a form: somebody is signed in, where the staff is known."""
+    menu = scope.was("menu")
+    if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
+        raise Differs("it comes from a form of the staff, and nobody is signed in")
+    signed_in(scope)
+
+
+# ---------------------------------------------------------------------------------------------- the ledger
+#: How far the ticket ledger has come, where an entry keeps it; journals from before do not.
+TICKETS: Final = {
+    "tickets?": {
+        "begun": "$:text",
+        "from": "$:count",
+        "base": "$:object",
+        "place": "$:count",
+        "digest": "$:text",
+    }
+}
+
+
+def ticket_ledger_goes_on(scope: Scope) -> None:
+    """The ticket ledger only grows, and what it knew when the journal began stays what it was."""
+    was, now = scope.was("tickets"), scope.now("tickets")
+    if was is None or now is None:
+        return
+    if now["place"] < was["place"] or any(now[name] != was[name] for name in ("begun", "from", "base")):
+        raise Differs("state.tickets: the ticket ledger goes back, or knew something else before")

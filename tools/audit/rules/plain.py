@@ -1,0 +1,135 @@
+"""The plain game, recognised at once: what nearly every entry of a journal is, held against what it must be.
+
+An entry that is exactly what its rule derives (one kind of credit, no level, no prize, no session, the first
+position) passes here by comparing whole objects; any other goes the long way, through its rule. What passes
+here passes there: ``tests/unit/audit/test_rules.py`` holds the two against each other.
+"""
+
+from typing import Any, Final
+
+from meters.entry import StoredEntry
+from meters.ledger import Ledger
+from meters.transaction import Phase
+from tools.audit.rules.facts import Facts
+
+_CASHABLE: Final = "credit:1:cashable"
+_RESTRICTED: Final = "credit:1:restricted"
+_NONRESTRICTED: Final = "credit:1:nonrestricted"
+_STARTED: Final = frozenset(
+    {
+        *("play_id", "game", "denomination_cents", "bet_credits", "wager", "language"),
+        *("credit_before_cents", "steps", "outcome"),
+    }
+)
+_NAMED: Final = frozenset({"id", "version", "digest"})
+_ENDED: Final = frozenset({"play_id", "win_cents"})
+_PLAYED: Final = {"games_played": 1}
+_WON: Final = {"games_won": 1}
+_LOST: Final = {"games_lost": 1}
+
+
+def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+    transaction = entry.transaction
+    return (
+        transaction.phase is Phase.POST
+        and transaction.ref is None
+        and not transaction.marks
+        and not facts.positions
+        and not facts.session
+        and "session" not in before.state
+    )
+
+
+def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+    """Whether this is a ``game.start`` as plain as can be, and right."""
+    transaction = entry.transaction
+    told: Any = transaction.record
+    moves, memory = transaction.transfers, before.state
+    if type(told) is not dict or told.keys() != _STARTED or len(moves) != 1:
+        return False
+    play_id, game, wager = told["play_id"], told["game"], moves[0]
+    denomination_cents, bet, cash_cents = (
+        told["denomination_cents"],
+        told["bet_credits"],
+        told["credit_before_cents"],
+    )
+    taken, given, held = before.taken, before.given, before.held
+    if not (
+        _is_plain(entry, before, facts)
+        and type(game) is dict
+        and game.keys() == _NAMED
+        and type(bet) is type(denomination_cents) is type(cash_cents) is int
+        and type(game["id"]) is type(game["version"]) is type(told["language"]) is str
+        and type(told["wager"]) is type(told["outcome"]) is dict
+        and play_id in (f"play-{entry.sequence}-{facts.mark}", f"play-{entry.sequence}")
+        and transaction.id == f"{play_id}.start"
+        and transaction.state == {"game": {"play_id": play_id}}
+        and transaction.counts == _PLAYED
+        and transaction.dims
+        == {
+            "game": game["id"],
+            "paytable": f"{game['id']}@{game['version']}",
+            "denomination_cents": denomination_cents,
+            "wager_level": bet,
+        }
+        and (wager.source, wager.target, wager.amount_cents)
+        == (_CASHABLE, "house:wager", bet * denomination_cents)
+        and not wager.dims
+        and taken.get(_RESTRICTED) == given.get(_RESTRICTED)
+        and taken.get(_NONRESTRICTED) == given.get(_NONRESTRICTED)
+        and taken.get(_CASHABLE, 0) - given.get(_CASHABLE, 0) - held.get(_CASHABLE, 0) == cash_cents
+        and "game" not in memory
+        and "handpay" not in memory
+        and "pay_out" not in memory
+    ):
+        return False
+    steps = told["steps"]
+    if type(steps) is not list or len(steps) != 1 or steps[0].keys() != {"choice", "draws"}:
+        return False
+    if steps[0]["choice"] is not None or type(game["digest"]) is not str or len(game["digest"]) != 64:
+        return False
+    for bound, value, purpose in steps[0]["draws"]:
+        if type(bound) is not int or type(value) is not int or value < 0 or type(purpose) is not str:
+            return False
+    facts.session = False
+    return True
+
+
+def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
+    """Whether this is a ``game.end`` as plain as can be, and right: one win to the credits, or none."""
+    transaction = entry.transaction
+    told: Any = transaction.record
+    moves, memory = transaction.transfers, before.state
+    if type(told) is not dict or told.keys() != _ENDED or len(moves) > 1:
+        return False
+    play_id, win_cents = told["play_id"], told["win_cents"]
+    if moves:
+        win = moves[0]
+        if (win.source, win.target, win.amount_cents) != ("house:win", _CASHABLE, win_cents) or win.dims:
+            return False
+    elif win_cents != 0:
+        return False
+    kept: Any = transaction.state.get("last_game")
+    return (
+        type(win_cents) is int
+        and type(play_id) is str
+        and _is_plain(entry, before, facts)
+        and transaction.id == f"{play_id}.end"
+        and transaction.state == {"game": None, "last_game": {"play_id": play_id, "win_cents": win_cents}}
+        and type(kept["win_cents"]) is int
+        and transaction.counts == (_WON if moves else _LOST)
+        and memory.get("game") == {"play_id": play_id}
+        and "awaiting_award" not in memory
+        and "undecided" not in memory
+        and transaction.dims.keys() == {"game", "paytable", "denomination_cents", "wager_level"}
+        and _are_dims(transaction.dims)
+    )
+
+
+def _are_dims(dims: Any) -> bool:
+    return type(dims["game"]) is type(dims["paytable"]) is str and (
+        type(dims["denomination_cents"]) is type(dims["wager_level"]) is int
+    )
+
+
+PLAIN: Final = {"game.start": started, "game.end": ended}

@@ -1,0 +1,213 @@
+"""A rule: what one kind of entry is, field by field; and the money it may move."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from egm.people import Permission
+from meters.entry import StoredEntry
+from meters.ledger import Ledger
+from meters.transaction import Mark, Phase, Transfer
+from tools.audit.rules.facts import Facts
+from tools.audit.rules.pattern import OWN, Derived, Differs, Matcher, Pattern, Scope, compiled, place, shown
+
+Check: TypeAlias = Callable[[Scope], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, told apart by ``dims``.
+
+    ``many``: any number of such, each with names of its own. ``may_miss``: it is there or not.
+    """
+
+    source: str
+    target: str
+    cents: Pattern = "$:cents"
+    dims: Pattern = field(default_factory=dict)
+    many: bool = False
+    may_miss: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One way an entry of a kind may be. What a field here does not name, the entry may not have.
+
+    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before``: what memory held
+    under these keys before the entry (None: nothing). ``moves``: its transfers in order, or what they are
+    derived from. ``ends``: the kinds of entry whose reservation it settles or voids; the reservation's first
+    transfer is known as ``held_source``, ``held_target`` and ``held_cents``. ``also``: what patterns cannot
+    say; raises :class:`Differs`. ``may``: what every person in the record's ``persons`` (or its ``person``)
+    must be allowed, and ``persons``: how many must stand behind it at the least.
+    """
+
+    kind: str
+    id: Pattern = OWN
+    phase: Phase = Phase.POST
+    ref: Pattern = None
+    ends: tuple[str, ...] = ()
+    before: Mapping[str, Pattern] = field(default_factory=dict)
+    record: Pattern = None
+    state: Mapping[str, Pattern] = field(default_factory=dict)
+    counts: Pattern = field(default_factory=dict)
+    moves: Sequence[Move] | Derived = ()
+    dims: Mapping[str, Pattern] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+    also: tuple[Check, ...] = ()
+    may: Permission | None = None
+    persons: int = 0
+
+    def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
+        """Hold an entry against the rule and the books before it. Raises :class:`Differs`."""
+        transaction = entry.transaction
+        if transaction.phase is not self.phase:
+            raise Differs(f"it is a {transaction.phase}, a {self.phase} was due")
+        if transaction.marks != self.marks:
+            raise Differs(f"it marks {shown([*transaction.marks])}, {shown([*self.marks])} was due")
+        scope = Scope(entry, ledger, facts)
+        if self.ends:
+            self._reservation(scope)
+        late = self._remembered(scope)
+        for name, matcher, value in (
+            ("record", self._record, transaction.record),
+            ("state", self._state, self._bare(transaction.state, scope.position)),
+            ("id", self._id, transaction.id),
+            ("ref", self._ref, transaction.ref),
+            ("counts", self._counts, transaction.counts),
+        ):
+            _at(name, matcher, value, scope)
+        for key, matcher in late:
+            _at("before", matcher, scope.was(key.format(**scope.names)), scope)
+        self._check_moves(transaction.transfers, scope)
+        dims = dict(transaction.dims)
+        dims.pop("position", None)
+        _at("dims", self._dims, dims, scope)
+        self._check_persons(scope)
+        for check in self.also:
+            check(scope)
+
+    # ------------------------------------------------------------------ the parts of it
+    def _reservation(self, scope: Scope) -> None:
+        held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
+        if held is None:
+            raise Differs(f"nothing is reserved as {shown(scope.entry.transaction.ref)}")
+        kind = scope.facts.reserved_as.get(held.id, held.kind)
+        if kind not in self.ends:
+            raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(self.ends)}")
+        scope.held = held
+        first = held.transfers[0]
+        scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
+
+    def _remembered(self, scope: Scope) -> list[tuple[str, Matcher]]:
+        late = []
+        for key, matcher in self._before:
+            if "{" in key:
+                late.append((key, matcher))
+            else:
+                _at(f"memory.{key}", matcher, scope.was(key), scope)
+        return late
+
+    def _bare(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+        """The keys as the first position has them."""
+        if position == 1:
+            return state
+        mark = f"{position}/"
+        bare = {}
+        for key, value in state.items():
+            name = key.removeprefix(mark)
+            if place(name, position) != key:
+                raise Differs(f"state.{key}: it is not of position {position}")
+            bare[name] = value
+        return bare
+
+    def _check_moves(self, transfers: tuple[Transfer, ...], scope: Scope) -> None:
+        if isinstance(self.moves, Derived):
+            wanted = [tuple(each) for each in self.moves.make(scope)]
+            found = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
+            if wanted != found or len(found) != len(transfers):
+                raise Differs(f"{shown(wanted)} should move")
+            return
+        left = list(transfers)
+        for move, matchers in self._moves:
+            while left and _fits(left[0], matchers, scope, known=not (move.many or move.may_miss)):
+                left.pop(0)
+                if not move.many:
+                    break
+            else:
+                if not (move.many or move.may_miss):
+                    due = f"{move.source} to {move.target}"
+                    raise Differs(f"a transfer from {due} was due")
+        if left:
+            raise Differs(f"an entry like this moves nothing from {left[0].source} to {left[0].target}")
+
+    def _check_persons(self, scope: Scope) -> None:
+        if self.may is None:
+            return
+        told: Any = scope.entry.record
+        persons = told["persons"] if "persons" in told else [told["person"]]
+        if told.get("person", persons[0]) not in persons[:1] and "form" not in told and "slip" not in told:
+            raise Differs(f"{shown(told['person'])} is not the first of {shown(persons)}")
+        if len(persons) < self.persons:
+            raise Differs(f"{shown(persons)} stand behind it, {self.persons} must")
+        for person in persons:
+            if not scope.facts.may(person, self.may):
+                raise Differs(f"{shown(person)} may not ({self.may})")
+
+    # ------------------------------------------------------------------ compiled once
+    @cached_property
+    def _record(self) -> Matcher:
+        return compiled(self.record)
+
+    @cached_property
+    def _id(self) -> Matcher:
+        return compiled(self.id)
+
+    @cached_property
+    def _ref(self) -> Matcher:
+        return compiled(self.ref)
+
+    @cached_property
+    def _state(self) -> Matcher:
+        return compiled(self.state)
+
+    @cached_property
+    def _counts(self) -> Matcher:
+        return compiled(self.counts)
+
+    @cached_property
+    def _dims(self) -> Matcher:
+        return compiled(self.dims)
+
+    @cached_property
+    def _before(self) -> list[tuple[str, Matcher]]:
+        return [(key, compiled(part)) for key, part in self.before.items()]
+
+    @cached_property
+    def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
+        moves = () if isinstance(self.moves, Derived) else self.moves
+        return [(m, tuple(map(compiled, (m.source, m.target, m.cents, m.dims)))) for m in moves]
+
+
+def _at(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+    try:
+        matcher(value, scope)
+    except Differs as differs:
+        differs.path.insert(0, name)
+        raise
+
+
+def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, known: bool) -> bool:
+    """Whether a transfer is what a move says; ``known``: what it names stays known."""
+    before = scope.names
+    scope.names = dict(before)
+    parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
+    try:
+        for matcher, part in zip(matchers, parts, strict=True):
+            matcher(part, scope)
+    except Differs:
+        scope.names = before
+        return False
+    if not known:
+        scope.names = before
+    return True

@@ -1,0 +1,260 @@
+"""The rules of what a host decides: its answers about tickets, and its transfers (AFT, bonuses)."""
+
+from typing import Any, Final
+
+from meters.transaction import Phase
+from tools.audit.rules.parts import (
+    ABSENT,
+    TICKETS,
+    credit_cents,
+    fresh,
+    holds,
+    sets,
+    ticket_ledger_goes_on,
+)
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
+from tools.audit.rules.rule import Move, Rule
+
+#: Transfers the host may read back, in a ring (egm.cabinet.host.transfers).
+_HISTORY: Final = 35
+
+
+def _ledger_checked(scope: Scope) -> None:
+    """The first time under this journal, or after two persons have begun the ledger anew, what it knew."""
+    was, now = scope.was("tickets"), scope.now("tickets")
+    begins = was is None or was["begun"] != now["begun"]
+    if not begins:
+        ticket_ledger_goes_on(scope)
+    if ("begun" in scope.names) != (begins and bool(now["begun"])):
+        raise Differs("who has begun the ticket ledger anew is told when it is, and only then")
+
+
+def _ledger_contradicted(scope: Scope) -> None:
+    """What the journal has credited, and the ledger never will."""
+    was, now, told = scope.was("tickets"), scope.now("tickets"), scope.told
+    entry = {name: cents for name, cents in now["base"].items() if was["base"].get(name, 0) != cents}
+    lower = [was["base"].get(name, 0) - cents for name, cents in entry.items()]
+    if lower != [told["amount_cents"]] or {**now, "base": was["base"]} != was:
+        raise Differs("it takes the amount of one redemption from what the ledger knew, and nothing else")
+
+
+_ASKED: Final = {
+    "id": "$id:text",
+    "number": "$number:masked",
+    "status": "$status:text",
+    "amount_cents": 0,
+    "kind": "",
+    "told": "$:bool",
+}
+_HOST_TICKETS: Final = (
+    Rule(kind="voucher.refused", record={"reason": "$:text"}, counts={"vouchers_refused": 1}),
+    Rule(
+        kind="voucher.refused",
+        record={"id": "$id:text", "number": "$number:masked", "status": "$status:text", "reason": "$:text"},
+        state={"host_ticket?": _ASKED},
+        counts={"vouchers_refused": 1},
+        also=(fresh("ticket"),),
+    ),
+    Rule(
+        kind="voucher.authorised",
+        record={
+            "id": "$id:text",
+            "number": "$number:masked",
+            "amount_cents": "$cents",
+            "kind": "$credit:credit",
+        },
+        state={
+            "host_ticket": {
+                "id": "$id",
+                "number": "$number",
+                "amount_cents": "$cents",
+                "kind": "$credit",
+                "expires": "$:text",
+                "pool": "$:count",
+                "status": "pending",
+                "told": False,
+            }
+        },
+        also=(
+            fresh("ticket"),
+            holds("an amount above zero", lambda scope: type(scope["cents"]) is int and scope["cents"] > 0),
+        ),
+    ),
+    Rule(
+        kind="voucher.told",
+        before={"host_ticket": Has("kept", told=False)},
+        state={"host_ticket": But("kept", told=True)},
+    ),
+    Rule(
+        kind="voucher.read",
+        state={"validations_read": Derived(lambda scope: (scope.was("validations_read") or 0) + 1)},
+        also=(
+            holds(
+                "no ticket is left to be read",
+                lambda scope: (scope.was("validations_read") or 0) < (scope.was("validations") or 0),
+            ),
+        ),
+    ),
+    Rule(kind="voucher.enrolled", record={"sequence": "$:count"}),
+    Rule(kind="tickets.mended", record={"what": "$:text"}),
+    Rule(
+        kind="tickets.checked",
+        record={"place": "$:count", "begun?": "$begun:object"},
+        state={"tickets": TICKETS["tickets?"]},
+        also=(_ledger_checked,),
+    ),
+    Rule(
+        kind="tickets.contradicted",
+        id="{id}.contradicted",
+        record={"id": "$id:text", "number": "$:masked", "amount_cents": "$:cents"},
+        state={"tickets": TICKETS["tickets?"]},
+        also=(_ledger_contradicted,),
+    ),
+)
+
+# ---------------------------------------------------------------------------------------------- transfers
+_RESULT: Final = {
+    "identifier": "$identifier:words",
+    "kind": "$way:text",
+    "status": "$status:text",
+    "cents": {"cashable?": "$:count", "restricted?": "$:count", "nonrestricted?": "$:count"},
+    "asked_cents": "$asked:count",
+    "expires": "$expires:text",
+    "pool": "$pool:count",
+    "codes": "$:object",
+    "at": "$:time",
+    "told": False,
+}
+_REFUSED: Final = {**_RESULT, "identifier": "$identifier:text"}
+_WAYS: Final = {
+    "in": ("world:aft_in:{kind}", "credit:{position}:{kind}"),
+    "out": ("credit:{position}:{kind}", "out:aft_out:{kind}"),
+    "bonus": ("house:bonus", "credit:{position}:{kind}"),
+    "bonus_jackpot": ("house:bonus", "out:handpay_bonus"),
+}
+
+
+def _transferred(scope: Scope) -> Any:
+    """The transfers of what a host's order moved, kind by kind, as its result says."""
+    way, cents = scope["way"], scope["result"]["cents"]
+    if way not in _WAYS:
+        raise Differs(f"{shown(way)} is no way a transfer goes")
+    source, target = _WAYS[way]
+    return sorted(
+        (
+            source.format(kind=kind, position=scope.position),
+            target.format(kind=kind, position=scope.position),
+            amount_cents,
+        )
+        for kind, amount_cents in cents.items()
+        if amount_cents
+    )
+
+
+def _moves_as_told(scope: Scope) -> None:
+    transfers = scope.entry.transfers
+    found = sorted((t.source, t.target, t.amount_cents) for t in transfers)
+    due = _transferred(scope)
+    if found != due or any(t.dims for t in transfers):
+        raise Differs(f"it moves {shown(found)}, its result says {shown(due)}")
+    total_cents, asked_cents = sum(cents for _, _, cents in found), scope["asked"]
+    status = "full" if total_cents == asked_cents else "partial"
+    if scope["status"] != status or total_cents > asked_cents:
+        raise Differs(f"{total_cents} cents of {asked_cents} moved, and it says {shown(scope['status'])}")
+
+
+def _terms_of_restricted(scope: Scope) -> Any:
+    if scope["way"] == "in" and scope["result"]["cents"].get("restricted"):
+        return {"expires": scope["expires"], "pool": scope["pool"]}
+    return ABSENT
+
+
+_COUNTED: Final = {
+    "transfers": Derived(lambda scope: (scope.was("transfers") or 0) + 1),
+    "transfer": "$result",
+}
+_PLACE: Final = holds(
+    "its place in the history is not the next",
+    lambda scope: scope["result"]["position"] == (scope.was("transfers") or 0) % _HISTORY + 1,
+)
+_DONE: Final = {**_RESULT, "position": "$:cents"}
+_ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
+
+
+def _result(scope: Scope) -> None:
+    scope.names["result"] = scope.told
+
+
+_TRANSFERS: Final = (
+    Rule(
+        kind="aft.complete",
+        id="transfer:{identifier}",
+        record=_DONE,
+        state={"transfers": _COUNTED["transfers"], "transfer": "$kept:object", "restricted?": "$:object"},
+        moves=(_ANYWHERE,),
+        also=(
+            _result,
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope["result"])),
+            holds("a bonus paid by hand is reserved", lambda scope: scope["way"] != "bonus_jackpot"),
+            _moves_as_told,
+            _PLACE,
+            sets("restricted", _terms_of_restricted),
+        ),
+    ),
+    Rule(
+        kind="aft.complete",
+        id="transfer:{identifier}",
+        phase=Phase.RESERVE,
+        before={"handpay": None},
+        record={**_DONE, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
+        state={
+            "transfers": _COUNTED["transfers"],
+            "transfer": "$kept:object",
+            "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
+        },
+        moves=(_ANYWHERE,),
+        also=(
+            _result,
+            lambda scope: scope.names.update(way="bonus_jackpot"),
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope["result"])),
+            _moves_as_told,
+            _PLACE,
+        ),
+    ),
+    Rule(
+        kind="aft.failed",
+        record=_REFUSED,
+        state={"transfer": {**_REFUSED, "told": "$:bool", "position": 0}},
+        also=(
+            holds(
+                "an order that fails moves nothing",
+                lambda scope: not any(scope.told["cents"].values()),
+            ),
+        ),
+    ),
+    Rule(
+        kind="aft.told",
+        before={"transfer": Has("kept", told=False)},
+        state={"transfer": But("kept", told=True)},
+    ),
+    Rule(
+        kind="aft.cash_out",
+        record={"enabled": "$on:bool", "hard": "$hard:bool"},
+        state={"host_cash_out": {"enabled": "$on", "hard": "$hard"}},
+    ),
+    Rule(
+        kind="aft.registered",
+        record={"pos_id": "$pos:count"},
+        state={
+            "registration": {"pos_id": "$pos", "key_digest": "$:digest"},
+            "transfers_unproved?": None,
+        },
+    ),
+    Rule(kind="aft.unregistered", before={"registration": "$:object"}, state={"registration": None}),
+    Rule(kind="aft.locked", record={"condition": "$:count"}),
+    Rule(kind="aft.offered", record={"amount_cents": Derived(credit_cents)}),
+    Rule(kind="aft.unlocked", record={"cash_out": "$:bool"}),
+)
+
+
+RULES: Final = (*_HOST_TICKETS, *_TRANSFERS)

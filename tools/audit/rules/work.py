@@ -1,0 +1,137 @@
+"""The rules of work on the machine: options, its software, tests of devices."""
+
+from typing import Any, Final
+
+from egm.cabinet.software import changes
+from egm.people import Permission
+from tools.audit.rules.parts import (
+    fresh,
+    holds,
+    in_the_menu,
+)
+from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, same
+from tools.audit.rules.rule import Rule
+
+_NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
+_SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
+_NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
+
+
+def _as_installed(scope: Scope) -> None:
+    before, now = scope["was"] or _NONE_INSTALLED, scope.now("software") or _NONE_INSTALLED
+    told = {name: scope.told[name] for name in ("version", "signer", "components")}
+    due = {name: [before[name], now[name]] for name in ("version", "signer")}
+    if not same(told, due | {"components": changes(before["components"], now["components"])}):
+        raise Differs("what is told of the change is not what changed")
+
+
+_WORK: Final = (
+    Rule(
+        kind="options.changed",
+        record={
+            "option": OneOf("bet_limit", "bet_minimum", "game", "denomination"),
+            "bet_limit_cents?": "$:cents",
+            "bet_minimum_cents?": "$:count",
+            "game?": "$:text",
+            "denomination_cents?": "$:text",
+            "on?": OneOf("yes", "no"),
+            "person": "$:staff",
+            "persons": "$:persons",
+            "before": "$before:object",
+            "after": "$after:object",
+        },
+        state={"options": "$after"},
+        may=Permission.CONFIGURE,
+        also=(
+            holds(
+                "the options before it were others",
+                lambda scope: scope["before"] == (scope.was("options") or _NO_OPTIONS),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="options.changed",
+        record={"tickets": "$terms:object"},
+        state={"ticket_terms": "$terms"},
+    ),
+    Rule(
+        kind="hard_meters.fitted", record={"counted": Each("$:count")}, state={"hard_meters": Each("$:int")}
+    ),
+    Rule(
+        kind="hard_meters.exchanged",
+        before={"hard_meters": "$before:list"},
+        record={
+            "person": "$:staff",
+            "persons": "$:persons",
+            "reason": "$:words",
+            "readings": "$:words",
+            "before": "$before",
+        },
+        state={"hard_meters": None},
+        may=Permission.CONFIGURE,
+        also=(in_the_menu,),
+    ),
+    Rule(kind="software.check", record={"person": "$:staff"}, also=(in_the_menu,)),
+    Rule(kind="software.verified", record={"version": "$:text", "when": "$:text"}),
+    Rule(
+        kind="software.differs",
+        record={"trouble": Each("$:text"), "when": "$:text"},
+        counts={"verify_fail": 1},
+    ),
+    Rule(
+        kind="software.changed",
+        record={
+            "version": ["$:text", "$version:text"],
+            "signer": ["$:text", "$signer:text"],
+            "reason": "$:text",
+            "components": "$:object",
+        },
+        before={"software": "$was:object|none"},
+        state={"software": OneOf(None, _SOFTWARE)},
+        also=(_as_installed,),
+    ),
+    Rule(
+        kind="test.started",
+        id="$id:text",
+        record={
+            "device": "$:text",
+            "test": "$:text",
+            "person": "$:staff",
+            "coins?": "$:cents",
+            "on?": "$:any",
+            "outputs?": Each("$:text"),
+        },
+        may=Permission.TEST_DEVICES,
+        also=(fresh("test", here=True), in_the_menu),
+    ),
+    Rule(kind="test.failed", record={"id": "$:text", "why": "$:text"}),
+    Rule(
+        kind="test.failed",
+        before={"print": Has("print", id="$id")},
+        record={"id": "$id", "why": "$:text"},
+        state={"print": None},
+        also=(holds("a ticket that is no test", lambda scope: scope["id"].startswith("test-")),),
+    ),
+    Rule(kind="test.read", record={"amount_cents": "$:count"}),
+    Rule(kind="test.paper", record="$:object"),
+    Rule(
+        kind="test.printed",
+        before={"print": Has("print", id="$id")},
+        record={"id": "$id"},
+        state={"print": But("print", state="barcode_done")},
+        also=(holds("a ticket that is no test", lambda scope: scope["id"].startswith("test-")),),
+    ),
+    Rule(
+        kind="test.coins",
+        before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+        record={"id": "$id", "ordered_coins": "$coins", "paid_coins": "$:count"},
+        state={"hopper": None},
+        also=(holds("coins that are no test", lambda scope: scope["id"].startswith("test-")),),
+    ),
+)
+
+# ---------------------------------------------------------------------------------------------- hosts
+
+
+RULES: Final = _WORK

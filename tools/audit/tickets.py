@@ -1,0 +1,26 @@
+"""The ticket ledger beside a journal, where it is at hand: the second book of the same money."""
+
+from pathlib import Path
+from typing import Any
+
+from egm.errors import LocalError, OperatorError
+from egm.tickets.audit import disagreement
+from egm.tickets.beside import open_beside
+from meters import open_view
+
+
+def ticket_ledger_differs(folder: Path, second: Path) -> str:
+    """Why the ticket ledger in a state folder is not the one its journal knows; empty where it is.
+
+    A journal that has never seen a ledger is held against none. Every move of both copies is proved.
+    """
+    with open_view(folder) as view:
+        kept: Any = view.state("tickets")
+        if kept is None:
+            return ""
+        try:
+            with open_beside(folder, second=second) as store:
+                store.verify()
+                return disagreement(store, kept, view.balance_cents)
+        except (OperatorError, LocalError) as error:
+            return str(error)

@@ -1,0 +1,65 @@
+"""Every ticket followed by what the journal keeps of its number: it comes in once for each time it went out.
+
+The journal holds a commitment and no number (:mod:`egm.tickets.proof`), which tells one paper from another. A
+ticket this journal has not seen go out may come in once: an earlier journal, or another machine of
+the same ledger, printed it. And a machine goes by no ticket ledger that it went by before, and that two
+persons have replaced since: its tickets would all be money again.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from egm.tickets.audit import STATE_KEY
+from meters import StoredEntry
+from meters.recall import story
+
+_OUT: Final = "voucher.out"
+_RULED: Final = "disputed.ruled"
+_IN: Final = ("voucher.in", "orphan.ticket", _RULED)
+
+
+class VoucherAudit:
+    """Follows the entries in order; ``fault`` is told of each ticket that is money a second time."""
+
+    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
+        self._fault = fault
+        self._out_cents: dict[str, int] = {}
+        """What is out, by commitment."""
+        self._taken: dict[str, int] = {}
+        """Which entry took a ticket in that has not gone out again."""
+        self._committed = False
+        self._begun: list[str] = []
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry of the journal."""
+        if STATE_KEY in entry.state:
+            self._see_ledger(entry)
+        kind = entry.transaction.kind
+        if kind != _OUT and kind not in _IN:
+            return
+        told = story(entry)
+        commitment = told.get("commitment")
+        if commitment is None:
+            if self._committed and kind != _RULED:  # an old journal has none at all
+                self._fault(entry, "which ticket it is is not told, and of those before it was")
+            return
+        self._committed = True
+        if kind == _OUT:
+            self._out_cents[commitment] = told["amount_cents"]
+            self._taken.pop(commitment, None)
+            return
+        before = self._taken.setdefault(commitment, entry.sequence)
+        if before != entry.sequence:
+            self._fault(entry, f"entry {before} has taken this ticket in already")
+        out_cents = self._out_cents.pop(commitment, told["amount_cents"])
+        if out_cents != told["amount_cents"]:
+            self._fault(entry, f"the ticket went out with {out_cents} cents, not {told['amount_cents']}")
+
+    def _see_ledger(self, entry: StoredEntry) -> None:
+        kept: Any = entry.state[STATE_KEY]
+        begun = kept["begun"]
+        if self._begun and begun == self._begun[-1]:
+            return
+        if begun in self._begun:
+            self._fault(entry, "the ticket ledger is that of before it was begun anew: it was put back")
+        self._begun.append(begun)

@@ -1,0 +1,89 @@
+"""``egm audit liars``: lies about honest journals, and how many the audit names."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from egm.errors import OperatorError
+from meters import JournalError, export, open_view
+from tools.audit.games import Shelf
+from tools.audit.liars import Score, play
+from tools.soak.campaign import soak
+from tools.terminal import plain, printable
+
+#: Lives of a cabinet that lies are told about, and how much happens in each.
+_LIVES: Final = 3
+_ACTIONS_A_LIFE: Final = 150
+
+
+@click.command()
+@click.argument("exports", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--lies", default=1000, show_default=True, type=click.IntRange(min=1), help="How many.")
+@click.option("--seed", default=1, show_default=True, type=int, help="The same seed tells the same lies.")
+@click.option(
+    "--games",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A folder of game definitions, besides the library.",
+)
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], as_json: bool) -> None:
+    """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
+
+    The journals are EXPORTS, or those of a cabinet that lives a while for it. One lie alters, leaves out,
+    repeats or moves one thing of one entry. Exit status 1 when a lie about money, an outcome, a meter, a
+    person or a ruling is neither named by the audit nor one whose outside witness is stated.
+    """
+    shelf = Shelf(games)
+    try:
+        journals = [_bodies_of(file) for file in exports] or _lived(seed)
+        score = play(journals, shelf, lies=lies, seed=seed)
+    except (JournalError, OperatorError, ValueError) as why:
+        raise click.ClickException(printable(why)) from why
+    if as_json:
+        click.echo(json.dumps(score.to_json(), ensure_ascii=False))
+    else:
+        _print_score(score)
+    raise SystemExit(1 if score.undetected else 0)
+
+
+def _bodies_of(file: Path) -> list[bytes]:
+    with file.open("rb") as opened:
+        return list(export.ExportReader(opened, str(file)).bodies())
+
+
+def _lived(seed: int) -> list[list[bytes]]:
+    """The journals of cabinets that lived a while, in virtual time."""
+    journals = []
+    for life in range(_LIVES):
+        with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
+            soak(Path(folder), seed=seed + life, actions=_ACTIONS_A_LIFE)
+            with open_view(Path(folder) / "state") as view:
+                journals.append(list(view.bodies()))
+    return journals
+
+
+def _print_score(score: Score) -> None:
+    console, told = Console(), score.to_json()
+    for title, lines in (
+        ("about", told["by_what_they_touch"]),
+        ("kind of entry", told["by_kind"]),
+    ):
+        table = Table(title, "lies", "named", "not named", show_edge=False)
+        for name, (lies, named) in lines.items():
+            table.add_row(plain(name), str(lies), str(named), str(lies - named) if lies > named else "")
+        console.print(table)
+    for witness, times in told["witnessed"].items():
+        console.print(f"not in the export alone, {times} lies; who finds them: {witness}", highlight=False)
+    for lie in told["undetected"]:
+        console.print(
+            f"[red]passed[/red] {lie['about']}: entry {lie['entry']} {plain(lie['kind'])}"
+            f" {plain(lie['field'] or 'as a whole')}: {plain(lie['what'])}",
+            highlight=False,
+        )
+    console.print(f"{told['named']} of {told['lies']} lies named, {told['at_the_entry']} at the very entry")

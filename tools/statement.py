@@ -1,0 +1,62 @@
+"""The statements of a machine by day, month or year: what its meters moved, and what was counted.
+
+Recomputed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal is that
+of the machine. A period is one of UTC; an entry belongs to the period its own time says, also where a clock
+was set.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from meters import StoredEntry, read_meters
+from meters.ledger import Ledger
+
+Period: TypeAlias = Literal["day", "month", "year"]
+#: How much of an ISO 8601 date names a period.
+_LENGTH: Final = {"day": 10, "month": 7, "year": 4}
+#: The meters of a statement, in minor units or times.
+METERS: Final = (
+    "games_played",
+    "coin_in",
+    "coin_out",
+    "hand_paid",
+    "coin_drop",
+    "bill_in.value",
+    "ticket_in.cashable.value",
+    "ticket_out.cashable.value",
+    "hopper_fill",
+    "money_in",
+    "money_out",
+)
+#: What persons have counted, in minor units: the sum, what was metered of the same boxes, and the difference.
+COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
+
+
+def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
+    """What each period moved, oldest first: by meter, and what was counted of the collections in it."""
+    ledger, before = Ledger(), dict.fromkeys(METERS, 0)
+    periods: dict[str, dict[str, int]] = {}
+    now = ""
+    for entry in entries:
+        period = entry.time_utc.date().isoformat()[: _LENGTH[by]]
+        if period != now:
+            before = _close(periods, now, ledger, before)
+            now = period
+            periods.setdefault(period, dict.fromkeys((*METERS, *COUNTED), 0))
+        ledger.commit(ledger.plan(entry.transaction), entry)
+        if entry.kind == "collection.counted" and isinstance(entry.record, dict):
+            for name in COUNTED:
+                periods[period][name] += int(entry.record[name])
+    _close(periods, now, ledger, before)
+    return periods
+
+
+def _close(
+    periods: dict[str, dict[str, int]], period: str, ledger: Ledger, before: dict[str, int]
+) -> dict[str, int]:
+    """Add what the meters have moved since ``before`` to a period; the meters as they are now."""
+    values = read_meters(ledger).values
+    after = {name: values[name] for name in METERS}
+    for name in METERS if period else ():
+        periods[period][name] += after[name] - before[name]
+    return after

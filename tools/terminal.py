@@ -1,0 +1,73 @@
+"""What files and machines say, on somebody's terminal: shown, never obeyed.
+
+A name in a file may hold sequences that steer a terminal or mark up rich text: they could erase a line, paint
+a verdict, hide what follows or turn it round. Every command that prints such data passes it through here.
+"""
+
+import json
+import unicodedata
+from typing import Any
+
+import click
+import rich.table
+from rich.console import RenderableType
+from rich.markup import escape
+
+
+def _is_shown(character: str) -> bool:
+    """Whether it is printed, and does nothing else: a letter, a sign, a space of any width."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
+
+
+def printable(value: object) -> str:
+    r"""Return ``value`` as text in which nothing steers a terminal.
+
+    Control characters, those that change the direction of text, lone surrogates and every other character
+    that is not printed are shown as Python escapes (``\x1b``).
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(each if _is_shown(each) else ascii(each)[1:-1] for each in text)
+
+
+def plain(value: object) -> str:
+    """The same for a rich console: its markup is shown, not followed."""
+    return escape(printable(value))
+
+
+def lines(text: str) -> str:
+    """The same of a text of several lines: they stay lines."""
+    return "\n".join(printable(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
+def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print a text of one line or more."""
+    click.echo(lines(text), nl=nl, err=err)
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """``value`` as JSON that a person can read as well: what is not printed is escaped as JSON does."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if text.isprintable():
+        return text
+    return "".join(each if each == "\n" or _is_shown(each) else json.dumps(each)[1:-1] for each in text)
+
+
+class Table(rich.table.Table):
+    """A table whose cells, headers and title are data."""
+
+    def __init__(self, *headers: Any, title: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*headers, title=None if title is None else _cell(title), **kwargs)
+
+    def add_column(self, header: RenderableType = "", *args: Any, **kwargs: Any) -> None:
+        """Add a column; its header is shown as it is."""
+        super().add_column(_cell(header), *args, **kwargs)
+
+    def add_row(self, *cells: RenderableType | None, **kwargs: Any) -> None:
+        """Add a row; each text in it is shown as it is."""
+        super().add_row(*(_cell(cell) for cell in cells), **kwargs)
+
+
+def _cell(value: Any) -> Any:
+    return escape(lines(value)) if isinstance(value, str) else value
