@@ -17,6 +17,8 @@ from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, p
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that mean what they always mean while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
+#: Keys that lead out of a service page, and the answer each gives: a page back, or out of the menu.
+_LEAVING: Final = {"close": "back", "menu": "leave"}
 
 
 def pressed(
@@ -31,12 +33,20 @@ def pressed(
         line = times(view, theme)
         if line is not None and view.now - view.show.began >= line.spun:
             return replace(view, show=replace(view.show, skipped=view.now)), ()
+    turned = _operator_key(view) if action.name == "menu" else ()
+    if turned:
+        return view, turned
     moved = _focused(view, action, theme, choices)
     if isinstance(moved, View):
         return moved, ()
     action = moved
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
         return _on_page(view, action)
+    return _acted(view, action, theme)
+
+
+def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
+    """What the player's own action does, no service page being open."""
     if action.name == "play" and reminded(view):
         action = Action("acknowledge")  # the player has seen it; the next PLAY plays
     own = _answered(view, action, theme)
@@ -65,13 +75,34 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
     return replace(view, focused=True) if unmarked and not holding else action
 
 
+def _operator_key(view: View) -> tuple[BenchCommand, ...]:
+    """Turn the operator's key of a simulated cabinet: on to open the menu, back where its menu is open."""
+    ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
+        (True, True): (False,),
+        (True, False): (False, True),
+        (False, False): (True,),
+    }
+    return tuple(
+        BenchCommand(device=board, action="key", values={"name": "operator", "on": on})
+        for board, state in view.bench.items()
+        if "keys_on" in state
+        for on in ways.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
+    )
+
+
 def _on_page(view: View, action: Action) -> tuple[View, Messages]:
     """What a touch or a key does while a service page is open: the player's keys do nothing."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
         return view, ()
-    name = "enter" if action.name == "play" and page.prompt is not None else action.name
-    desk, wishes = worked(view.desk, page, name, action.value, view.now)
+    name, value = action.name, action.value
+    if name == "play" and page.prompt is not None:
+        name = "enter"
+    elif name == "next" or (name == "back" and value is None):
+        name, value = "rows", 1 if name == "next" else -1
+    elif name in _LEAVING:
+        name, value = "answer", _LEAVING[name]
+    desk, wishes = worked(view.desk, page, name, value, view.now)
     return replace(view, desk=desk), wishes
 
 

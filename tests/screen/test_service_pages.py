@@ -7,9 +7,10 @@ from itertools import pairwise
 import pygame
 import pytest
 
-from egm.link.messages import Intent
+from egm.link.messages import BenchCommand, Intent
 from egm.link.pages import Action as PageAction
 from egm.link.pages import Prompt, ServicePage, Words
+from egm.screen.controls import by_name
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
@@ -214,3 +215,25 @@ def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     view = opened(rest, ServicePage(id="x", title=Words(kind="plain", value="Empty"), actions=(leave,)))
     picture.draw(pygame.Surface(picture.pixels), view)
     assert next(t.action for t in picture.touches(view)) == Action("answer", "back")
+
+
+def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
+    view = opened(rest, pages.sign_in())
+    for key, answer in (("Escape", "back"), ("F10", "leave")):
+        _, (wish,) = pressed(view, by_name(key), theme)
+        assert (wish.value, wish.options["page"]) == (answer, "sign-in")
+
+
+def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
+    """On, to open the menu; back, to leave it; and off and on where it was forgotten in its lock."""
+
+    def turns(view, *keys_on):
+        bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
+        _, sent = pressed(replace(view, with_bench=True, bench=bench), by_name("F10"), theme)
+        return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
+
+    on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
+    assert turns(rest) == [on]
+    assert turns(rest, "operator") == [off, on]
+    assert turns(opened(rest, pages.sign_in()), "operator") == [off]
+    assert turns(opened(rest, pages.sign_in())) == []

@@ -100,6 +100,8 @@ class ServiceDesk:
     places: list[Place] = field(default_factory=list)
     person: Person | None = None
     menu: str = "operator"
+    keyed: bool = True
+    """A key was turned to open the menu."""
     follows: "Occurrence | None" = None
     """What an answer leads to, to happen when the answer itself is done."""
     bench: Workbench = field(default_factory=Workbench)
@@ -141,7 +143,8 @@ class ServiceDesk:
     def answer(self, cabinet: "Cabinet", action: str, text: str) -> "Occurrence | Leave | None":
         """Take an answer in; what is to happen because of it, if anything."""
         self._turn += 1
-        move = Back() if action == "back" else self.places[-1].answer(cabinet, action, text)
+        ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
+        move = ways_out.get(action) or self.places[-1].answer(cabinet, action, text)
         self._say(None)
         match move:
             case Stay(notice=notice, severity=severity):

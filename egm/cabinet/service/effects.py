@@ -103,7 +103,7 @@ def _open(cabinet: Cabinet, place: SignIn, by: str) -> None:
         story={"by": by},
     )
     cabinet.service.open(place)
-    cabinet.service.menu = "operator"
+    cabinet.service.menu, cabinet.service.keyed = "operator", by != "screen"
 
 
 def _enter(cabinet: Cabinet, person: Person) -> Move:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from egm.cabinet.cabinet import Cabinet, Occurrence
 from egm.cabinet.service.desk import Back, Do, Go, Move, Stay, refuse
-from egm.cabinet.service.sign_in import SignIn
+from egm.cabinet.service.sign_in import PLACES, SignIn
 from egm.cabinet.service.words import BACK, money, number, plain, say
 from egm.cabinet.staff.forms import FORMS, Field, FieldError, FieldKind, Form
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
@@ -92,7 +92,7 @@ class Filling:
         if self.form.persons_needed(cabinet) > 1:
             return Go(
                 SignIn(
-                    lambda _, second: self._do((person, second), places=2),
+                    lambda _, second: self._do((person, second), places=1 + PLACES),
                     say("service.second_person"),
                     permission=self.form.permission,
                     not_id=person.id,

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.service import devices, disputed, interventions, options, pages, pin, recall
-from egm.cabinet.service.desk import Entry, Go, Leave, Move
+from egm.cabinet.service.desk import Entry, Go, Move
 from egm.cabinet.service.filling import FormList
 from egm.cabinet.service.words import say
 from egm.link.pages import Action, Row, ServicePage, Table
@@ -40,9 +40,7 @@ class MainMenu:
         )
 
     def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
-        """Into an entry or a form, or out."""
-        if action == "leave":
-            return Leave()
+        """Into an entry or a form."""
         for entries in SECTIONS.values():
             for entry in _open(cabinet, entries):
                 if entry.id == action:

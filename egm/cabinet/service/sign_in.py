@@ -1,8 +1,10 @@
-"""Proving who one is at the machine: a staff number, then its PIN.
+"""Proving who one is at the machine: a staff number, then its PIN on a page of its own.
 
-A wrong PIN is recorded with the number it was tried for; after as many as the profile allows the number is
-locked for a while, also over a restart (:mod:`egm.cabinet.service.tries`). Whether a number exists is told by
-nothing: an unknown one takes as long, counts as wrong and locks like any other.
+After a wrong PIN the PIN is asked for again, never the number: no field that shows what is typed comes where
+somebody expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with the number it was tried
+for; after as many as the profile allows the number is locked for a while, also over a restart
+(:mod:`egm.cabinet.service.tries`). Whether a number exists is told by nothing: an unknown one takes as long,
+counts as wrong and locks like any other.
 """
 
 import contextlib
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 
 from egm.cabinet.cabinet import Cabinet, Key, Occurrence
 from egm.cabinet.lockups import record_fault
-from egm.cabinet.service.desk import Leave, Move, Stay, refuse
+from egm.cabinet.service.desk import Go, Move, refuse
 from egm.cabinet.service.tries import prove, take_over_wrong_pins
 from egm.cabinet.service.words import BACK, say
 from egm.cabinet.staff.technician import STAFF_ROSTER
@@ -21,7 +23,7 @@ from egm.link.pages import Prompt, ServicePage, Words
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SignIn:
     """The place where somebody proves who he is; ``then`` says where that leads.
 
@@ -33,42 +35,54 @@ class SignIn:
     title: Words
     permission: Permission | None = None
     not_id: str = ""
-    number: str = ""
 
     def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
-        """First the number, then the PIN."""
-        if not self.number:
-            prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
-        else:
-            prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
+        """Ask for the number."""
+        prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
-        """Take number and PIN in turn; a wrong one begins again."""
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Take the number, and go on to its PIN."""
         if action != "enter":
-            return Leave()
-        if self.number:
-            number, self.number = self.number, ""
-            return self._with_pin(cabinet, number, text)
+            return refuse("not_offered")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
             return refuse("not_digits")
-        self.number = text
-        return Stay()
+        return Go(_Pin(self, text))
 
-    def _with_pin(self, cabinet: Cabinet, number: str, pin: str) -> Move:
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """The page of the PIN, further in than the number's: BACK leads there."""
+
+    asked: SignIn
+    number: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
+        """Ask for the PIN of the number."""
+        prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
+        return ServicePage(id="", title=self.asked.title, prompt=prompt, actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+        """Prove the person, or ask again: what was wrong is not told."""
+        if action != "enter":
+            return refuse("not_offered")
         try:
             read_staff(cabinet)
         except OperatorError:
             return refuse("staff_unreadable")
-        found = prove(cabinet, number, pin)
+        found, permission = prove(cabinet, self.number, text), self.asked.permission
         if isinstance(found, str):
             return refuse(found)
-        if found.id == self.not_id:
+        if found.id == self.asked.not_id:
             return refuse("same_person")
-        if self.permission is not None and not found.may(self.permission):
-            cabinet.log("sign_in.not_permitted", {"person": found.id, "permission": self.permission.value})
+        if permission is not None and not found.may(permission):
+            cabinet.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
             return refuse("not_permitted")
-        return self.then(cabinet, found)
+        return self.asked.then(cabinet, found)
+
+
+#: How many places a proof stands on: the number's and the PIN's.
+PLACES = 2
 
 
 def read_staff(cabinet: Cabinet) -> None:

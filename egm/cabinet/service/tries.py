@@ -1,7 +1,8 @@
 """Wrong PINs at the machine: after so many the number is locked for a while, whoever's it is or nobody's.
 
 Numbers are counted in a fixed number of buckets, by a digest, and known and unknown ones alike: whether a
-number exists is told by nothing, and no typing of numbers fills the memory. A lock-out is so many seconds of
+number exists is told by nothing, and no typing of numbers fills the memory. Tries of whoever came in without
+a key are counted apart, so that no player locks out who has one. A lock-out is so many seconds of
 the machine's own running, not of the wall clock; a restart begins what was left of it anew.
 """
 
@@ -15,15 +16,15 @@ from egm.people.tries import wrong_pins
 _BUCKETS: Final = 1024
 
 
-def key_of(cabinet: Cabinet, number: str) -> str:
-    """Where the journal's state counts the wrong PINs of a number's bucket."""
-    digest = hashlib.sha256(f"{cabinet.journal.fingerprint} {number}".encode()).digest()
+def key_of(cabinet: Cabinet, number: str, *, keyed: bool = True) -> str:
+    """Where the journal's state counts the wrong PINs of a number's bucket, typed with or without a key."""
+    way = "" if keyed else " without a key"
+    digest = hashlib.sha256(f"{cabinet.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{Key.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
 
 
-def left_seconds(cabinet: Cabinet, number: str) -> int:
-    """For how long nobody may sign in with this number; 0: somebody may."""
-    key = key_of(cabinet, number)
+def left_seconds(cabinet: Cabinet, key: str) -> int:
+    """For how long nobody may sign in with the numbers of a bucket (:func:`key_of`); 0: somebody may."""
     kept = _kept(cabinet, key)
     if not kept["locked_seconds"]:
         return 0
@@ -40,8 +41,8 @@ def begin_lock_outs(cabinet: Cabinet) -> None:
 
 def prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
     """The person, or the code of why not; either way the tries are recorded."""
-    key = key_of(cabinet, number)
-    left = left_seconds(cabinet, number)
+    key = key_of(cabinet, number, keyed=cabinet.service.keyed)
+    left = left_seconds(cabinet, key)
     kept = _kept(cabinet, key)
     if left:
         _count(cabinet, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})

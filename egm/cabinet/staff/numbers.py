@@ -7,9 +7,17 @@ from egm.cabinet.cabinet import Cabinet, Occurrence
 from egm.cabinet.service.tries import key_of, left_seconds
 
 
-def _locked(cabinet: Cabinet) -> list[str]:
-    """The numbers of the staff that nobody may sign in with now."""
-    return [number for number in cabinet.staff.people if left_seconds(cabinet, number)]
+def _locked(cabinet: Cabinet) -> dict[str, str]:
+    """The numbers of the staff that nobody may sign in with now, and where each lock-out is counted."""
+    counted = {
+        number: (key_of(cabinet, number), key_of(cabinet, number, keyed=False))
+        for number in cabinet.staff.people
+    }
+    return {
+        number: next(key for key in keys if left_seconds(cabinet, key))
+        for number, keys in counted.items()
+        if any(left_seconds(cabinet, key) for key in keys)
+    }
 
 
 def number_is_locked(cabinet: Cabinet, occurrence: Occurrence) -> bool:
@@ -23,7 +31,7 @@ def unlock_number(cabinet: Cabinet, occurrence: Occurrence) -> None:
     number = str(occurrence.values["number"])
     cabinet.record(
         "sign_in.unlocked",
-        state={key_of(cabinet, number): None},
+        state={_locked(cabinet)[number]: None},
         story={
             "person": cabinet.who(occurrence),
             "persons": list(occurrence.values["persons"]),

@@ -75,6 +75,8 @@ class Menu:
     def prove(self, role: Role, pin: str | None = None) -> "Menu":
         """Type a staff number and its PIN."""
         number = NUMBERS[role]
+        if self.page.prompt is not None and self.page.prompt.kind == "pin":
+            self.touch("back")  # a wrong PIN is asked for again; this is for another number
         return self.enter(number).enter(pin_of(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":

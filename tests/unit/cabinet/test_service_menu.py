@@ -19,6 +19,7 @@ from egm.cabinet.service.tries import key_of
 from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.people import Permission, Person, Role, Roster, permissions_of
+from egm.profiles import load_profile
 
 
 @pytest.fixture
@@ -85,6 +86,43 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
 
 
 @pytest.mark.requirement("J-16")
+def test_no_wrong_pin_leads_to_a_field_that_shows_what_is_typed(menu):
+    """The PIN is asked for again, as dots; the number is a page back, and one further back is the game."""
+    menu.open().enter(NUMBERS[Role.MECHANIC])
+    for _ in range(5):
+        menu.enter("1379")
+        assert menu.page.prompt.kind == "pin"
+    menu.touch("back")
+    assert (menu.page.prompt.kind, menu.page.notice) == ("digits", None)
+    menu.touch("back")
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+    menu.open().enter(NUMBERS[Role.MECHANIC]).touch("leave", page=menu.page.id)
+    assert (menu.is_open, menu.room.state) == (False, State.IDLE)
+
+
+@pytest.mark.requirement("J-16")
+def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
+    """Where the menu opens from the screen, wrong PINs typed there lock the number there and nowhere else."""
+    place = tmp_path / "generic.toml"
+    place.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
+    room = Room(tmp_path / "state", profile=place).boot()
+    menu = Menu(room)
+    room.engine.handle(Event.MENU)
+    for _ in range(4):
+        menu.prove(Role.SUPERVISOR, pin="1379")
+    menu.prove(Role.SUPERVISOR)
+    assert menu.notice == "service.refused.locked"
+    menu.touch("leave", page=menu.page.id).open().prove(Role.SUPERVISOR)
+    assert menu.page.person is not None
+    menu.touch("leave").open().prove(Role.MANAGER).fill("unlock", NUMBERS[Role.SUPERVISOR], "children")
+    menu.touch("leave")
+    room.engine.handle(Event.MENU)
+    menu.prove(Role.SUPERVISOR)
+    assert menu.page.person is not None
+    room.close()
+
+
+@pytest.mark.requirement("J-16")
 def test_the_management_lets_a_locked_number_in_again(menu):
     menu.open()
     for _ in range(3):
@@ -109,11 +147,12 @@ def test_no_sequence_of_tries_tells_whether_a_number_exists(menu):
     told = {real: [], nobody: []}
     menu.open()
     for number in ("7777", "7777", "7777", "7777", "6666", "6666", "6666"):  # lock others of nobody's first
-        menu.enter(number).enter("1379")
+        menu.enter(number).enter("1379").touch("back")
     for _ in range(5):
         for number, words in told.items():
             menu.enter(number).enter("1379")
             words.append(menu.notice)
+            menu.touch("back")
     assert told[real] == told[nobody]
     assert told[real] == [f"service.refused.{code}" for code in ("wrong_pin", "wrong_pin", *["locked"] * 3)]
     menu.enter("not a number")
@@ -215,8 +254,10 @@ def test_somebody_disabled_is_not_let_in(menu):
     assert menu.notice == "service.refused.wrong_pin"
 
 
-def test_where_the_place_wants_a_key_the_screen_opens_nothing(tmp_path):
-    room = Room(tmp_path, profile="quebec-vlt").boot()
+@pytest.mark.requirement("J-16")
+@pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
+def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
+    room = Room(tmp_path, profile=place).boot()
     room.engine.handle(Event.MENU)
     assert room.notice == "refused.menu_may_open"
     room.engine.handle(Event.MENU, key="audit")

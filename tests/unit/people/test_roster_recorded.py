@@ -63,6 +63,7 @@ class Place:
         if page.person is not None:
             room.engine.handle(Event.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""
+        room.engine.handle(Event.ANSWER, value="back", options={"page": page.id, "input": ""})
         return page.notice.value
 
     @property
