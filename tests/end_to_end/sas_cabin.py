@@ -186,10 +186,21 @@ class Cabin:
         wait_for(lambda: self.does(device, action, **values), f"{device} never took {action}")
 
     def puts_in(self, cents: int) -> None:
-        """Insert a bill, and wait until it is credit."""
-        before = wait_for(lambda: self.player.snapshot).credit_cents
-        self.insists("bill", "insert", amount_cents=cents)
-        self.player.sees(credit_cents=before + cents)
+        """Insert a bill, and again if it comes back (as it may, while the machine is kept from running), until it is credit."""
+        wanted_cents = wait_for(lambda: self.player.snapshot).credit_cents + cents
+
+        def is_credit() -> bool:
+            return bool((now := self.player.snapshot) and now.credit_cents == wanted_cents)
+
+        while not is_credit():
+            before_cents = self._hand.do("bill").state["returned_cents"]
+            self.insists("bill", "insert", amount_cents=cents)
+            wait_for(
+                lambda before_cents=before_cents: (
+                    is_credit() or self._hand.do("bill").state["returned_cents"] > before_cents
+                ),
+                lambda: f"a bill never became {wanted_cents} cents: {self.player.snapshot}",
+            )
 
     def turns_key(self) -> None:
         """The attendant's key, on and off."""
