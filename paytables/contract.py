@@ -135,15 +135,30 @@ class LevelPlay:
     ``reset_credits`` is what the meter starts from for that stake. ``ceiling_credits``: the meter is hit at
     a secret amount below it, which whoever keeps the meter draws; None: the game says when it is hit.
     ``one_price``: every wager that plays for it costs exactly ``stake_credits``, so machines may share it.
+    ``names`` is what the player reads, by language.
     """
 
     level: str
+    names: Mapping[str, str]
     stake_credits: int
     odds: Fraction
     increment: Fraction
     reset_credits: int
     ceiling_credits: int | None = None
     one_price: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeInKind:
+    """A thing a game gives, by its id: what it is called and what it is, by language.
+
+    ``value_cents`` is what the house states it is worth, in minor units; it counts in no return.
+    """
+
+    id: str
+    names: Mapping[str, str]
+    description: Mapping[str, str]
+    value_cents: int
 
 
 #: A game being played: yields decisions, is sent choices, returns the outcome.

@@ -9,7 +9,18 @@ from typing import Any, Final, Protocol
 
 from paytables import definition
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Choice, Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, drive
+from paytables.contract import (
+    Choice,
+    Draw,
+    Json,
+    LevelPlay,
+    Outcome,
+    Play,
+    PrizeInKind,
+    Remark,
+    Wager,
+    drive,
+)
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.source import Source
@@ -43,6 +54,9 @@ class Rules(Protocol):
 
     def every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level at each stake that some wager plays for it."""
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return the things the game can give, in the definition's order."""
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the game before anything was played, as JSON data."""
@@ -143,6 +157,10 @@ class Game:
     def every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level at each stake that some wager plays for it."""
         return self.rules.every_level()
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return the things the game can give, in the definition's order."""
+        return self.rules.prizes_in_kind()
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs before anything was played, as JSON data."""

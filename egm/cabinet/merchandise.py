@@ -30,9 +30,9 @@ def won(cabinet: Cabinet, game: Mapping[str, Any]) -> tuple[dict[str, Any], ...]
     if not named:
         return ()
     rules = definition_of(cabinet, game["game"])
-    stated = {prize["id"]: prize for prize in rules.presentation()["merchandise"]}
+    stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
-        {"id": name, "names": dict(stated[name]["name"]), "value_cents": stated[name]["value_cents"]}
+        {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
         for name in named
     )
 

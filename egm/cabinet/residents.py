@@ -114,7 +114,7 @@ def _examine(
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
-    if game.presentation().get("merchandise") and profile.by_hand.prizes_in_kind == "refused":
+    if game.prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
         raise OperatorError(
             f"{game.id}: it can win merchandise; the profile {profile.id} has prizes of money"
         )

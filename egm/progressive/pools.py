@@ -147,14 +147,13 @@ def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int)
     ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents
     if play.ceiling_credits is not None:
         ceiling_cents = play.ceiling_credits * denomination_cents
-    names = {level["id"]: level["name"] for level in game.presentation()["progressives"]}
     return Pool(
         game=game.id,
         level=play.level,
         keeper=keeper,
         definition=LevelDefinition(
             id=pool_id,
-            names=names[play.level],
+            names=play.names,
             kind=slot.kind,
             terms=Terms(
                 base_cents=base_cents,

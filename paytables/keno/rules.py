@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, PrizeInKind, Remark, Wager, Win
 from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, evaluate, levels_won, pick, weighted
@@ -142,6 +142,7 @@ class KenoRules:
         return tuple(
             LevelPlay(
                 level=level.id,
+                names=level.name.model_dump(),
                 stake_credits=level.stake,
                 odds=Fraction(figures.caught(self.definition, level.spots, level.catch, 0, 0), cycle),
                 increment=Fraction(level.increment),
@@ -150,6 +151,10 @@ class KenoRules:
             )
             for level in self.definition.progressive
         )
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return none: this family pays credits and levels."""
+        return ()
 
     def presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the board, as JSON data."""

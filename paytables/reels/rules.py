@@ -6,12 +6,24 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Choice, Decision, Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
+from paytables.contract import (
+    Choice,
+    Decision,
+    Draw,
+    Json,
+    LevelPlay,
+    Outcome,
+    Play,
+    PrizeInKind,
+    Remark,
+    Wager,
+    Win,
+)
 from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
-from paytables.reels.run import Run, Running
+from paytables.reels.run import Run, Running, Stage
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
 
 
@@ -175,6 +187,7 @@ class ReelRules:
         return tuple(
             LevelPlay(
                 level=level.id,
+                names=level.name.model_dump(),
                 stake_credits=wager.credits,
                 odds=odds[level.id],
                 increment=Fraction(level.increment),
@@ -187,12 +200,33 @@ class ReelRules:
 
     def every_level(self) -> tuple[LevelPlay, ...]:
         """Return each level at each price it is played for; the first bet of a price speaks for it."""
+        return self._every_level
+
+    @cached_property
+    def _every_level(self) -> tuple[LevelPlay, ...]:
         found: dict[tuple[str, int], LevelPlay] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
                 for play in self.levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
                     found.setdefault((play.level, play.stake_credits), play)
         return tuple(found.values())
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return the definition's merchandise."""
+        return tuple(
+            PrizeInKind(
+                id=prize.id,
+                names=prize.name.model_dump(),
+                description=prize.description.model_dump(),
+                value_cents=prize.value_cents,
+            )
+            for prize in self.definition.merchandise
+        )
+
+    def shown_stages(self) -> dict[str, Stage]:
+        """Return each stage as the first way to bet plays it, which is what the screen draws."""
+        first = next(iter(self.stages.values()))
+        return {name: first.stage(name) for name in self.definition.stage}
 
     def presentation(self) -> dict[str, Json]:
         """Return strips, window, symbols, lines and pays as the screen draws them."""

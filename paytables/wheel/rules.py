@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Wager, Win
+from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, PrizeInKind, Remark, Wager, Win
 from paytables.errors import DefinitionError, WagerError
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
@@ -130,6 +130,10 @@ class WheelRules:
 
     def every_level(self) -> tuple[LevelPlay, ...]:
         """Return none: a wheel has no progressive levels."""
+        return ()
+
+    def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
+        """Return none: this family pays credits only."""
         return ()
 
     def presentation(self) -> dict[str, Json]:

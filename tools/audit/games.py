@@ -251,11 +251,11 @@ class GameAudit:
         told = story(end).get("prizes", [])
         if not won and not owed and not told:
             return
-        stated = {p["id"]: p for p in game.presentation().get("merchandise", ())}
-        if prizes.due({name: p["value_cents"] for name, p in stated.items()}, won) != owed:
+        stated = {prize.id: prize for prize in game.prizes_in_kind()}
+        if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
             self._fault(end, f"it owes {owed}, the game won {won} in kind")
         due = [
-            {"id": name, "names": dict(stated[name]["name"]), "value_cents": stated[name]["value_cents"]}
+            {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
             for name in won
         ]
         if told != due:

@@ -198,7 +198,7 @@ class LevelAudit:
         if named["digest"] in self._levelless and "pools" not in told:
             return
         game = self._games.find(named["id"], named["digest"])
-        if game is not None and not game.presentation().get("progressives"):
+        if game is not None and not game.every_level():
             self._levelless.add(game.digest)
         plays = () if game is None else self._plays(entry, game, told)
         if game is None or not plays:  # the audit of games says when a definition is missing

@@ -6,7 +6,10 @@ from typing import Final
 
 from paytables import BetAnalysis, Choice, RecordingDraw
 from paytables.keno.rules import KenoRules
+from paytables.reels.bonus import Wheel
+from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
 from paytables.wheel.rules import WheelRules
 from tools.certification.finding import Case, Finding, Rule, Status, passed
 from tools.parsheet import percent
@@ -113,20 +116,24 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         found = f"{field.drawn} of {field.numbers} balls, every order as likely"
         left = set(range(field.numbers - field.drawn + 1, field.numbers + 1))
         yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "ball") == left), found)
-    for stage, drawn in case.game.presentation().get("stages", {}).items():
-        for x, weights in enumerate(drawn.get("weights", ())):
-            where = f"{stage}, reel {x + 1}"
-            stops = len(drawn["strips"][x])
-            if weights is None:
-                status, found = Status.PASS, f"{stops} equally likely stops"
-            elif 0 in weights:
-                status, found = Status.FAIL, f"{weights.count(0)} of {stops} stops are shown and never drawn"
-            else:
-                status, found = Status.NOTED, f"{stops} stops that are not equally likely"
-            yield Finding("depicted-odds", requirements, status, f"{where}: {found}")
-        if drawn["kind"] == "wheel":
-            found = f"{stage}: {len(drawn['parts'])} equal parts of the wheel"
-            yield Finding("depicted-odds", requirements, Status.PASS, found)
+    elif isinstance(rules, ReelRules):
+        for name, stage in rules.shown_stages().items():
+            reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
+            for reel, weights in enumerate(reels.weights if reels else (), 1):
+                if set(weights) == {1}:
+                    status, found = Status.PASS, f"{len(weights)} equally likely stops"
+                elif 0 in weights:
+                    status = Status.FAIL
+                    found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
+                else:
+                    status, found = Status.NOTED, f"{len(weights)} stops that are not equally likely"
+                yield Finding("depicted-odds", requirements, status, f"{name}, reel {reel}: {found}")
+            if isinstance(stage, Wheel):
+                draw = RecordingDraw(case.draw)
+                shown = len(stage.run(draw).display["parts"])
+                real = [bound for bound, _, _ in draw.records] == [shown]
+                found = f"{name}: {shown} equal parts of the wheel"
+                yield Finding("depicted-odds", requirements, passed(ok=real), found)
 
 
 def _bounds(case: Case, purpose: str) -> set[int]:

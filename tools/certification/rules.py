@@ -105,10 +105,8 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
                 f"reset of {share.reset_credits:,} credits, {percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
-    slots = [
-        LevelSlot(game=case.game.id, level=level["id"])
-        for level in case.game.presentation().get("progressives", ())
-    ]
+    levels = dict.fromkeys(play.level for play in case.game.every_level())
+    slots = [LevelSlot(game=case.game.id, level=level) for level in levels]
     if slots:
         try:
             pools = pools_of(case.game, case.game.denominations_cents, slots)
@@ -138,9 +136,9 @@ def _unequal_chances(case: Case) -> str:
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
     """Every prize in kind is allowed there, described in each language, and stated apart (s.90; NJ-A(e))."""
     allowed = case.profile.by_hand.prizes_in_kind != "refused"
-    for prize in case.game.presentation().get("merchandise", ()):
-        unsaid = [code for code in case.profile.languages if not prize["description"].get(code)]
-        shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize["id"]]
+    for prize in case.game.prizes_in_kind():
+        unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
+        shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
         apart = "; ".join(
             f"bet {bet.bet}: {one_in(share.rate)}, "
             + ", ".join(
@@ -154,8 +152,8 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
             "prizes-in-kind",
             ("C-03", "C-09"),
             passed(ok=allowed and not unsaid),
-            f"{prize['id']}: {words if allowed else 'this place has prizes of money'}; worth "
-            f"{prize['value_cents']:,} minor units, apart from the return: {apart}",
+            f"{prize.id}: {words if allowed else 'this place has prizes of money'}; worth "
+            f"{prize.value_cents:,} minor units, apart from the return: {apart}",
         )
 
 

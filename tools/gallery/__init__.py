@@ -117,7 +117,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
 
 def doubled(game: Game, tries: int = 400) -> Outcome | None:
     """A game whose win was doubled once and then taken."""
-    if game.presentation().get("double_up") is None:
+    if game.after_double_up(1) == 1:
         return None
     for number in range(tries):
         play = game.play(game.wager(max(game.bet_options)), Walk(f"{game.id}/{number}"))

@@ -11,6 +11,9 @@ from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game, Law
 from paytables.analysis import BAND_GAMES, QUANTILES, band, volatility_index
 from paytables.odds import awards, longer
+from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
 from tools.parsheet.features import feature_sheets
 from tools.parsheet.figures import exact
 
@@ -42,8 +45,16 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
         "awards": [award_sheet(bet, rules or Awards()) for bet in analysis.bets],
         "feature_sheets": feature_sheets(game, analysis),
         "reels": reel_sheets(game),
-        "double_up": game.presentation().get("double_up"),
-        "merchandise": game.presentation().get("merchandise", []),
+        "double_up": _double_up(game),
+        "merchandise": [
+            {
+                "id": prize.id,
+                "name": dict(prize.names),
+                "description": dict(prize.description),
+                "value_cents": prize.value_cents,
+            }
+            for prize in game.prizes_in_kind()
+        ],
         "derivation": DERIVATION,
     }
 
@@ -175,18 +186,30 @@ def classes(law: Law, cost: int) -> dict[str, Any]:
 
 def reel_sheets(game: Game) -> list[dict[str, Any]]:
     """Return every reel of every stage: its stops in order, its window and its symbol counts."""
+    if not isinstance(game.rules, ReelRules):
+        return []
+    ids = [symbol.id for symbol in game.rules.definition.symbol]
     found = []
-    for stage, drawn in game.presentation().get("stages", {}).items():
-        for x, strip in enumerate(drawn.get("strips", [])):
+    for name, stage in game.rules.shown_stages().items():
+        if not isinstance(stage, Spin | Falls | Holds):
+            continue
+        reels = stage.reels
+        for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
+            strip = [ids[symbol] for symbol in stops]
             found.append(
                 {
-                    "stage": stage,
+                    "stage": name,
                     "reel": x + 1,
                     "stops": len(strip),
-                    "window": drawn["heights"][x],
+                    "window": reels.heights[x],
                     "strip": strip,
-                    "weights": drawn.get("weights", [None] * (x + 1))[x],
+                    "weights": None if set(weights) == {1} else list(weights),
                     "counts": dict(sorted(Counter(strip).items())),
                 }
             )
     return found
+
+
+def _double_up(game: Game) -> dict[str, Any] | None:
+    table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
+    return None if table is None else table.model_dump()

@@ -7,6 +7,7 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, game_from, load_game
 from paytables.definition import parse, source_of
+from paytables.reels.bonus import Wheel
 from tools.certification import chance, rules
 from tools.certification.finding import Case, Status
 from tools.gallery import Walk
@@ -187,3 +188,19 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(fair)}
     unfair = Case(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(unfair)}
+
+
+@pytest.mark.requirement("B-09")
+def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
+    """A wheel drawn over twice its parts, as one with hidden ones would be, whatever it shows."""
+    spin = Wheel.run
+
+    def hidden(wheel, draw):
+        shown = spin(wheel, draw)
+        draw.below(2 * len(wheel.parts), "hidden")
+        return shown
+
+    case = case_of(load_game("orchard-picnic"), depth=Depth.PRIZES)
+    assert Status.FAIL not in {f.status for f in chance.depicted_odds(case)}
+    monkeypatch.setattr(Wheel, "run", hidden)
+    assert Status.FAIL in {f.status for f in chance.depicted_odds(case)}
