@@ -1,10 +1,12 @@
 """Words: one catalogue a language, and money, numbers and time in each language's form (Babel)."""
 
+import re
 import string
 import tomllib
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -37,9 +39,25 @@ def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
     """The texts of a language by dotted key. Raises :class:`CatalogueError`."""
     path = folder / f"{language}.toml"
     try:
-        return flatten(tomllib.loads(path.read_text("utf-8")))
+        texts = flatten(tomllib.loads(path.read_text("utf-8")))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise CatalogueError(f"{path}: {error}") from error
+    return {key: typeset(text, language) for key, text in texts.items()}
+
+
+@cache
+def typeset(text: str, language: str) -> str:
+    """A text as it is printed: the curved apostrophe everywhere, and French spaces as in Canada.
+
+    A colon, a percent sign, a dollar sign and a closing guillemet hold on to the word before them, an opening
+    one to the word after it; semicolon, exclamation and question mark have no space before them (Office
+    québécois de la langue française). So no catalogue and no game has to be written with no-break spaces.
+    """
+    text = text.replace("'", "\u2019")
+    if language == "fr":
+        text = re.sub(r"[ \u00a0\u202f]+(?=[;!?])", "", text)
+        text = re.sub(r" (?=[:%$»])|(?<=«) ", "\u00a0", text)
+    return text
 
 
 def placeholders(text: str) -> frozenset[str]:
@@ -83,7 +101,7 @@ class Texts:
         """The text of this language among ``names`` (by language code), as games bring theirs."""
         for code, words in names.items():
             if language_of(code) == self.language:
-                return words
+                return typeset(words, self.language)
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:

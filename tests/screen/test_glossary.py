@@ -1,0 +1,91 @@
+"""One word for one thing, in both languages: the catalogues and the profiles against the glossary.
+
+The games' own texts are not held to it: they are certified with their game, and change with its version.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from egm.profiles import profile
+from egm.screen.text import CATALOGUES, read_catalogue, typeset
+
+TERMS: list[dict[str, Any]] = tomllib.loads((CATALOGUES / "glossary.toml").read_text("utf-8"))["term"]
+#: Where else players and staff are told something in both languages.
+PROFILES = Path(profile.__file__).parent
+NBSP = "\u00a0"
+
+
+def says(text: str, forms: list[str]) -> bool:
+    """Whether a text has one of the forms as words of its own; the names in its braces are no words."""
+    bare = re.sub(r"\{[^}]*\}", "", text)
+    return any(
+        re.search(rf"(?<!\w){re.escape(typeset(form, 'fr'))}(?!\w)", bare, case)
+        for form in forms
+        for case in (re.NOFLAG if form.isupper() else re.IGNORECASE,)
+    )
+
+
+def texts_of(value: Any, language: str) -> Iterator[str]:
+    """Every text of a language anywhere in a definition, as it is shown."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == language and isinstance(inner, str):
+                yield typeset(inner, language)
+            else:
+                yield from texts_of(inner, language)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_of(inner, language)
+
+
+def test_what_english_calls_by_a_term_french_calls_by_the_same_one():
+    english, french = read_catalogue("en"), read_catalogue("fr")
+    met = 0
+    for term in TERMS:
+        for key, text in english.items():
+            if key in term.get("but", ()) or not says(text, term["en"]):
+                continue
+            met += 1
+            assert says(french[key], term["fr"]), (key, text, french[key], term["fr"])
+    assert met > 250
+
+
+def test_no_text_has_a_word_the_glossary_forbids():
+    told = {language: list(read_catalogue(language).values()) for language in ("en", "fr")}
+    for path in sorted(PROFILES.glob("*.toml")):
+        for language, texts in told.items():
+            texts.extend(texts_of(tomllib.loads(path.read_text("utf-8")), language))
+    assert min(map(len, told.values())) > 850
+    for term in TERMS:
+        for language, forbidden in (("fr", term.get("never", [])), ("en", term.get("never_en", []))):
+            for text in told[language]:
+                for form in forbidden:
+                    assert not says(text, [form]), (form, text)
+
+
+def test_every_exception_is_one():
+    """A text named under ``but`` exists, has the English term, and says it otherwise."""
+    english, french = read_catalogue("en"), read_catalogue("fr")
+    named = [(term, key) for term in TERMS for key in term.get("but", ())]
+    assert named
+    for term, key in named:
+        assert says(english[key], term["en"]), key
+        assert not says(french[key], term["fr"]), key
+
+
+def test_french_is_typeset_as_in_canada():
+    """No straight apostrophe; a colon, %, $ and » hold on to what they follow; nothing before ; ! ?"""
+    for language in ("en", "fr"):
+        assert not [text for text in read_catalogue(language).values() if "'" in text]
+    for key, text in read_catalogue("fr").items():
+        bare = re.sub(r"\{[^}]*\}", "x", text)
+        assert not re.search(r"[\s\u00a0\u202f][;!?]", bare), (key, text)
+        assert not re.search(rf"[^{NBSP}:](?=[%$»])|(?<=«)[^{NBSP}]", bare), (key, text)
+        assert not re.search(rf"[^{NBSP}\d]:(?=\s|$)", bare), (key, text)
+    assert typeset("C'est « ici » : 5 % ; allez !", "fr") == (
+        f"C’est «{NBSP}ici{NBSP}»{NBSP}: 5{NBSP}%; allez!"
+    )
+    assert typeset("It's 5 %: go !", "en") == "It’s 5 %: go !"
