@@ -72,6 +72,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
         sound=sound(cabinet),
+        loudness_percent=cabinet.profile.sound.loudness_percent,
         reminder=protection.reminder_view(cabinet),
         session=protection.session_view(cabinet),
         protection=protection.protection_view(cabinet),

@@ -225,6 +225,8 @@ class Snapshot(_Message):
     key_fingerprint: str = ""
     sound: str = "on"
     """What a host lets be heard: ``on``; ``no_play``: games are silent; ``off``: all but alarms."""
+    loudness_percent: int = 100
+    """How loud the loudest volume step may be here; an alarm keeps its floor."""
     reminder: Reminder | None = None
     session: Session | None = None
     """None while nobody plays, and where the place keeps no count."""

@@ -259,6 +259,13 @@ class Protection(_Table):
         return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)
 
 
+class Sound(_Table):
+    """How loud the machine may be; an alarm and the tones of a test keep a floor no limit lowers (J-17)."""
+
+    loudness_percent: Annotated[int, Field(ge=0, le=100, strict=True)] = 100
+    """The loudest volume step, as a share of full scale: a house, or its neighbours, may want less."""
+
+
 class Coins(_Table):
     """Coins taken, the one the hopper pays, and the most it may pay at once. No coins: leave both empty."""
 
@@ -373,6 +380,7 @@ class Profile(_Table):
     by_hand: ByHand = ByHand()
     tickets: Tickets
     protection: Protection = Protection()
+    sound: Sound = Sound()
     coins: Coins = Coins()
     host: Host = Host()
     progressives: Progressives = Progressives()

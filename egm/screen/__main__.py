@@ -9,7 +9,8 @@ import click
 
 if TYPE_CHECKING:
     from egm.screen.app import Surface
-    from egm.screen.sound import Speakers
+    from egm.screen.audio.making import Studio
+    from egm.screen.audio.mixer import Speakers
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
@@ -66,14 +67,16 @@ def main(
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
     from egm.screen.app import App, clients  # noqa: PLC0415
+    from egm.screen.audio.cues import Sounds  # noqa: PLC0415
+    from egm.screen.audio.making import Studio  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
-    from egm.screen.sound import Sounds  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.web import Web  # noqa: PLC0415
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
+    studio = Studio()
     make = TopPicture if top else Picture
     try:
         theme = load_theme()
@@ -81,7 +84,7 @@ def main(
         if mode == "web":
             name = "top" if top else "screen" if position == 1 else f"screen-{position}"
             address = state / "run" / f"{name}.url"
-            surface = Web(theme, port=port, portrait=portrait, address_file=address, make=make)
+            surface = Web(theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio)
             click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
             sys.stdout.flush()
         else:
@@ -95,7 +98,7 @@ def main(
         surface=surface,
         machine=machine,
         bench=drawer,
-        sounds=Sounds(theme, _speakers(surface, silent=silent or top)),
+        sounds=Sounds(theme, _speakers(surface, studio, silent=silent or top), studio),
         reduced_motion=reduced_motion,
         watching=top,
     )
@@ -103,16 +106,18 @@ def main(
         app.run(30 if mode == "web" else 60)
     except KeyboardInterrupt:
         sys.exit(0)
+    finally:
+        studio.close()
 
 
-def _speakers(surface: "Surface", *, silent: bool) -> "Speakers | None":
+def _speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":
     """Where the sounds go: with the picture, to the browser or to this computer's mixer."""
-    from egm.screen.sound import Mixer  # noqa: PLC0415 (see main)
+    from egm.screen.audio.mixer import Mixer  # noqa: PLC0415 (see main)
     from egm.screen.web import Web  # noqa: PLC0415
 
     if silent:
         return None
-    return surface if isinstance(surface, Web) else Mixer()
+    return surface if isinstance(surface, Web) else Mixer(studio)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ import pygame
 
 from egm.link.client import Client
 from egm.link.messages import BenchCommand, BenchReply, Intent
+from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
-from egm.screen.sound import Sounds
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 

@@ -22,8 +22,8 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from egm.link.private import is_token
+from egm.screen.audio.synthesis import wave_file
 from egm.screen.controls import BY_NAME, TYPED
-from egm.screen.sound import SCORES, wave_file
 
 HOST: Final = "127.0.0.1"
 IDLE_SECONDS: Final = 30 * 60.0
@@ -38,9 +38,6 @@ _USED = (
     "Cette adresse a servi, ou n'a jamais été donnée : chacune n'ouvre qu'un navigateur.\n"
     "Pour en avoir une autre, lancez « egm screen address » et ouvrez ce qui s'affiche.\n"
 )
-
-
-_SOUNDS: Final[Mapping[str, str]] = {f"/sound/{name}.wav": name for name in SCORES}
 
 
 def new_token() -> str:
@@ -59,8 +56,14 @@ class _Session:
 class Door:
     """Answers the browser's requests; ``port`` is set once the server listens."""
 
-    def __init__(self, address_file: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock`` gives monotonic seconds."""
+    def __init__(
+        self,
+        address_file: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
+    ) -> None:
+        """``clock`` gives monotonic seconds; ``sound_of`` the samples of a cue and family that are made."""
+        self._sound_of = sound_of
         self.port = 0
         self._clock = clock
         self._address_file = address_file
@@ -81,8 +84,10 @@ class Door:
         if url.path == "/link":
             own = request.headers.get("Origin") == f"http://{host}"
             return None if own and self._known(request) else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
-        if url.path in _SOUNDS and self._known(request):
-            return sound(_SOUNDS[url.path])
+        if url.path.startswith("/sound/") and self._known(request):
+            family, _slash, cue = url.path.removeprefix("/sound/").removesuffix(".wav").partition("/")
+            data = self._sound_of(cue, family)
+            return answer(HTTPStatus.NOT_FOUND, "No such sound.\n") if data is None else sound(data)
         if url.path != "/":
             return answer(HTTPStatus.NOT_FOUND, "There is nothing but / here.\n")
         token = parse_qs(url.query).get("token", [""])[0]
@@ -141,9 +146,9 @@ def page() -> Response:
     )
 
 
-def sound(name: str) -> Response:
+def sound(samples: bytes) -> Response:
     """A sound of the machine, for a browser that is let in."""
-    data = wave_file(name)
+    data = wave_file(samples)
     fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
     headers = Headers(
         {**fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}

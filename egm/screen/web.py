@@ -24,6 +24,8 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from egm.screen.app import Tap
+from egm.screen.audio.making import Studio
+from egm.screen.audio.scores import CUES
 from egm.screen.controls import by_name
 from egm.screen.door import HOST, Door
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout
@@ -109,11 +111,14 @@ class Web:
         scale: float = 2 / 3,
         address_file: Path | None = None,
         make: type[Picture] = Picture,
+        studio: Studio | None = None,
     ) -> None:
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
         self._theme = theme
         self._make = make
+        self._studio = studio or Studio()
+        self._loops: dict[str, str] = {}
         self._portrait = portrait
         self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
         self._wanted = self._fitted
@@ -184,12 +189,30 @@ class Web:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
-    def play(self, name: str, level: float) -> None:
+    def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Have the browser sound it; where nobody looks, nobody hears."""
+        loop = CUES[cue].loop
+        said = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
+        self._say(said)
+        self._loops.pop(channel, None)
+        if loop:
+            self._loops[channel] = said
+
+    def stop(self, channel: str) -> None:
+        """Have the browser let it die away."""
+        self._loops.pop(channel, None)
+        self._say(json.dumps({"stop": channel}))
+
+    def level(self, channel: str, level: float) -> None:
+        """Have the browser sound it louder, or softer."""
+        if channel in self._loops:
+            self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
+        self._say(json.dumps({"channel": channel, "level": level}))
+
+    def _say(self, said: str) -> None:
         with self._lock:
             viewer = self._viewer
         if viewer is not None:
-            said = json.dumps({"sound": name, "level": level})
             asyncio.run_coroutine_threadsafe(self._push(viewer, said), self._loop)
 
     def close(self) -> None:
@@ -209,7 +232,7 @@ class Web:
 
     # ------------------------------------------------------------------ the server's side
     async def _listen(self, port: int, address_file: Path | None) -> tuple[Server, Door]:
-        door = Door(address_file)
+        door = Door(address_file, sound_of=self._studio.get)
         server = await serve(
             self._serve,
             HOST,
@@ -235,6 +258,8 @@ class Web:
             with contextlib.suppress(ConnectionClosed):
                 await older.send('{"moved": true}')
                 await older.close()
+        for said in list(self._loops.values()):
+            await self._push(viewer, said)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
                 self._heard(viewer, line)

@@ -10,22 +10,21 @@ import pytest
 from egm.link.messages import BenchCommand, Intent
 from egm.link.pages import Action as PageAction
 from egm.link.pages import Prompt, ServicePage, Words
+from egm.screen.audio.cues import (
+    ALARM_FLOOR,
+    TONES,
+    is_allowed,
+    loudness,
+    sounds_between,
+)
+from egm.screen.audio.scores import CUES, sound_of
+from egm.screen.audio.synthesis import RATE
 from egm.screen.controls import by_name
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.show import LONGEST
-from egm.screen.sound import (
-    ALARM_FLOOR,
-    RATE,
-    SCORES,
-    TONES,
-    is_allowed,
-    loudness,
-    samples,
-    sounds_between,
-)
 from egm.screen.view import Action, Scene, times
 from tools.gallery import at_rest, pages
 
@@ -163,7 +162,7 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
     view = opened(rest, pages.pattern("sound"))
     keys = [t.action.value for t in picture.touches(view) if t.action.name == "tone"]
     assert keys == [*TONES, "alarm"]
-    assert set(keys) <= set(SCORES)
+    assert set(keys) <= set(CUES)
     for volume in range(4):
         view = replace(view, volume=volume, now=view.now + 5)
         for tone in keys:
@@ -178,7 +177,7 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
 @pytest.mark.parametrize(("name", "hertz"), TONES.items())
 def test_a_tone_has_the_pitch_its_key_says(name, hertz):
     """Counted in the samples themselves: two crossings of zero a period."""
-    data = array.array("h", samples(SCORES[name]))[: RATE // 2]
+    data = array.array("h", sound_of(name, ""))[: RATE // 2]
     crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
 

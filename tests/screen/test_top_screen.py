@@ -10,10 +10,10 @@ from test_picture import LEAST_HEIGHT, Watcher
 
 from egm.link.client import Client
 from egm.screen.app import App, Tap
+from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
-from egm.screen.sound import Sounds
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
 from tools.gallery import at_rest, game_scenes, levels

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pygame
 import pytest
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
@@ -14,16 +13,6 @@ from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import figures, lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
-from egm.screen.sound import (
-    ALARM_FLOOR,
-    LEVELS,
-    SCORES,
-    Mixer,
-    Sounds,
-    loudness,
-    samples,
-    sounds_between,
-)
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, View, playing, times
 from tools.gallery import UNIT_CENTS, Walk, at_rest, played, shown, snapshot
@@ -205,89 +194,6 @@ def test_a_win_below_the_stake_is_not_celebrated(theme):
     assert theme.celebration(3, 3) == 1
     assert theme.celebration(0, 0) == 0
     assert theme.celebration(4000, 100) == len(theme.celebration_levels) - 1
-
-
-@pytest.mark.requirement("J-17")
-def test_no_volume_makes_an_alarm_inaudible():
-    for volume in range(len(LEVELS)):
-        assert loudness("alarm", volume) >= ALARM_FLOOR
-        assert loudness("win_1", volume) == LEVELS[volume]
-
-
-@pytest.mark.requirement("J-17")
-def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme):
-    """SAS 03 and 05: all sound off, and game sounds off."""
-    heard_names = []
-
-    class Ears:
-        def play(self, name, _):
-            heard_names.append(name)
-
-    def follow(before, after):
-        heard_names.clear()
-        Sounds(theme, Ears()).follow(before, after)
-        return list(heard_names)
-
-    for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
-        told = heard(rest, snapshot(game, "en", sound=level))
-        pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
-        door = heard(pressed_key, snapshot(game, "en", state="door_open", sound=level))
-        assert follow(told, door) == expected
-
-
-def test_sounds_follow_the_game(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].little)
-    line = times(view, theme)
-    names = []
-    before = view
-    for i in range(1200):
-        after = replace(view, now=100 + i * 0.01)
-        names += sounds_between(before, after, theme)
-        before = after
-    assert names == ["spin", "stop", "stop", "stop", f"win_{line.level}"]
-    door = heard(rest, snapshot(game, "en", state="door_open"))
-    assert "alarm" in sounds_between(rest, door, theme)
-
-
-def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
-    monkeypatch, theme, rest, game, outcomes
-):
-    """And with one, a sound that is not made yet is left out rather than waited for."""
-    monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
-    pygame.mixer.quit()
-    deaf = Mixer()
-    assert not deaf.on
-    sounds = Sounds(theme, deaf)
-    view = shown(rest, game, outcomes[game.id].little)
-    sounds.follow(view, replace(view, now=view.now + 1))
-    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    hearing = Mixer()
-    assert hearing.on
-    hearing.play("win_4", 1.0)
-    pygame.mixer.quit()
-
-
-def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
-    paid = heard(replace(rest, now=110), snapshot(game, "en", notices=(Notice(code="ticket_printed"),)))
-    assert sounds_between(rest, paid, theme) == ["paper"]
-    coins = heard(
-        replace(rest, now=110),
-        snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
-    )
-    assert sounds_between(rest, coins, theme) == ["coin"]
-    bill = heard(
-        replace(rest, now=110),
-        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
-    )
-    assert sounds_between(rest, bill, theme) == ["credit"]
-
-
-def test_every_sound_is_made_and_none_is_clipped_flat():
-    for score in SCORES.values():
-        data = samples(score)
-        assert len(data) > 500
-        loud = memoryview(data).cast("h")
-        assert 1000 < max(map(abs, loud)) <= 32000
 
 
 @pytest.mark.requirement("C-16", "C-17")

@@ -15,8 +15,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from egm.screen.app import Tap
+from egm.screen.audio.scores import sound_of
+from egm.screen.audio.synthesis import RATE
 from egm.screen.door import IDLE_SECONDS, SESSIONS_MAX
-from egm.screen.sound import RATE, SCORES, samples
 from egm.screen.view import Action, View
 from egm.screen.web import BAND, Web, changed_bands, encode_pieces, fitting, read_input
 
@@ -279,12 +280,13 @@ def test_changed_rows_are_found_and_joined():
 
 
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
-    assert ask(web, "/sound/spin.wav")[0] == 404
+    web._studio._made["turn", "keno"] = sound_of("turn", "keno")
+    assert ask(web, "/sound/keno/turn.wav")[0] == 404
     cookie = enter(web)
     port = web._door.port
     with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
         link.sendall(
-            f"GET /sound/spin.wav HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode()
+            f"GET /sound/keno/turn.wav HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode()
         )
         data = b""
         while piece := link.recv(65536):
@@ -293,17 +295,29 @@ def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
     assert b"audio/wav" in head
     with wave.open(io.BytesIO(body)) as file:
         assert (file.getnchannels(), file.getframerate()) == (1, RATE)
-        assert file.getnframes() == len(samples(SCORES["spin"])) // 2
-    assert ask(web, "/sound/none.wav", cookie=cookie)[0] == 404
+        assert file.readframes(10**9) == sound_of("turn", "keno")
+    for none in ("keno/none", "comet/turn", "turn", "keno/../turn", ""):
+        assert ask(web, f"/sound/{none}.wav", cookie=cookie)[0] == 404, none
 
 
-def test_a_sound_is_told_to_the_browser_that_looks(web):
-    web.play("spin", 0.5)
+def test_a_sound_is_told_to_the_browser_that_looks_and_a_loop_to_the_next_one_too(web):
+    web.play("turn", "keno", "turn", 0.5)
+    web.play("win_1", "keno", "lead", 0.5)
+    with linked(web, enter(web)) as link:
+        told = {"sound": "keno/turn", "channel": "turn", "level": 0.5, "loop": True}
+        assert json.loads(link.recv(timeout=10)) == told
+        draw(web, View())
+        assert isinstance(link.recv(timeout=10), bytes)
+        web.play("win_1", "keno", "lead", 0.25)
+        told = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
+        assert json.loads(link.recv(timeout=10)) == told
+        web.level("turn", 1.0)
+        assert json.loads(link.recv(timeout=10)) == {"channel": "turn", "level": 1.0}
+        web.stop("turn")
+        assert json.loads(link.recv(timeout=10)) == {"stop": "turn"}
     with linked(web, enter(web)) as link:
         draw(web, View())
         assert isinstance(link.recv(timeout=10), bytes)
-        web.play("win_1", 0.25)
-        assert json.loads(link.recv(timeout=10)) == {"sound": "win_1", "level": 0.25}
 
 
 def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):

@@ -11,6 +11,7 @@ from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
 from egm.link.messages import Protection
+from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -19,7 +20,6 @@ from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
-from egm.screen.sound import sounds_between
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times

@@ -11,10 +11,10 @@ import pytest
 
 from egm.link.client import Client
 from egm.screen.app import App, Tap, attended
+from egm.screen.audio.cues import Sounds
 from egm.screen.controls import BY_NAME, by_code, by_name
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.sound import Sounds
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
 from tools.gallery import at_rest, pages

@@ -10,12 +10,12 @@ from typing import Final
 from egm.link.pages import Action as PageAction
 from egm.link.pages import Prompt, ServicePage
 from egm.screen.art.ink import Linear
+from egm.screen.audio.scores import TONES
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
 from egm.screen.scenes.listing import draw_listing, listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.sound import TONES
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 

@@ -1,0 +1,20 @@
+"""Write the sounds of one family to standard output: ``python -m egm.screen.audio FAMILY``."""
+
+import os
+import sys
+
+from egm.screen.audio.making import COMMON, write
+from egm.screen.audio.scores import table
+
+
+def main() -> None:
+    """Make them, giving way to whatever else this computer does."""
+    family = sys.argv[1] if len(sys.argv) == 2 else ""
+    if family != COMMON and family not in table().families:
+        sys.exit(f"one of {', '.join((COMMON, *table().families))} is wanted")
+    os.nice(10)
+    write(family, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    main()

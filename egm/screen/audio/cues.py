@@ -1,0 +1,226 @@
+"""What is to be heard from one view to the next: sounds of what happened, and loops for as long as it lasts.
+
+A scene that shows something new has it heard by its cue's name alone (:data:`egm.screen.audio.scores.CUES`).
+A loop is not started and stopped but wanted or not, view by view: a feature's music cannot outlive it.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.screen.audio.making import Studio
+from egm.screen.audio.mixer import Speakers
+from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
+from egm.screen.show import Show, Timeline
+from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
+from egm.screen.theme import Theme
+from egm.screen.view import ATTRACT_AFTER, Scene, View, times
+
+#: Loudness of each volume step; an alarm is never quieter than :data:`ALARM_FLOOR` (J-17).
+LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
+ALARM_FLOOR: Final = 0.5
+#: How long an alarm is not spoken over, seconds.
+ALARM_SECONDS: Final = 2.0
+#: A machine that waits for a player plays its tune so often, seconds.
+ATTRACT_EVERY: Final = 90.0
+_SAME: Final = 1e-3
+
+
+def loudness(cue: str, volume: int, most_percent: int = 100) -> float:
+    """How loud a cue is at a volume step, where the place allows so much.
+
+    An alarm has a floor that no limit lowers, and so has a tone of a test.
+    """
+    level = LEVELS[volume] * most_percent / 100
+    return max(level, ALARM_FLOOR) if cue in ALARMS or cue in TONES else level
+
+
+def is_allowed(cue: str, view: View) -> bool:
+    """Whether a host lets a cue be heard; an alarm always is (J-17), and what staff test at the machine."""
+    level = "on" if view.snapshot is None else view.snapshot.sound
+    silenced = cue not in CUES or CUES[cue].of_play
+    return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
+
+
+class Sounds:
+    """Has what changed between two views heard; without speakers, nothing."""
+
+    def __init__(self, theme: Theme, speakers: Speakers | None = None, studio: Studio | None = None) -> None:
+        self._theme = theme
+        self._speakers = speakers
+        self._studio = studio
+        self._loops: dict[str, tuple[str, str, float]] = {}
+        self._alarm_until = 0.0
+        self._touches = 0
+
+    def follow(self, before: View, after: View) -> None:
+        """Sound what happened between two views."""
+        if self._speakers is None:
+            return
+        family = family_of(after, self._theme)
+        if self._studio is not None:
+            others = (self._theme.look(game.id, game.family).name for game in after.games.values())
+            self._studio.want(family, *others)
+        self._go_round(after, family, self._speakers)
+        for cue in sounds_between(before, after, self._theme):
+            self._once(cue, family, after, self._speakers)
+
+    def _level(self, cue: str, view: View) -> float:
+        most = 100 if view.snapshot is None else view.snapshot.loudness_percent
+        return loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
+
+    def _is_made(self, cue: str, family: str) -> bool:
+        return self._studio is None or self._studio.get(cue, family) is not None
+
+    def _go_round(self, view: View, family: str, speakers: Speakers) -> None:
+        """Stop the loops that are not wanted, begin those that are new, set the level of the rest."""
+        wanted = loops(view, self._theme)
+        for channel, (cue, own, level) in list(self._loops.items()):
+            if wanted.get(channel) != cue or own != family:
+                del self._loops[channel]
+                speakers.stop(channel)
+            elif abs(level - self._level(cue, view)) > _SAME:
+                self._loops[channel] = (cue, own, self._level(cue, view))
+                speakers.level(channel, self._loops[channel][2])
+        for channel, cue in wanted.items():
+            level = self._level(cue, view)
+            if channel in self._loops or level <= 0 or not self._is_made(cue, family):
+                continue
+            if channel == "lead" and view.now < self._alarm_until:
+                continue
+            if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
+                speakers.stop("lead")  # the last win's
+            self._loops[channel] = (cue, family, level)
+            speakers.play(cue, family, channel, level)
+
+    def _once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
+        level, channel = self._level(cue, view), CUES[cue].channel
+        if level <= 0:
+            return
+        if cue in ALARMS:
+            self._alarm_until = view.now + ALARM_SECONDS
+        elif channel == "lead" and view.now < self._alarm_until:
+            return
+        if channel == "touch":  # two may be heard at a time
+            self._touches += 1
+            channel = ("touch", "touch_2")[self._touches % 2]
+        speakers.play(cue, family, channel, level)
+
+
+def family_of(view: View, theme: Theme) -> str:
+    """The family of sounds of the game on the screen: its look's."""
+    game = view.game or next(iter(view.games.values()), None)
+    return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family).name
+
+
+# ---------------------------------------------------------------------- what lasts
+def loops(view: View, theme: Theme) -> Mapping[str, str]:
+    """The loops that are to be heard at this moment, by channel."""
+    show, line = view.show, times(view, theme)
+    if view.scene is not Scene.GAME or show is None or line is None:
+        return {}
+    now = view.now - show.began
+    wanted: dict[str, str] = {}
+    if in_feature(view, line, now):
+        wanted["music"] = "feature"
+    step, time = show.steps[_index(line, now)], line.steps[_index(line, now)]
+    turns = not isinstance(step, GambleStep | PickStep | KenoStep)
+    if turns and time.stops and time.begin <= now < max(time.stops):
+        wanted["turn"] = "turn"
+    elif line.level > 0 and line.spun <= now < line.rolled:
+        wanted["turn"] = "count"
+    return wanted
+
+
+def in_feature(view: View, line: Timeline, now: float) -> bool:
+    """Whether what is shown, so many seconds after the show began, belongs to a feature of the game."""
+    show = view.show
+    if show is None or not is_feature(show, _index(line, now)):
+        return False
+    return now < line.rolled or view.decision is not None
+
+
+def is_feature(show: Show, index: int) -> bool:
+    """Whether a step is played in another stage than the game began in; doubling up is none."""
+    step, first = show.steps[index], show.steps[0]
+    if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
+        return False
+    return step.stage != first.stage
+
+
+def _index(line: Timeline, now: float) -> int:
+    """The step shown, so many seconds after the show began."""
+    return max((i for i, time in enumerate(line.steps) if time.begin <= now), default=0)
+
+
+# ---------------------------------------------------------------------- what happens
+def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
+    """The cues of what happened between two views."""
+    names: list[str] = []
+    old, new = before.snapshot, after.snapshot
+    if after.volume != before.volume:
+        names.append("coin")  # how loud it is now
+    elif after.pressed_at > before.pressed_at and after.pressed:
+        names.append("key")
+    if after.notices_at > before.notices_at and new and any(n.severity != "info" for n in new.notices):
+        names.append("refused")
+    if after.desk.toned_at > before.desk.toned_at:
+        names = [after.desk.tone]  # alone: a key's click would be heard for it
+    names += _of_value(before, after)
+    if new and new.reminder and (old is None or old.reminder != new.reminder):
+        names.append("reminder")
+    if after.scene is not before.scene and old is not None:
+        if after.scene in {Scene.DOOR, Scene.TILT}:
+            names.append("alarm")
+        elif after.scene is Scene.HANDPAY:
+            names.append("jackpot")
+    if after.scene is Scene.ATTRACT and _rounds(before) < _rounds(after):
+        names.append("attract")
+    return names + _of_the_game(before, after, theme)
+
+
+def _rounds(view: View) -> int:
+    """How many times the tune of a machine that waits has come since somebody was there last."""
+    since = view.now - view.active_at - ATTRACT_AFTER
+    return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_EVERY)
+
+
+def _of_value(before: View, after: View) -> list[str]:
+    """Credits that came in, and tickets and coins that go out."""
+    old, new = before.snapshot, after.snapshot
+    if old is None or new is None or new is old:
+        return []
+    told = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
+    if told == "ticket_printed" or (new.paying is not None and old.paying is None):
+        return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
+    if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
+        return ["coin" if told == "coins_accepted" else "credit"]
+    return []
+
+
+def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
+    """Reels that stop, features that begin and end, and a win by its grade; below the stake, none (N-10)."""
+    show, line = after.show, times(after, theme)
+    if show is None or line is None or after.scene is not Scene.GAME:
+        return []
+    was, now = before.now - show.began, after.now - show.began
+    names: list[str] = []
+    for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
+        if was <= time.begin < now and is_feature(show, index) and not is_feature(show, index - 1):
+            names.append("title")
+        for part, stop in enumerate(time.stops):
+            if was < stop <= now:
+                names.append(_stop_cue(step, part))
+    if line.level > 0 and was < line.spun <= now:
+        names.append(f"win_{line.level}")
+    if line.level > 0 and line.rolled > line.spun and was < line.rolled <= now:
+        names.append("closing" if show.whole and is_feature(show, len(show.steps) - 1) else "count_end")
+    return names
+
+
+def _stop_cue(step: object, part: int) -> str:
+    """The cue of a part of a step that has come to rest."""
+    if isinstance(step, GambleStep | PickStep):
+        return "card"
+    if isinstance(step, KenoStep):
+        return "ball"
+    return f"stop_{STOPS if isinstance(step, WheelStep) else min(part + 1, STOPS)}"

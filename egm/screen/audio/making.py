@@ -1,0 +1,93 @@
+"""The sounds of the games installed here, made in a process of its own so that no frame waits for one."""
+
+import contextlib
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import IO, Final
+
+from egm.isolated import python_module
+from egm.screen.audio.scores import CUES, common_cues, own_cues, sound_of
+
+#: The name under which the sounds every game shares are asked for.
+COMMON: Final = "common"
+_LONGEST_BYTES: Final = 4_000_000
+
+
+def write(family: str, out: IO[bytes]) -> None:
+    """Write every sound of a family, or the common ones: a line of name and length, then the samples."""
+    for cue in common_cues() if family == COMMON else own_cues():
+        data = sound_of(cue, family)
+        out.write(f"{cue} {len(data)}\n".encode() + data)
+        out.flush()
+
+
+def read(stream: IO[bytes]) -> Iterable[tuple[str, bytes]]:
+    """What :func:`write` wrote; ends where the stream does. Raises ValueError for anything else."""
+    while line := stream.readline(80):
+        cue, length = line.decode("ascii").split()
+        if cue not in CUES or not 0 <= int(length) <= _LONGEST_BYTES:
+            raise ValueError(f"no sound: {line!r}")
+        data = stream.read(int(length))
+        if len(data) != int(length):
+            return
+        yield cue, data
+
+
+class Studio:
+    """Keeps sounds by cue and family; what is asked for and not there is being made, silent until then."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str], bytes] = {}
+        self._asked: set[str] = set()
+        self._waiting: deque[str] = deque()
+        self._call = threading.Condition()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def want(self, *families: str) -> None:
+        """Have these made, in this order, before what was wanted earlier and is not begun."""
+        new = [family for family in dict.fromkeys((COMMON, *families)) if family not in self._asked]
+        if not new:
+            return
+        with self._call:
+            self._asked.update(new)
+            self._waiting.extendleft(reversed(new))
+            self._call.notify()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="sounds", daemon=True)
+            self._thread.start()
+
+    def get(self, cue: str, family: str) -> bytes | None:
+        """A sound's samples; None where it is not made yet, or there is none of that name."""
+        how = CUES.get(cue)
+        return None if how is None else self._made.get((cue, family if how.own else COMMON))
+
+    def close(self) -> None:
+        """Make no more."""
+        with self._call:
+            self._closed = True
+            self._call.notify()
+            if self._process is not None:
+                self._process.kill()
+
+    def _work(self) -> None:
+        while True:
+            with self._call:
+                while not self._waiting and not self._closed:
+                    self._call.wait()
+                if self._closed:
+                    return
+                family = self._waiting.popleft()
+                self._process = process = subprocess.Popen(  # noqa: S603 (our own module)
+                    python_module("egm.screen.audio", family), stdout=subprocess.PIPE
+                )
+            stream = process.stdout
+            with contextlib.suppress(ValueError), process:
+                for cue, data in () if stream is None else read(stream):
+                    self._made[cue, family] = data
+            if process.returncode and not self._closed:
+                sys.stderr.write(f"screen: the sounds of {family} could not be made\n")

@@ -1,0 +1,69 @@
+"""Where sounds are heard: this computer's audio device, or the browser that shows the picture."""
+
+import contextlib
+from typing import Final, Protocol
+
+import pygame
+
+from egm.screen.audio.making import Studio
+from egm.screen.audio.scores import CHANNELS, CUES
+from egm.screen.audio.synthesis import RATE
+
+#: Samples the device is given at a time, 46 ms of them: SDL's own thread mixes, whatever the frames do.
+BUFFER: Final = 1024
+_FADE_MS: Final = 120
+
+
+class Speakers(Protocol):
+    """What sounds a cue on a channel. Nothing here blocks, or fails for want of a device."""
+
+    def play(self, cue: str, family: str, channel: str, level: float) -> None:
+        """Sound a cue instead of what was on the channel, at a level from 0 to 1."""
+        ...
+
+    def stop(self, channel: str) -> None:
+        """Let what is on the channel die away."""
+        ...
+
+    def level(self, channel: str, level: float) -> None:
+        """Set the level of what is on the channel."""
+        ...
+
+
+class Mixer:
+    """This computer's audio device, through SDL; without one the machine is silent and nothing else."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+        self._sounds: dict[bytes, pygame.mixer.Sound] = {}
+        self._numbers = {name: number for number, name in enumerate(CHANNELS)}
+        self.on = False
+        """Whether there is a device to sound on."""
+        with contextlib.suppress(pygame.error):
+            pygame.mixer.init(RATE, -16, 1, BUFFER)
+            pygame.mixer.set_num_channels(len(CHANNELS))
+            self.on = True
+
+    def play(self, cue: str, family: str, channel: str, level: float) -> None:
+        """See :class:`Speakers`."""
+        data = self._studio.get(cue, family)
+        if data is None or not self.on:
+            return
+        with contextlib.suppress(pygame.error):  # the device may have gone
+            if data not in self._sounds:
+                self._sounds[data] = pygame.mixer.Sound(buffer=data)
+            at = pygame.mixer.Channel(self._numbers[channel])
+            at.set_volume(level)
+            at.play(self._sounds[data], loops=-1 if CUES[cue].loop else 0)
+
+    def stop(self, channel: str) -> None:
+        """See :class:`Speakers`."""
+        if self.on:
+            with contextlib.suppress(pygame.error):
+                pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)
+
+    def level(self, channel: str, level: float) -> None:
+        """See :class:`Speakers`."""
+        if self.on:
+            with contextlib.suppress(pygame.error):
+                pygame.mixer.Channel(self._numbers[channel]).set_volume(level)

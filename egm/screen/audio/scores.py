@@ -1,0 +1,374 @@
+"""What each cue sounds like: ``sounds.toml`` read, and the notes of every sound of a family.
+
+A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` know it by that
+name alone. Each has a **channel**: what comes on a channel takes the place of what was on it. The peaks of
+all channels add up to less than full scale, so no mix of sounds can be clipped.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from egm.screen.audio.synthesis import Instrument, Note, hertz, samples
+
+_TABLE: Final = Path(__file__).with_name("sounds.toml")
+
+#: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
+CHANNELS: Final[Mapping[str, float]] = {
+    "music": 0.14,
+    "turn": 0.14,
+    "lead": 0.44,
+    "touch": 0.13,
+    "touch_2": 0.13,
+}
+#: How many reels have a stop of their own; further ones sound like the last.
+STOPS: Final = 6
+#: What a test of the speakers sounds, Hz.
+TONES: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
+ALARMS: Final = frozenset({"alarm", "jackpot"})
+
+
+class SoundError(Exception):
+    """A sound table, or a game's own sound, that cannot be used: says which, where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """How a cue is heard: its channel, whether it goes round until it is stopped, whether a game makes it.
+
+    ``drive``: see :func:`egm.screen.audio.synthesis.samples`. ``own``: whether each family has its own.
+    """
+
+    channel: str
+    loop: bool = False
+    of_play: bool = False
+    own: bool = False
+    drive: float = 1.0
+
+
+#: Every cue by name.
+CUES: Final[Mapping[str, Cue]] = {
+    "key": Cue("touch"),
+    "coin": Cue("touch"),
+    "paper": Cue("touch"),
+    "card": Cue("touch"),
+    "ball": Cue("touch", of_play=True),
+    "refused": Cue("touch"),
+    "reminder": Cue("lead"),
+    "alarm": Cue("lead", drive=2.0),
+    "jackpot": Cue("lead", drive=1.6),
+    **dict.fromkeys(TONES, Cue("lead")),
+    "credit": Cue("lead", own=True),
+    "attract": Cue("music", own=True, drive=1.6),
+    "turn": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
+    **{f"stop_{n}": Cue("touch", of_play=True, own=True, drive=1.4) for n in range(1, STOPS + 1)},
+    "anticipation": Cue("lead", loop=True, of_play=True, own=True, drive=1.4),
+    "count": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
+    "count_end": Cue("lead", of_play=True, own=True, drive=1.4),
+    **{f"win_{n}": Cue("lead", of_play=True, own=True, drive=1.6) for n in range(1, 5)},
+    "title": Cue("lead", of_play=True, own=True, drive=1.6),
+    "feature": Cue("music", loop=True, of_play=True, own=True, drive=1.6),
+    "closing": Cue("lead", of_play=True, own=True, drive=1.6),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One theme's music, as ``sounds.toml`` has it; a chord, a melody's and a figure's tokens are degrees."""
+
+    root: int
+    scale: tuple[int, ...]
+    eighth: float
+    lead: Instrument
+    second: Instrument
+    pad: Instrument
+    chords: tuple[int, ...]
+    melody: tuple[str, ...]
+    figure: tuple[str, ...]
+    beats: Mapping[str, str]
+
+    def pitch(self, degree: int) -> float:
+        """The pitch of a degree of the scale, Hz."""
+        octave, step = divmod(degree, len(self.scale))
+        return hertz(self.root + 12 * octave + self.scale[step])
+
+    def triad(self, degree: int) -> tuple[float, ...]:
+        """Root, third and fifth upon a degree, Hz; of five degrees, every second one as well."""
+        return tuple(self.pitch(degree + above) for above in (0, 2, 4))
+
+    @property
+    def octave(self) -> int:
+        """The degree an octave above the root."""
+        return len(self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The whole of ``sounds.toml``."""
+
+    instruments: Mapping[str, Instrument]
+    common: Mapping[str, tuple[Note, ...]]
+    families: Mapping[str, Family]
+
+
+@cache
+def table() -> Table:
+    """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
+    where = ""
+    try:
+        data = tomllib.loads(_TABLE.read_text("utf-8"))
+        instruments = {}
+        for name, given in data["instruments"].items():
+            where = f"instruments.{name}"
+            instruments[name] = _instrument(given)
+        common = {}
+        for name, notes in data["common"].items():
+            where = f"common.{name}"
+            common[name] = tuple(Note(instruments[i], start, hertz(p), s, w) for i, start, p, s, w in notes)
+        families = {}
+        for name, given in data["families"].items():
+            where = f"families.{name}"
+            families[name] = _family(given, instruments)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
+    return Table(instruments, common, families)
+
+
+def _instrument(given: Mapping[str, Any]) -> Instrument:
+    noise = given.get("noise", (0.0, 1.0))
+    return Instrument(
+        tuple((float(a), float(b), float(c)) for a, b, c in given["modes"]),
+        **{key: float(given[key]) for key in ("attack", "ring", "release") if key in given},
+        noise=(float(noise[0]), float(noise[1])),
+        dull=int(given.get("dull", 0)),
+    )
+
+
+def _family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
+    family = Family(
+        int(given["root"]),
+        tuple(map(int, given["scale"])),
+        30 / float(given["tempo"]),
+        instruments[given["lead"]],
+        instruments[given["second"]],
+        instruments[given["pad"]],
+        tuple(map(int, given["chords"])),
+        tuple(given["melody"].split()),
+        tuple(given["figure"].split()),
+        {str(instrument): str(pattern) for instrument, pattern in given["beats"].items()},
+    )
+    shape = (len(family.chords), len(family.melody), len(family.figure), *map(len, family.beats.values()))
+    if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
+        raise ValueError(f"wants 4 chords, 32 tokens of melody, 8 of figure and of each beat; has {shape}")
+    return family
+
+
+# ---------------------------------------------------------------------- what a family plays
+Notes = list[Note]
+
+
+def _line(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
+    """A melody: one token an eighth; ``-`` holds the note before it."""
+    notes: Notes = []
+    for place, mark in enumerate(tokens):
+        if mark not in {".", "-"}:
+            held = 1
+            while place + held < len(tokens) and tokens[place + held] == "-":
+                held += 1
+            notes.append(
+                Note(
+                    instrument,
+                    place * family.eighth,
+                    family.pitch(int(mark)),
+                    held * family.eighth * 0.9,
+                    strength,
+                )
+            )
+    return notes
+
+
+def _bars(family: Family, bars: int) -> Notes:
+    """What plays under a melody: bass, chords, figure and beats."""
+    found = table().instruments
+    notes: Notes = []
+    for bar in range(bars):
+        at, chord = bar * 8 * family.eighth, family.chords[bar % len(family.chords)]
+        for pitch in family.triad(chord):
+            notes.append(Note(family.pad, at, pitch, 7.6 * family.eighth, 0.16))
+        for half in (0, 4):
+            notes.append(Note(found["bass"], at + half * family.eighth, family.pitch(chord) / 2, 0.3, 0.6))
+        for place, above in enumerate(family.figure):
+            if above != ".":
+                pitch = family.pitch(chord + int(above))
+                notes.append(Note(family.second, at + place * family.eighth, pitch, 0.12, 0.3))
+        for name, pattern in family.beats.items():
+            struck = found[name]
+            notes += [
+                Note(struck, at + place * family.eighth, 90.0, 0.1, 0.3)
+                for place, mark in enumerate(pattern)
+                if mark == "x"
+            ]
+    return notes
+
+
+def _run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
+    """Degrees one after another on the leading instrument."""
+    return [
+        Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
+    ]
+
+
+def _chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
+    """A full chord with a drum under it."""
+    found = table().instruments
+    pitches = (*family.triad(degree), family.pitch(degree + family.octave))
+    return [
+        *(Note(instrument, at, p, seconds, 0.4) for p in pitches for instrument in (family.lead, family.pad)),
+        Note(found["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
+        Note(found["drum"], at, 82.0, 0.3, 0.8),
+    ]
+
+
+def _turn(family: Family) -> tuple[Notes, float]:
+    """The reels: their whirr, and a figure that walks over it; two bars at double time."""
+    found, step = table().instruments, family.eighth / 2
+    notes: Notes = [Note(found["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
+    for place in range(16):
+        chord = family.chords[0] if place < 8 else family.chords[2]
+        above = family.figure[place % 8]
+        if above != ".":
+            notes.append(Note(family.second, place * step, family.pitch(chord + int(above)), 0.06, 0.5))
+        if place % 2 == 0:
+            notes.append(Note(found["shaker"], place * step, 90, 0.05, 0.25))
+        if place % 8 == 0:
+            notes.append(Note(found["bass"], place * step, family.pitch(chord) / 2, 0.2, 0.6))
+    return notes, 16 * step
+
+
+def _anticipation(family: Family) -> tuple[Notes, float]:
+    """A trill over a roll of the drum that goes on until the reel stands."""
+    found, step = table().instruments, 0.085
+    top = family.octave
+    notes = [
+        Note(family.lead, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6) for i in range(12)
+    ]
+    notes += [Note(found["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
+    return notes, 12 * step
+
+
+def _count(family: Family) -> tuple[Notes, float]:
+    """Money counted: a run of short notes that goes round."""
+    found, step, top = table().instruments, 0.07, family.octave
+    degrees = (0, 2, 4, 2, 0, 4, 2, 4)
+    notes = [Note(found["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
+    notes += [Note(family.second, i * step, family.pitch(top + d), 0.05, 0.7) for i, d in enumerate(degrees)]
+    return notes, 8 * step
+
+
+def _win(family: Family, grade: int) -> Notes:
+    """A win in proportion: a turn, a fanfare, a phrase of the theme, the theme with bells."""
+    top, e = family.octave, min(family.eighth, 0.2)
+    if grade == 1:
+        return _run(family, (top, top + 2, top + 4), 0.1)
+    if grade == 2:
+        return [*_run(family, (0, 2, 4, top), 0.1), *_chord(family, 0, 0.42, 0.7)]
+    bars = 1 if grade == 3 else 2
+    start = 5 * 0.09
+    opening = _run(family, (0, 2, 4, top, top + 2), 0.09)
+    under = [_later(note, start) for note in _bars(family, bars)]
+    theme = [_later(note, start) for note in _line(family, family.melody[: bars * 8], family.lead, 1.0)]
+    end = start + bars * 8 * family.eighth
+    notes = [*opening, *under, *theme, *_chord(family, 0, end, 1.4)]
+    if grade == 4:
+        bell = table().instruments["bell"]
+        notes += [
+            Note(bell, end + i * e, family.pitch(top + d), 0.3, 0.4) for i, d in enumerate((4, 2, 4, top))
+        ]
+    return notes
+
+
+def _later(note: Note, by: float) -> Note:
+    return Note(note.instrument, note.start + by, note.pitch, note.seconds, note.strength)
+
+
+def _stop(family: Family, number: int) -> Notes:
+    """A reel that stands: a knock, and a note that rises from reel to reel."""
+    degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
+    knock = table().instruments["knock"]
+    return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
+
+
+def _title(family: Family) -> Notes:
+    top, drum = family.octave, table().instruments["drum"]
+    roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
+    run = _run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
+    return [*roll, *run, *_chord(family, 0, 0.78, 1.1), *_chord(family, 4, 0.74, 0.1)]
+
+
+def _closing(family: Family) -> Notes:
+    return [
+        *_chord(family, 3, 0, 0.28),
+        *_chord(family, 4, 0.32, 0.28),
+        *_chord(family, 0, 0.64, 1.2),
+        *_run(family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7),
+    ]
+
+
+def _attract(family: Family) -> Notes:
+    two = 16 * family.eighth
+    return [
+        *_bars(family, 2),
+        *_line(family, family.melody[:16], family.lead, 0.9),
+        *_chord(family, 0, two, 1.6),
+    ]
+
+
+_ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
+    "credit": lambda f: _run(f, (f.octave, f.octave + 4), 0.1),
+    "attract": _attract,
+    "count_end": lambda f: _chord(f, 0, 0, 0.8),
+    "title": _title,
+    "closing": _closing,
+}
+_ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
+    "turn": _turn,
+    "anticipation": _anticipation,
+    "count": _count,
+    "feature": lambda f: (
+        [*_bars(f, 4), *_line(f, f.melody, f.lead, 0.9)],
+        32 * f.eighth,
+    ),
+}
+
+
+def notes_of(cue: str, family: str) -> tuple[list[Note], float]:
+    """The notes of a cue in a family, and the seconds after which it begins again (0: it ends)."""
+    if not CUES[cue].own:
+        return list(table().common[cue]), 0.0
+    plays = table().families[family]
+    if cue in _ROUND:
+        return _ROUND[cue](plays)
+    name, _, number = cue.rpartition("_")
+    if name in {"stop", "win"}:
+        return (_stop if name == "stop" else _win)(plays, int(number)), 0.0
+    return _ONCE[cue](plays), 0.0
+
+
+def sound_of(cue: str, family: str) -> bytes:
+    """A cue of a family as 16-bit samples, one channel, at the channel's peak."""
+    how = CUES[cue]
+    notes, loop = notes_of(cue, family)
+    return samples(notes, CHANNELS[how.channel], loop=loop, drive=how.drive)
+
+
+def own_cues() -> tuple[str, ...]:
+    """The cues each family has its own sound for."""
+    return tuple(name for name, cue in CUES.items() if cue.own)
+
+
+def common_cues() -> tuple[str, ...]:
+    """The cues every game shares."""
+    return tuple(name for name, cue in CUES.items() if not cue.own)

@@ -1,0 +1,346 @@
+"""What is heard: the samples themselves, the mix on a device, and when each sound begins and ends."""
+
+import array
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import pygame
+import pytest
+
+from egm.link.messages import Notice
+from egm.screen.audio.cues import (
+    ALARM_FLOOR,
+    ATTRACT_EVERY,
+    LEVELS,
+    Sounds,
+    family_of,
+    loops,
+    loudness,
+    sounds_between,
+)
+from egm.screen.audio.making import COMMON, Studio, read
+from egm.screen.audio.mixer import Mixer
+from egm.screen.audio.scores import CHANNELS, CUES, common_cues, notes_of, own_cues, sound_of, table
+from egm.screen.audio.synthesis import RATE
+from egm.screen.hearing import heard
+from egm.screen.view import ATTRACT_AFTER, Scene, times
+from tools.gallery import at_rest, shown, snapshot
+
+
+@pytest.fixture
+def game(published):
+    return next(game for game in published if game.id == "maple-classic")
+
+
+@pytest.fixture
+def rest(published, game):
+    return at_rest(published, game, "en")
+
+
+class Ears:
+    """Writes down what it is told to sound; on its channels is what would be heard now."""
+
+    def __init__(self):
+        self.names = []
+        self.on = {}
+
+    def play(self, cue, _family, channel, level):
+        self.names.append(cue)
+        self.on[channel] = (cue, level)
+
+    def stop(self, channel):
+        self.on.pop(channel, None)
+
+    def level(self, channel, level):
+        self.on[channel] = (self.on[channel][0], level)
+
+
+def heard_in(view, theme, seconds, step=0.02):
+    """Every cue begun, and what was on the channels at each moment, while a view's time passes."""
+    ears = Ears()
+    sounds = Sounds(theme, ears)
+    moments = []
+    before = view
+    for i in range(1, int(seconds / step)):
+        after = replace(view, now=view.now + i * step)
+        sounds.follow(before, after)
+        moments.append((after.now - view.now, {channel: cue for channel, (cue, _) in ears.on.items()}))
+        before = after
+    return ears.names, moments
+
+
+# ---------------------------------------------------------------------- the samples
+def loudest(data):
+    return max(map(abs, array.array("h", data)))
+
+
+def test_no_mix_of_sounds_can_be_clipped():
+    """The loudest sample of each channel, over the families: at worst all meet, and still they fit."""
+    most = dict.fromkeys(CHANNELS, 0)
+    for family in table().families:
+        few = ("turn", "stop_3", "win_1", "count")
+        for cue in {"classic": tuple(CUES), "aurora": own_cues()}.get(family, few):
+            data = sound_of(cue, family)
+            peak = loudest(data)
+            assert peak > 1000, (family, cue)
+            assert len(data) / 2 / RATE < 14, (family, cue)
+            most[CUES[cue].channel] = max(most[CUES[cue].channel], peak)
+    most["touch_2"] = most["touch"]
+    assert sum(most.values()) < 32767
+    assert most["lead"] > 3 * most["music"]  # music stays under what tells of money
+
+
+def test_every_look_has_a_family_of_its_own_and_no_two_sound_alike(theme):
+    assert set(table().families) == set(theme.looks)
+    themes = {name: tuple(notes_of("feature", name)[0]) for name in theme.looks}
+    assert len(set(themes.values())) == len(themes)
+    assert sound_of("stop_2", "aurora") == sound_of("stop_2", "aurora")
+    assert sound_of("stop_2", "aurora") != sound_of("stop_2", "comet")
+
+
+def test_stops_rise_from_reel_to_reel():
+    for family in table().families:
+        pitches = [notes_of(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]
+        assert pitches == sorted(set(pitches))
+
+
+@pytest.mark.parametrize("cue", [name for name, how in CUES.items() if how.loop])
+def test_a_loop_meets_itself_without_a_click(cue):
+    """Where the end meets the beginning the samples step no more than they do elsewhere."""
+    data = array.array("h", sound_of(cue, "aurora"))
+    inside = max(abs(b - a) for a, b in pairwise(data))
+    assert abs(data[0] - data[-1]) <= inside
+
+
+def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does_not_know():
+    studio = Studio()
+    studio.want("keno")
+    until = time.monotonic() + 60
+    while studio.get("closing", "keno") is None and time.monotonic() < until:
+        time.sleep(0.05)
+    studio.close()
+    assert studio.get("closing", "keno") == sound_of("closing", "keno")
+    assert studio.get("key", "keno") == sound_of("key", "")
+    assert studio.get("closing", "aurora") is None
+    assert studio.get("../closing", "keno") is None
+    asked = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
+    refused = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "one of common, classic" in refused.stderr
+
+
+def test_a_stream_of_sounds_that_is_none_is_refused(tmp_path):
+    file = tmp_path / "stream"
+    file.write_bytes(b"key 4\nabcd" + b"key 9\nab")
+    with file.open("rb") as stream:
+        assert list(read(stream)) == [("key", b"abcd")]  # cut off: the maker died
+    for broken in (b"none 4\nabcd", b"key 99999999\n", b"key\n"):
+        file.write_bytes(broken)
+        with file.open("rb") as stream, pytest.raises(ValueError, match=r"no sound|unpack"):
+            list(read(stream))
+
+
+_ALL_AT_ONCE = """
+import time, sys
+from egm.screen.audio.mixer import Mixer
+from egm.screen.audio.scores import CUES, sound_of
+class Studio:
+    def get(self, cue, family): return sound_of(cue, family)
+mixer = Mixer(Studio())
+assert mixer.on
+for channel, cue in (("music", "feature"), ("turn", "turn"), ("lead", "anticipation")):
+    mixer.play(cue, "comet", channel, 1.0)
+until = time.monotonic() + 1.0
+while time.monotonic() < until:
+    for channel, cue in (("touch", "stop_3"), ("touch_2", "stop_4")):
+        mixer.play(cue, "comet", channel, 1.0)
+    time.sleep(0.1)
+"""
+
+
+def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
+    """SDL's own mix, as it would go to a sound card, in a file."""
+    out = tmp_path / "heard.raw"
+    env = os.environ | {"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": str(out), "SDL_VIDEODRIVER": "dummy"}
+    subprocess.run([sys.executable, "-c", _ALL_AT_ONCE], env=env, check=True, timeout=120)
+    data = array.array("h", out.read_bytes()[: 2 * 20 * RATE])
+    assert 8000 < loudest(data) < 32767
+
+
+# ---------------------------------------------------------------------- levels
+@pytest.mark.requirement("J-17")
+def test_no_volume_and_no_limit_of_the_place_makes_an_alarm_inaudible():
+    for volume in range(len(LEVELS)):
+        for percent in (0, 30, 100):
+            assert loudness("alarm", volume, percent) >= ALARM_FLOOR
+            assert loudness("win_1", volume, percent) == LEVELS[volume] * percent / 100
+
+
+def test_a_place_that_wants_less_gets_less(rest, game, theme):
+    for percent in (100, 40, 0):
+        ears = Ears()
+        told = heard(rest, snapshot(game, "en", loudness_percent=percent))
+        told = replace(told, volume=3)
+        Sounds(theme, ears).follow(told, replace(told, pressed="help", pressed_at=told.now + 1))
+        assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
+
+
+@pytest.mark.requirement("J-17")
+def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme, outcomes):
+    """SAS 03 and 05: all sound off, and game sounds off."""
+    for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
+        ears = Ears()
+        told = heard(rest, snapshot(game, "en", sound=level))
+        pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
+        door = heard(pressed_key, snapshot(game, "en", state="door_open", sound=level))
+        Sounds(theme, ears).follow(told, door)
+        assert ears.names == expected
+        view = shown(told, game, outcomes[game.id].much)
+        names, moments = heard_in(view, theme, 8)
+        assert bool(names) is (level == "on")
+        assert any(on for _, on in moments) is (level == "on")
+
+
+def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, outcomes):
+    ears = Ears()
+    sounds = Sounds(theme, ears)
+    view = replace(shown(rest, game, outcomes[game.id].loss), volume=3)
+    turning = replace(view, now=view.now + 0.3)
+    sounds.follow(view, turning)
+    assert ears.on["turn"] == ("turn", 1.0)
+    quiet = replace(turning, volume=0, now=turning.now + 0.1)
+    sounds.follow(turning, quiet)
+    assert ears.on["turn"] == ("turn", 0.0)
+
+
+# ---------------------------------------------------------------------- when
+def test_sounds_follow_the_game(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].little)
+    line = times(view, theme)
+    names, moments = heard_in(view, theme, 12)
+    stops = ["stop_1", "stop_2", "stop_3"]
+    assert names == ["turn", *stops, "count", f"win_{line.level}", "count_end"]
+    for now, on in moments:
+        if 0.1 < now < line.steps[0].stops[-1] - 0.05:
+            assert on.get("turn") == "turn", now
+        if line.spun + 0.05 < now < line.rolled - 0.05:
+            assert on.get("turn") == "count", now
+        if now > line.rolled + 0.05:
+            assert "turn" not in on, now
+    door = heard(rest, snapshot(game, "en", state="door_open"))
+    assert "alarm" in sounds_between(rest, door, theme)
+
+
+@pytest.mark.requirement("N-10")
+def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme):
+    view = shown(rest, game, outcomes[game.id].little)
+    show = view.show
+    less = replace(view, show=replace(show, play=show.play.model_copy(update={"bet_credits": 10**6})))
+    assert times(less, theme).level == 0
+    assert heard_in(less, theme, 12)[0] == ["turn", "stop_1", "stop_2", "stop_3"]
+
+
+def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, theme):
+    """Of every game of the library that has one; and an open door ends it at once."""
+    seen = set()
+    for game in published:
+        outcome = outcomes[game.id].feature
+        if outcome is None or game.family != "reels":
+            continue
+        view = shown(at_rest(published, game, "en"), game, outcome)
+        line, steps = times(view, theme), view.show.steps
+        stages = [step.stage for step in steps if hasattr(step, "stage")]
+        if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
+            continue
+        names, moments = heard_in(view, theme, line.done + 2)
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].begin
+        for now, on in moments:
+            within = begins + 0.05 < now < line.rolled - 0.05
+            without = now < begins - 0.05 or now > line.rolled + 0.05
+            assert not within or on.get("music") == "feature", (game.id, now)
+            assert not without or "music" not in on, (game.id, now)
+        assert names.count("title") == 1
+        assert line.level == 0 or names.count("closing") == 1
+        inside = replace(view, now=view.now + (begins + line.rolled) / 2)
+        assert loops(inside, theme)["music"] == "feature"
+        door = heard(inside, inside.snapshot.model_copy(update={"state": "door_open"}))
+        assert door.scene is Scene.DOOR
+        assert loops(door, theme) == {}
+        seen.add(game.id)
+    assert len(seen) >= 3
+
+
+def test_an_alarm_is_not_spoken_over(rest, game, theme):
+    ears = Ears()
+    sounds = Sounds(theme, ears)
+    door = heard(rest, snapshot(game, "en", state="door_open"))
+    sounds.follow(rest, door)
+    shut = heard(replace(door, now=door.now + 0.5), snapshot(game, "en"))
+    bill = heard(
+        replace(shut, now=shut.now + 0.1),
+        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
+    )
+    assert "credit" in sounds_between(shut, bill, theme)
+    sounds.follow(shut, bill)
+    assert ears.on["lead"][0] == "alarm"
+
+
+def test_a_machine_that_waits_plays_its_tune_now_and_then(rest, theme, game):
+    empty = heard(rest, snapshot(game, "en", credit_cents=0))
+    names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_EVERY, 0.1)
+    assert names == ["attract"] * 3
+
+
+def test_games_sound_like_their_look(published, theme):
+    families = {game.id: family_of(at_rest(published, game, "en"), theme) for game in published}
+    assert families["aurora-twenty"] == "aurora"
+    assert families["maple-classic-92"] == "maple-classic"
+    assert len(set(families.values())) >= 10
+
+
+def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
+    monkeypatch, theme, rest, game, outcomes
+):
+    """And with one, a sound that is not made yet is left out rather than waited for."""
+    monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
+    pygame.mixer.quit()
+    studio = Studio()
+    deaf = Mixer(studio)
+    assert not deaf.on
+    sounds = Sounds(theme, deaf)
+    view = shown(rest, game, outcomes[game.id].little)
+    sounds.follow(view, replace(view, now=view.now + 1))
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    hearing = Mixer(studio)
+    assert hearing.on
+    hearing.play("win_4", "comet", "lead", 1.0)
+    assert not pygame.mixer.get_busy()
+    studio._made["key", COMMON] = sound_of("key", "")
+    hearing.play("key", "comet", "touch", 1.0)
+    assert pygame.mixer.get_busy()
+    pygame.mixer.quit()
+
+
+def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
+    paid = heard(replace(rest, now=110), snapshot(game, "en", notices=(Notice(code="ticket_printed"),)))
+    assert sounds_between(rest, paid, theme) == ["paper"]
+    coins = heard(
+        replace(rest, now=110),
+        snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
+    )
+    assert sounds_between(rest, coins, theme) == ["coin"]
+    bill = heard(
+        replace(rest, now=110),
+        snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
+    )
+    assert sounds_between(rest, bill, theme) == ["credit"]
+
+
+def test_every_common_sound_is_made_and_every_cue_has_its_sound():
+    assert set(common_cues()) == set(table().common)
+    for cue in common_cues():
+        assert notes_of(cue, "")[0]
