@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, settings
 
 from tools.conformance.requirements import load
 
+os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, which none of them has
+
 # The suite repeats exactly, on any machine however loaded; HYPOTHESIS_PROFILE=explore looks for new examples.
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]

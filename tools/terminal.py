@@ -9,8 +9,6 @@ import unicodedata
 from typing import Any
 
 import click
-import rich.table
-from rich.console import RenderableType
 from rich.markup import escape
 
 
@@ -52,22 +50,3 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     if text.isprintable():
         return text
     return "".join(each if each == "\n" or _is_shown(each) else json.dumps(each)[1:-1] for each in text)
-
-
-class Table(rich.table.Table):
-    """A table whose cells, headers and title are data."""
-
-    def __init__(self, *headers: Any, title: str | None = None, **kwargs: Any) -> None:
-        super().__init__(*headers, title=None if title is None else _cell(title), **kwargs)
-
-    def add_column(self, header: RenderableType = "", *args: Any, **kwargs: Any) -> None:
-        """Add a column; its header is shown as it is."""
-        super().add_column(_cell(header), *args, **kwargs)
-
-    def add_row(self, *cells: RenderableType | None, **kwargs: Any) -> None:
-        """Add a row; each text in it is shown as it is."""
-        super().add_row(*(_cell(cell) for cell in cells), **kwargs)
-
-
-def _cell(value: Any) -> Any:
-    return escape(lines(value)) if isinstance(value, str) else value

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,11 +32,12 @@ from tools.audit.tickets import ticket_ledger_differs
 from tools.audit.verify import Auditor, Finding, Report
 from tools.commands.clearing import clear_, inspect_
 from tools.commands.liars import liars
+from tools.tables import Form, Table, forms, show, terminal_width, working
 from tools.terminal import plain, printable
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
 
 
 _HASH_DIGITS = 64
@@ -133,14 +133,8 @@ def verify(
         def auditor(point: Path | None) -> Auditor:
             return Auditor(shelf, heads, vouched) if point is None else verified.go_on(point, shelf)
 
-        if file is not None:
-            reports = {str(file): _verify_export(file, auditor(point), point)}
-        else:
-            folder = state or default_state_dir()
-            reports = _verify_copies(folder, second or folder / SECOND_FOLDER, auditor, point)
-            differs = ticket_ledger_differs(folder, second or folder / SECOND_FOLDER)
-            if differs:
-                next(iter(reports.values())).add(Finding(1, "", differs))
+        with working("deriving everything again"):
+            reports = _reports(file, state, second, auditor, point)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
@@ -155,6 +149,25 @@ def verify(
         for name, report in reports.items():
             _print_report(name, report)
     raise SystemExit(1 if any(report.wrong for report in reports.values()) else 0)
+
+
+def _reports(
+    file: Path | None,
+    state: Path | None,
+    second: Path | None,
+    auditor: Callable[[Path | None], Auditor],
+    point: Path | None,
+) -> dict[str, Report]:
+    """What was found in an export, or in each copy of a state folder."""
+    if file is not None:
+        return {str(file): _verify_export(file, auditor(point), point)}
+    folder = state or default_state_dir()
+    beside = second or folder / SECOND_FOLDER
+    reports = _verify_copies(folder, beside, auditor, point)
+    differs = ticket_ledger_differs(folder, beside)
+    if differs:
+        next(iter(reports.values())).add(Finding(1, "", differs))
+    return reports
 
 
 def _head_of(file: Path) -> tuple[int, str]:
@@ -275,7 +288,9 @@ def readout(file: Path) -> None:
     try:
         signed = json.loads(file.read_text(encoding="utf-8"))
         key = export.check_readout(signed, str(file))
-    except (ValueError, JournalError) as why:
+    except ValueError as why:
+        raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
+    except JournalError as why:
         raise click.ClickException(str(why)) from why
     click.echo(
         f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right"
@@ -287,9 +302,13 @@ def readout(file: Path) -> None:
 @click.argument("name", type=click.Choice(["plays", *recall.LOGS]))
 @click.option("--last", type=click.IntRange(min=1), help="How many; the log's own size when not given.")
 @STATE
-@JSON
-def log(*, name: str, last: int | None, state: Path | None, as_json: bool) -> None:
-    """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ..."""
+@forms
+def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
+    """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ...
+
+    Entries of the journal as they are, as many as the machine shows of that kind. The books that a rule wants
+    kept, whole and with its columns, are `egm register`.
+    """
     try:
         with open_view(state or default_state_dir()) as view:
             if name == "plays":
@@ -298,11 +317,12 @@ def log(*, name: str, last: int | None, state: Path | None, as_json: bool) -> No
                 rows = [_row(entry) for entry in recall.log(view, name, last)]
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
-    else:
-        for line in log_lines(rows, shutil.get_terminal_size().columns):
+    if form == "text":
+        for line in log_lines(rows, terminal_width()):
             click.echo(line)
+        return
+    names = tuple(rows[0]) if rows else ("entry", "time", "kind")
+    show(form, Table(names, (row.values() for row in rows)), document=rows)
 
 
 def _row(entry: StoredEntry) -> dict[str, Any]:

@@ -6,11 +6,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from paytables import AnalysisError, analyse
 from tools.certification import bundle
@@ -22,8 +20,9 @@ from tools.laboratory.service import start_service
 from tools.named import named
 from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
+from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
 
-_STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.NOTED: "yellow"}
+_STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 
 
 @click.command()
@@ -41,7 +40,7 @@ _STYLE = {Status.PASS: "green", Status.FAIL: "bold red", Status.NOTED: "yellow"}
     "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
 )
 @click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
-@click.option("--json", "as_json", is_flag=True)
+@forms
 @click.option(
     "--verify",
     "folders",
@@ -62,7 +61,7 @@ def command(
     signer: str | None,
     against: str | None,
     *,
-    as_json: bool,
+    form: Form,
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
 
@@ -73,18 +72,18 @@ def command(
     """
     if folders or against is not None:
         _verify(folders, signer)
-        _compare(against, games, as_json=as_json)
+        _compare(against, games, form)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
     profile = profile_of(jurisdiction)
     _have_what_a_bundle_takes(out)
-    console = Console()
     failed = []
     told = []
+    tables = []
     for name in games:
         game = load(name)
-        with start_service().step() as draw:
+        with working(f"certifying {game.id}"), start_service().step() as draw:
             try:
                 case = Case(game, named(name), analyse(game), profile, draw, games_played)
             except AnalysisError as error:
@@ -93,12 +92,10 @@ def command(
         told.append({"game": game.id, "digest_sha256": game.digest, "findings": [_row(f) for f in findings]})
         if any(f.status is Status.FAIL for f in findings):
             failed.append(game.id)
-        if not as_json:
-            _print(console, f"{game.id} {game.version}: {profile.title['en']}", findings)
+        tables.append(_table(f"{game.id} {game.version}: {profile.title['en']}", findings))
         if out is not None:
             _write(case, findings, out, key)
-    if as_json:
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    show(form, *tables, document=told)
     if failed:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
@@ -109,12 +106,13 @@ def _have_what_a_bundle_takes(out: Path | None) -> None:
         importlib.import_module(package)
 
 
-def _compare(against: str | None, games: tuple[str, ...], *, as_json: bool) -> None:
+def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     """Say what each game asks for that is to follow an approved one, and every change with its class."""
     if against is None:
         return
     old = load(against)
-    told = []
+    told: list[dict[str, Any]] = []
+    tables = []
     for name in games:
         new = load(name)
         asks, found = changes(old, new)
@@ -126,12 +124,12 @@ def _compare(against: str | None, games: tuple[str, ...], *, as_json: bool) -> N
                 "changes": [{**asdict(change), "asks": str(change.asks)} for change in found],
             }
         )
-        if not as_json:
-            click.echo(f"{new.id} {new.version} after {old.id} {old.version}: {asks}")
-            for change in found:
-                click.echo(f"  {change.asks}: {change.path}: {change.before!r} -> {change.after!r}")
-    if as_json:
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        rows = ((new.id, change.asks, change.path, change.before, change.after) for change in found)
+        title = f"{new.id} {new.version} after {old.id} {old.version}: {asks}"
+        tables.append(
+            Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
+        )
+    show(form, *tables, document=told)
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None) -> None:
@@ -162,12 +160,15 @@ def _row(finding: Finding) -> dict[str, object]:
     }
 
 
-def _print(console: Console, title: str, findings: list[Finding]) -> None:
-    table = Table("rule", "requirements", "", "evidence", title=title, title_justify="left", show_edge=False)
-    for f in findings:
-        status = f"[{_STYLE[f.status]}]{f.status}[/]"
-        table.add_row(f.rule, " ".join(f.requirements), status, escape(f.evidence))
-    console.print(table)
+def _table(title: str, findings: list[Finding]) -> Table:
+    columns = (
+        "rule",
+        Column("requirements", text=" ".join),
+        Column("", "status", style=_STYLE.get),
+        "evidence",
+    )
+    rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
+    return Table(columns, rows, title=title)
 
 
 def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> None:

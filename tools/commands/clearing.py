@@ -1,13 +1,9 @@
 """``egm audit inspect`` and ``egm audit clear``: what a damaged machine owes, and who accounts for it."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 from egm.cabinet.carrying import Decision, Found, Proposal, clearance, look
 from egm.config import StateFolder, default_state_dir
@@ -17,39 +13,41 @@ from meters import JournalError
 from meters.clear import clear, finish, unfinished
 from meters.copies import SECOND_FOLDER
 from tools.staff import carry_roster, prove
+from tools.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
 @click.command("inspect")
 @_STATE
 @_SECOND
-@_JSON
-def inspect_(*, state: Path | None, second: Path | None, as_json: bool) -> None:
+@forms
+def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     """Read both copies as far as each is whole: what is good, what suspect, and every claim on the machine.
 
     Each claim must be settled or carried over by name when the machine is cleared.
     """
     folder = state or default_state_dir()
     found = look(folder, second_dir=second)
-    if as_json:
-        click.echo(json.dumps(_document(found), ensure_ascii=False))
-        return
-    console = Console(highlight=False)
-    if unfinished(folder):
-        console.print("a clear was begun and not finished: `egm audit clear` finishes it")
     inspection = found.inspection
-    for name, copy in (("first copy", inspection.first), ("second copy", inspection.second)):
-        console.print(
-            f"{name}: whole up to entry {copy.sequence}; {copy.why or 'nothing wrong'}", markup=False
-        )
-    console.print(_together(found), markup=False)
-    console.print(_meters(found))
-    console.print(_claims(found.proposals))
-    console.print(f"challenge {inspection.challenge}")
+    begun = "a clear was begun and not finished: `egm audit clear` finishes it"
+    copies = (("first copy", inspection.first), ("second copy", inspection.second))
+    before = (
+        *([begun] if unfinished(folder) else []),
+        *(f"{name}: whole up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
+        _together(found),
+        "",
+    )
+    show(
+        form,
+        _meters(found),
+        _claims(found.proposals),
+        document=_document(found),
+        before="\n".join(before),
+        after=f"challenge {inspection.challenge}",
+    )
 
 
 def _document(found: Found) -> dict[str, object]:
@@ -79,28 +77,29 @@ def _together(found: Found) -> str:
 
 
 def _meters(found: Found) -> Table:
-    table = Table("meter", "first copy", "second copy", "", show_edge=False)
-    for meter, value in found.inspection.good.items():
-        if value:
-            table.add_row(meter, str(value), str(value), "[green]good[/green]")
-    for meter, (one, two) in found.inspection.suspect.items():
-        cells = ("-" if value is None else str(value) for value in (one, two))
-        table.add_row(meter, *cells, "[red]suspect[/red]")
-    return table
+    good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
+    suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
+    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+    columns: Columns = ("meter", whole("first copy"), whole("second copy"), standing)
+    return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
 def _claims(proposals: tuple[Proposal, ...]) -> Table:
-    named = Column("claim", no_wrap=True)  # whole, to be typed again
-    table = Table(named, "cents", "first copy", "second copy", "", "what", "may be", show_edge=False)
+    rows = []
     for each in proposals:
         says = {name: value for name, value in each.proposed.says.items() if value not in ("", None, [], {})}
-        copies = (
-            str(each.copies[name].amount) if name in each.copies else "-" for name in ("first", "second")
-        )
-        told = json.dumps(says, ensure_ascii=False)
-        cells = (each.id, str(each.proposed.amount), *copies, each.standing, told, ", ".join(each.acts))
-        table.add_row(*(escape("".join(c if c.isprintable() else "?" for c in cell)) for cell in cells))
-    return table
+        copies = (each.copies[name].amount if name in each.copies else None for name in ("first", "second"))
+        rows.append((each.id, each.proposed.amount, *copies, each.standing, says, list(each.acts)))
+    columns: Columns = (
+        "claim",
+        whole("cents"),
+        whole("first copy"),
+        whole("second copy"),
+        Column("", "standing"),
+        "what",
+        "may be",
+    )
+    return Table(columns, rows, empty="no claim")
 
 
 def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:

@@ -1,18 +1,17 @@
 """``egm device``: work a simulated device of a running cabinet, or listen to a real one on a port."""
 
 import asyncio
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from egm.config import StateFolder, default_state_dir
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.interface import DeviceEvent
 from tools.device_listener import Listener, ListenError
-from tools.terminal import Table, echo
+from tools.tables import Form, Table, facts, forms, show
+from tools.terminal import echo
 
 
 def _value(word: str) -> int | str | bool:
@@ -36,19 +35,12 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
     return values
 
 
-def _show(console: Console, state: dict[str, object]) -> None:
-    table = Table(show_header=False, show_edge=False)
-    for key, value in state.items():
-        table.add_row(key, json.dumps(value) if isinstance(value, list | dict) else str(value))
-    console.print(table)
-
-
 @click.command()
 @click.argument("name", required=False)
 @click.argument("action", default="state")
 @click.argument("values", nargs=-1)
 @click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
-@click.option("--json", "as_json", is_flag=True, help="print the device's state as JSON")
+@forms
 @click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="listen to a real device")
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
 @click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
@@ -60,11 +52,11 @@ def command(
     action: str,
     values: tuple[str, ...],
     state_dir: Path | None,
-    as_json: bool,  # noqa: FBT001 (click's flags)
+    form: Form,
     protocol: str | None,
     port: Path | None,
     accept: str,
-    keep: bool,  # noqa: FBT001
+    keep: bool,  # noqa: FBT001 (click's flags)
     as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
@@ -81,7 +73,6 @@ def command(
     if protocol is not None:
         _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
         return
-    console = Console()
     folder = StateFolder(state_dir or default_state_dir())
     try:
         with Hand(folder.run) as hand:
@@ -90,19 +81,14 @@ def command(
         raise click.ClickException(str(error)) from error
     if not reply.ok:
         raise click.ClickException(reply.text)
-    if as_json:
-        echo(json.dumps(reply.state))
-    elif name is None:
-        table = Table("device", "kind", "status", "powered", "plugged", show_edge=False)
-        for device, state in reply.state.items():
-            cells = (state.get(key, "") for key in ("kind", "status", "powered", "plugged"))
-            table.add_row(device, *(str(cell) for cell in cells))
-        console.print(table)
+    if name is None:
+        told = ("kind", "status", "powered", "plugged")
+        rows = ((device, *(state.get(key) for key in told)) for device, state in reply.state.items())
+        show(form, Table(("device", *told), rows), document=reply.state)
+    elif form == "text" and action == "log":
+        echo(reply.text)
     else:
-        if reply.text:
-            echo(reply.text)
-        if action != "log":
-            _show(console, reply.state)
+        show(form, facts(reply.state.items()), document=reply.state, before=reply.text)
 
 
 def _listen(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 import serial
-from rich.console import Console
 
 from egm.config import StateFolder, default_state_dir
 from egm.gat.functions import LIST, PROGRAM_ID
 from tools.gat_reader import GatError, Verifier
-from tools.terminal import Table, echo
+from tools.tables import Form, facts, forms, show
+from tools.terminal import echo
 
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
 
@@ -49,20 +49,22 @@ def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
 
 
 @command.command()
+@forms
 @click.pass_obj
-def status(way: _Way) -> None:
+def status(way: _Way, form: Form) -> None:
     """How the machine stands, and when it last authenticated itself."""
     try:
         now, (level, seconds) = way.verifier.status(), way.verifier.last()
     except GatError as error:
         raise click.ClickException(str(error)) from error
-    table = Table(show_header=False, show_edge=False)
-    table.add_row("version", now.version)
-    table.add_row("calculation", now.state)
-    table.add_row("results", "ready" if now.ready else "none")
-    table.add_row("formats", ", ".join(now.formats))
-    table.add_row("last", "never" if not level else f"level {level:02X}, {seconds} s ago")
-    Console().print(table)
+    told = {
+        "version": now.version,
+        "calculation": now.state,
+        "results": "ready" if now.ready else "none",
+        "formats": list(now.formats),
+        "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
+    }
+    show(form, facts(told.items()), document=told)
 
 
 @command.command()

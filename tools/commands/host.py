@@ -17,7 +17,6 @@ from typing import Any, Final
 import click
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
 from egm.config import default_state_dir
 from egm.errors import OperatorError, PeerError
@@ -28,6 +27,7 @@ from tools.host.live import picture
 from tools.host.store import Store
 from tools.host.trace import Recorder, Side, read_trace
 from tools.host.verbs import VERBS, VerbError, obey, refresh
+from tools.tables import facts, show
 
 _CONNECT_SECONDS: Final = 15.0
 _REFRESH_SECONDS: Final = 1.0
@@ -212,13 +212,10 @@ for _verb in VERBS:
 
 
 def _print(result: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
+    if as_json:  # a line a result: several may follow each other
         click.echo(json.dumps(result))
-        return
-    table = Table(show_header=False, show_edge=False)
-    for key, value in result.items():
-        table.add_row(str(key), json.dumps(value) if isinstance(value, dict | list) else str(value))
-    Console().print(table)
+    else:
+        show("text", facts(result.items()))
 
 
 # ---------------------------------------------------------------- recordings

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Column
 
 from egm.cabinet.service.words import columns, moment, plain, say
 from egm.cabinet.staff.sheet import Sheet, sheets
@@ -20,7 +18,9 @@ from egm.link.pages import Table as LinesTable
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
 from tools.sheets import NO_MONEY, as_pdf, as_text
-from tools.terminal import Table, echo, json_text
+from tools.tables import Form, Table, forms
+from tools.tables import show as show_table
+from tools.terminal import echo
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _language = click.option("--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True)
@@ -49,20 +49,17 @@ def _find(found: list[Sheet], name: str) -> Sheet:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@forms
 @_state
-def list_(state: Path | None, *, as_json: bool) -> None:
+def list_(state: Path | None, *, form: Form) -> None:
     """Every intervention, oldest first."""
     with _read(state) as found:
-        if as_json:
-            echo(json_text([_document(sheet) for sheet in found]))
-            return
-        sheet_id = Column("sheet", no_wrap=True)  # whole, to be typed again
-        table = Table(sheet_id, "stopped", "ended", "person", "reason", "doors", show_edge=False)
-        for sheet in found:
-            doors = ", ".join(sheet.doors)
-            table.add_row(sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, doors)
-        Console().print(table)
+        columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
+        rows = (
+            (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
+            for sheet in found
+        )
+        show_table(form, Table(columns, rows, empty="no intervention"), document=[*map(_document, found)])
 
 
 @command.command("show")

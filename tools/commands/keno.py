@@ -2,19 +2,18 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import slip
 from paytables.keno.rules import KenoRules
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
+from tools.tables import Column, Form, Table, forms, show, whole
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
 ROWS = 24
@@ -86,28 +85,18 @@ def _both(value: Fraction | None) -> dict[str, Any] | None:
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
 
-def _print(console: Console, bet: BetAnalysis) -> None:
-    console.print(f"The ticket costs {bet.cost_credits} credit(s) and returns [bold]{float(bet.rtp):.4%}[/].")
+def _sentences(bet: BetAnalysis) -> Iterator[str]:
+    yield f"The ticket costs {bet.cost_credits} credit(s) and returns {float(bet.rtp):.4%}."
     if bet.hit_probability is not None:
-        console.print(f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets.")
+        yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
     if bet.sigma is not None:
-        console.print(f"Standard deviation {bet.sigma:,.4f} of its cost.")
+        yield f"Standard deviation {bet.sigma:,.4f} of its cost."
     for share in bet.progressives:
-        console.print(
+        yield (
             f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
             f"{float(share.rtp_at_reset):.4%} more at its reset value."
         )
-    for note in bet.notes:
-        console.print(note, style="yellow")
-    if bet.law is not None:
-        table = Table(show_edge=False)
-        for column in ("credits", "1 in"):
-            table.add_column(column, justify="right")
-        for win, count in list(bet.law.counts.items())[:ROWS]:
-            table.add_row(f"{win:,}", f"{float(Fraction(bet.law.total, count)):,.2f}")
-        console.print(table)
-        if len(bet.law.counts) > ROWS:
-            console.print(f"... and {len(bet.law.counts) - ROWS} amounts more (--json has them all)")
+    yield from bet.notes
 
 
 @click.group()
@@ -121,7 +110,7 @@ def command() -> None:
 @click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
 @click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
 @click.option("--games", type=click.IntRange(min=2), help="also play the ticket so often, and give intervals")
-@click.option("--json", "as_json", is_flag=True, help="machine-readable, with exact fractions")
+@forms
 def odds(
     game: str,
     selections: Sequence[str],
@@ -129,7 +118,7 @@ def odds(
     bonuses: Sequence[str],
     games: int | None,
     *,
-    as_json: bool,
+    form: Form,
 ) -> None:
     """Print the exact odds of a ticket of GAME.
 
@@ -161,16 +150,21 @@ def odds(
             "hit_interval": [low, high],
             "most_credits": tally.most,
         }
-    if as_json:
-        click.echo(json.dumps(figures, indent=2))
-        return
-    _print(Console(), bet)
+    after = []
+    rows = [] if bet.law is None else [*bet.law.counts.items()]
+    if form == "text" and len(rows) > ROWS:
+        after.append(f"... and {len(rows) - ROWS} amounts more (--json and --csv have them all)")
+        rows = rows[:ROWS]
     if simulated is not None:
-        click.echo(
+        after.append(
             f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
             f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
             f"wins in {low:.4%} to {high:.4%} of tickets."
         )
+    one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
+    shares = ((win, float(Fraction(bet.law.total, count))) for win, count in rows) if bet.law else ()
+    amounts = Table((whole("credits"), one_in), shares, empty="")
+    show(form, amounts, document=figures, before="\n".join(_sentences(bet)), after="\n".join(after))
 
 
 @command.command("slip")

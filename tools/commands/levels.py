@@ -1,25 +1,22 @@
 """``egm levels``: what every progressive level of a machine shows, holds and has paid (NY 5320.8(b))."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
-from rich.console import Console
 
 from egm.config import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.level import Level
 from meters import JournalError, JournalView, open_view
-from tools.terminal import Table, echo, plain
+from tools.tables import Column, Form, Table, figure, forms, show
 
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
-@click.option("--json", "as_json", is_flag=True, help="for scripts, exact fractions as text")
-def command(state: Path | None, *, as_json: bool) -> None:
+@forms
+def command(state: Path | None, *, form: Form) -> None:
     """Show every progressive level the machine keeps, and its contributions and claims on a link.
 
     Each level is held against the accounts of its pool first; the exit status is 1 when one does not agree.
@@ -36,10 +33,9 @@ def command(state: Path | None, *, as_json: bool) -> None:
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    if as_json:
-        echo(json.dumps({"own": own, "linked": linked}, indent=2))
-        return
-    _print(own, linked)
+    tables = [each for each in (_own_table(own), _linked_table(linked)) if each is not None]
+    nothing = Table(("level",), empty="no progressive level")
+    show(form, *tables or (nothing,), document={"own": own, "linked": linked})
 
 
 def _own(view: JournalView, pool: str, kept: Any) -> dict[str, Any]:
@@ -53,48 +49,47 @@ def _claims(view: JournalView, pool: str) -> list[Any]:
     return [{"claim": key[6:], **claim} for key, claim in sorted(kept.items()) if claim["pool"] == pool]
 
 
-def _print(own: dict[str, Any], linked: dict[str, Any]) -> None:
-    console = Console()
-    if own:
-        terms = {pool: level["terms"] for pool, level in own.items()}
-        console.print(_table("levels of this machine, minor units", _AMOUNTS, own))
-        console.print(_table("\ntheir terms", _TERMS, terms))
+def _amount(title: str, key: str) -> Column:
+    return Column(title, key, right=True, text=figure)
+
+
+_OWN = (
+    "level",
+    _amount("shows", "shown_cents"),
+    _amount("hidden", "hidden_pool"),
+    _amount("overflow", "overflow"),
+    _amount("hits", "hits"),
+    _amount("paid", "paid_cents"),
+    _amount("base", "base_cents"),
+    _amount("ceiling", "ceiling_cents"),
+    _amount("increment", "increment"),
+    _amount("to the hidden pool", "hidden"),
+)
+_LINKED = (
+    "level",
+    _amount("contributions", "contributions"),
+    _amount("known to be counted", "counted"),
+    _amount("last shown", "shown_cents"),
+    _amount("claims open", "claims"),
+)
+
+
+def _own_table(own: dict[str, Any]) -> Table | None:
+    rows = [
+        (
+            pool,
+            *(level[key] for key in ("shown_cents", "hidden", "overflow", "hits", "paid")),
+            *(level["terms"][key] for key in ("base_cents", "ceiling_cents", "increment", "hidden")),
+        )
+        for pool, level in own.items()
+    ]
+    return Table(_OWN, rows, title="levels of this machine, minor units") if rows else None
+
+
+def _linked_table(linked: dict[str, Any]) -> Table | None:
+    rows = []
     for pool, link in linked.items():
         made = link["contributions"]
-        console.print(
-            f"{plain(pool)}: {made['sequence']} contributions, {made['counted']} known to be counted; "
-            f"last shown {made['shown_cents']:,}; {len(link['claims'])} claims open",
-            highlight=False,
-        )
-    if not own and not linked:
-        console.print("no progressive level")
-
-
-_AMOUNTS: Final = {
-    "shows": "shown_cents",
-    "hidden": "hidden",
-    "overflow": "overflow",
-    "hits": "hits",
-    "paid": "paid",
-}
-_TERMS: Final = {
-    "base": "base_cents",
-    "ceiling": "ceiling_cents",
-    "increment": "increment",
-    "to the hidden pool": "hidden",
-}
-
-
-def _table(title: str, columns: Mapping[str, str], rows: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = Table(title=title, title_justify="left", show_edge=False)
-    table.add_column("level", overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for pool, values in rows.items():
-        table.add_row(pool, *(_figure(values[key]) for key in columns.values()))
-    return table
-
-
-def _figure(value: int | str | None) -> str:
-    """A whole number in threes, a fraction as it is, nothing as a dash."""
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else value
+        told = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
+        rows.append((pool, *told))
+    return Table(_LINKED, rows, title="levels of a controller, minor units") if rows else None

@@ -1,20 +1,19 @@
 """``egm audit liars``: lies about honest journals, and how many the audit names."""
 
-import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from egm.errors import OperatorError
 from meters import JournalError, export, open_view
 from tools.audit.games import Shelf
-from tools.audit.liars import Score, play
+from tools.audit.liars import play
 from tools.soak.campaign import soak
-from tools.terminal import plain, printable
+from tools.tables import Form, Table, forms, show, whole, working
+from tools.terminal import printable
 
 #: Lives of a cabinet that lies are told about, and how much happens in each.
 _LIVES: Final = 3
@@ -31,8 +30,8 @@ _ACTIONS_A_LIFE: Final = 150
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A folder of game definitions, besides the library.",
 )
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], as_json: bool) -> None:
+@forms
+def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path, ...], form: Form) -> None:
     """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
 
     The journals are EXPORTS, or those of a cabinet that lives a while for it. One lie alters, leaves out,
@@ -41,14 +40,19 @@ def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path,
     """
     shelf = Shelf(games)
     try:
-        journals = [_bodies_of(file) for file in exports] or _lived(seed)
-        score = play(journals, shelf, lies=lies, seed=seed)
+        with working("lies told", lies) as done:
+            journals = [_bodies_of(file) for file in exports] or _lived(seed)
+            score = play(journals, shelf, lies=lies, seed=seed, progress=done)
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(printable(why)) from why
-    if as_json:
-        click.echo(json.dumps(score.to_json(), ensure_ascii=False))
-    else:
-        _print_score(score)
+    told = score.to_json()
+    columns = ("of", "what", whole("lies"), whole("named"), whole("not named"))
+    rows = (
+        (of, name, lies, named, lies - named)
+        for of, kinds in (("touched", told["by_what_they_touch"]), ("entry", told["by_kind"]))
+        for name, (lies, named) in kinds.items()
+    )
+    show(form, Table(columns, rows), document=told, after="\n".join(_sentences(told)))
     raise SystemExit(1 if score.undetected else 0)
 
 
@@ -68,22 +72,10 @@ def _lived(seed: int) -> list[list[bytes]]:
     return journals
 
 
-def _print_score(score: Score) -> None:
-    console, told = Console(), score.to_json()
-    for title, lines in (
-        ("about", told["by_what_they_touch"]),
-        ("kind of entry", told["by_kind"]),
-    ):
-        table = Table(title, "lies", "named", "not named", show_edge=False)
-        for name, (lies, named) in lines.items():
-            table.add_row(plain(name), str(lies), str(named), str(lies - named) if lies > named else "")
-        console.print(table)
+def _sentences(told: dict[str, Any]) -> Iterator[str]:
     for witness, times in told["witnessed"].items():
-        console.print(f"not in the export alone, {times} lies; who finds them: {witness}", highlight=False)
+        yield f"not in the export alone, {times} lies; who finds them: {witness}"
     for lie in told["undetected"]:
-        console.print(
-            f"[red]passed[/red] {lie['about']}: entry {lie['entry']} {plain(lie['kind'])}"
-            f" {plain(lie['field'] or 'as a whole')}: {plain(lie['what'])}",
-            highlight=False,
-        )
-    console.print(f"{told['named']} of {told['lies']} lies named, {told['at_the_entry']} at the very entry")
+        where = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
+        yield f"passed {lie['about']}: {where}: {lie['what']}"
+    yield f"{told['named']} of {told['lies']} lies named, {told['at_the_entry']} at the very entry"

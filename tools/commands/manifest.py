@@ -10,8 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Column
 
 from egm.config import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
@@ -20,7 +18,8 @@ from egm.verify.digest import measure
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 from egm.verify.tree import Scope, files, own_files, uncompiled
-from tools.terminal import Table, echo
+from tools.tables import Form, Table, forms, show
+from tools.terminal import echo
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -109,7 +108,8 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 @click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
 @click.option("--manifest", type=_PRESENT, help="Another manifest than the pinned one.")
 @click.option("--key", metavar="HEX", help="Another public key than the pinned one.")
-def verify(cabinet: Path | None, manifest: Path | None, key: str | None) -> None:
+@forms
+def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
     """Hold the software installed here against a signed manifest; status 1 when anything differs."""
     try:
         file = load_cabinet(cabinet)
@@ -119,11 +119,8 @@ def verify(cabinet: Path | None, manifest: Path | None, key: str | None) -> None
     findings = examine(where, public, own_files(file))
     if not findings.right:
         raise click.ClickException("\n".join(findings.trouble))
-    digest = Column("sha256", overflow="fold")
-    table = Table("component", digest, title=f"{findings.version}, signed by {findings.signer}")
-    for name, value in (findings.components or {}).items():
-        table.add_row(name, value)
-    Console().print(table)
+    title = f"{findings.version}, signed by {findings.signer}"
+    show(form, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
 
 
 def _pinned(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:

@@ -11,6 +11,8 @@ from meters.copies import SECOND_FOLDER
 from meters.media import Label, Which, pair, replace_second
 from meters.storage import DiskStorage
 from tools.staff import prove, roster_of
+from tools.tables import Form, Table, forms, whole
+from tools.tables import show as show_table
 from tools.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
@@ -25,23 +27,30 @@ def command() -> None:
 @command.command()
 @_STATE
 @_SECOND
-def show(state: Path | None, second: Path | None) -> None:
+@forms
+def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     """Say what each medium is and how they stand to each other. Nothing is written."""
     folder = state or default_state_dir()
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
+    rows = []
     for which, where in zip(Which, (folder, beside), strict=True):
+        free = None
         try:
             label = Label.read(storage, where)
             said = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
-            echo(f"{which}: {where}: {said}; {storage.free_bytes(where) >> 20} MiB free")
+            free = storage.free_bytes(where) >> 20
         except JournalError as why:
-            echo(f"{which}: {why}")
+            said = str(why)
+        rows.append((str(which), str(where), said, free))
+    wrong = ""
     try:
-        found = pair(storage, folder, beside, "")
+        found = pair(storage, folder, beside, "").missing or "both media are this machine's"
     except JournalError as why:
-        raise click.ClickException(str(why)) from why
-    echo(found.missing or "both media are this machine's")
+        found, wrong = "", str(why)
+    show_table(form, Table(("medium", "where", "is", whole("MiB free")), rows), after=found)
+    if wrong:
+        raise click.ClickException(wrong)
 
 
 @command.command()

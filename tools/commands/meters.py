@@ -1,12 +1,12 @@
 """``egm meters``: every meter of a machine, at any time, without stopping play and without write access."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from egm.config import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
@@ -17,7 +17,8 @@ from meters.names import NAMES, named
 from meters.reading import DIGITS, shown
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
-from tools.terminal import Table, echo, json_text
+from tools.tables import Column, Columns, Form, Table, forms, show
+from tools.terminal import echo
 
 
 def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
@@ -95,7 +96,7 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
     help="What was added since an earlier --json readout of this machine.",
 )
 @click.option("--all", "everything", is_flag=True, help="Also meters at zero.")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@forms
 @click.option("--sign", is_flag=True, help="With --json: signed with the machine key (run by its owner).")
 def command(
     *,
@@ -107,7 +108,7 @@ def command(
     credit_cents: int | None,
     since: Path | None,
     everything: bool,
-    as_json: bool,
+    form: Form,
     sign: bool,
 ) -> None:
     """Print the meters of a machine."""
@@ -117,17 +118,19 @@ def command(
             reading = _select(view.meters(), where)
             if by is not None:
                 _tell_of_nothing(reading, by)
-                _print_split(reading, by, _Shape(digits, credit_cents), as_json=as_json)
+                _print_split(reading, by, _Shape(digits, credit_cents), form)
                 return
             values = named(reading, names) if names else reading.values
             if since is not None:
                 values = _difference(view, values, since)
-            if as_json:
-                document = _document(view, values, where)
-                echo(json_text(_signed(document, folder) if sign else document))
-            else:
-                shape = _Shape(digits, credit_cents)
-                _print(view, values, shape, everything=everything or bool(names))
+            document = _document(view, values, where)
+            told = {name: value for name, value in values.items() if value or everything or names}
+            show(
+                form,
+                _table((), (((name,), value) for name, value in told.items()), _Shape(digits, credit_cents)),
+                document=_signed(document, folder) if sign else document,
+                before=f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}",
+            )
     except JournalError as why:
         raise click.ClickException(str(why)) from why
 
@@ -155,26 +158,25 @@ def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {"readout": document, "public_key": key.public_key.hex(), "signature": signature.hex()}
 
 
-def _print(view: JournalView, values: dict[str, int], shape: _Shape, *, everything: bool) -> None:
-    console = Console()
-    console.print(f"machine {view.fingerprint}, entry {view.sequence}, {view.head_hash[:16]}", style="dim")
-    table = Table("meter", "value", "unit", show_edge=False)
-    table.columns[1].justify = "right"
-    for name, value in values.items():
-        if value or everything:
-            table.add_row(name, *shape.cells(name, value))
-    console.print(table)
+def _table(split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape) -> Table:
+    """Meters by name and by what they are split by."""
+    columns: Columns = ("meter", *split, Column("value", right=True), "unit")
+    return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
 
 
-def _print_split(reading: MeterReading, by: str, shape: _Shape, *, as_json: bool) -> None:
-    names = [n for n in reading.values if ".since_" not in n]
+def _is_split_by(name: str, dimension: str) -> bool:
+    """Whether a part of the meter means anything.
+
+    A level, such as the credit on the machine, is somewhere: at a position. Of a game there is only what
+    moved through it, minus where it was paid out as another's.
+    """
+    return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
+
+
+def _print_split(reading: MeterReading, by: str, shape: _Shape, form: Form) -> None:
+    names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, by)]
     split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
-    if as_json:
-        echo(json_text(split))
-        return
-    table = Table("meter", by, "value", "unit", show_edge=False)
-    table.columns[2].justify = "right"
-    for name, parts in split.items():
-        for part, value in sorted(parts.items()):
-            table.add_row(name, part or "-", *shape.cells(name, value))
-    Console().print(table)
+    cells = (
+        ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
+    )
+    show(form, _table((by,), cells, shape), document=split)

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
@@ -15,6 +14,7 @@ from tools.parsheet import percent, sheet
 from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
 from tools.parsheet.meter import MeterError, asked, present
 from tools.simulation import estimate, simulate
+from tools.tables import working
 
 #: Games an estimate is made of where there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -57,13 +57,14 @@ def command(
     loaded = load(game)
     rules = None if jurisdiction is None else profile_of(jurisdiction).awards
     try:
-        analysis = analyse(loaded)
+        with working(f"analysing {loaded.id}"):
+            analysis = analyse(loaded)
     except AnalysisError as error:
         raise click.ClickException(estimated(game, loaded, str(error))) from None
     if meters or state is not None:
         _stand(loaded, analysis, meters, state)
     elif form is None and out is None:
-        to_terminal(Console(), loaded, analysis, rules)
+        to_terminal(loaded, analysis, rules)
     else:
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
@@ -84,10 +85,10 @@ def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path 
     try:
         if meters:
             values = dict(_meter(text) for text in meters)
-            standings(Console(), asked(analysis, values), "credits")
+            standings(asked(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                standings(Console(), present(game, analysis, view), "minor units")
+                standings(present(game, analysis, view), "minor units")
     except (MeterError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -102,8 +103,10 @@ def _meter(text: str) -> tuple[str, int]:
 def estimated(name: str, game: Game, reason: str) -> str:
     """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
     cost = game.bet_options[0]
-    for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
-        found = estimate(tally, cost)
+    with working(f"{game.id}, {cost} credits", ESTIMATE_GAMES) as done:
+        for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
+            done(tally.games)
+    found = estimate(tally, cost)
     return (
         f"no exact figures: {reason}. Simulated, not exact: {found.games:,} games at {cost} credits return "
         f"{100 * found.rtp:.3f} %, 99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"

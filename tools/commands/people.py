@@ -1,15 +1,15 @@
 """``egm people``: enrol the staff of one machine, also while it runs."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from egm.clock import SystemClock
 from egm.config import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.people import (
+    Change,
     Permission,
     Person,
     Role,
@@ -22,7 +22,8 @@ from egm.people import (
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.staff import prove, proved, renew_roster, roster_of
-from tools.terminal import Table, echo, json_text
+from tools.tables import Form, Table, forms, show
+from tools.terminal import echo
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
@@ -144,25 +145,19 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 
 @command.command("list")
 @click.option("--changes", is_flag=True, help="Every change ever made, instead of who is enrolled.")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@forms
 @_state
-def list_(state: Path | None, *, changes: bool, as_json: bool) -> None:
+def list_(state: Path | None, *, changes: bool, form: Form) -> None:
     """Who is enrolled, or what has changed. No PIN is ever shown: none is kept."""
     roster = _load(state)
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
-    if as_json:
-        echo(json_text(rows))
-        return
-    table = Table(*(rows[0] if rows else ("id", "name", "role", "disabled")), show_edge=False)
-    for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    Console().print(table)
+    columns = tuple(field.name for field in fields(Change if changes else Person))
+    show(form, Table(columns, (row.values() for row in rows), empty="nobody is enrolled"), document=rows)
 
 
 @command.command("roles")
-def roles() -> None:
+@forms
+def roles(*, form: Form) -> None:
     """What each role may do."""
-    table = Table("role", "may", show_edge=False, show_lines=True)
-    for role in Role:
-        table.add_row(role.value, ", ".join(sorted(permissions_of(role))))
-    Console().print(table)
+    rows = ((role.value, [may.value for may in sorted(permissions_of(role))]) for role in Role)
+    show(form, Table(("role", "may"), rows))

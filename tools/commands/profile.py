@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from egm.profiles.schema import schema as profile_schema
 from tools.named import named
-from tools.terminal import Table, echo, json_text
+from tools.tables import Form, Table, forms
+from tools.tables import show as show_table
+from tools.terminal import echo, json_text
 
 
 @click.group()
@@ -18,14 +19,15 @@ def command() -> None:
 
 
 @command.command("list")
-def list_() -> None:
+@forms
+def list_(*, form: Form) -> None:
     """The profiles that ship with the machine."""
-    table = Table("profile", "place", "currency", "languages", "made from", show_edge=False)
-    for name in available():
-        profile = load_profile(name)
-        title = profile.title.get("en", profile.id)
-        table.add_row(name, title, profile.currency, ", ".join(profile.languages), profile.source)
-    Console().print(table)
+    profiles = ((name, load_profile(name)) for name in available())
+    rows = (
+        (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
+        for name, each in profiles
+    )
+    show_table(form, Table(("profile", "place", "currency", "languages", "made from"), rows))
 
 
 @command.command()

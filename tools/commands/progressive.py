@@ -11,11 +11,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from egm.clock import SystemClock
 from egm.metrics import Exporter
@@ -36,14 +36,16 @@ from tools.progressive.certificates import (
     write_revocations,
 )
 from tools.progressive.controller import Controller
-from tools.progressive.opening import JSON, STORE, TOLD, controller_on, open_store
+from tools.progressive.opening import STORE, TOLD, controller_on, open_store
 from tools.progressive.readings import Readings
 from tools.progressive.serve import Service
 from tools.progressive.signs import SignBook
 from tools.progressive.simulate import run_floor
 from tools.progressive.store import Store, StoreBusyError
 from tools.progressive.vault import KEY_FILE, Vault, make_key, read_key
-from tools.terminal import Table, echo
+from tools.tables import Column, Columns, Form, Table, figure, forms, whole, working
+from tools.tables import show as show_table
+from tools.terminal import echo
 
 _STAND_BY_SECONDS = 1.0
 
@@ -220,77 +222,90 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) ->
 
 @command.command()
 @STORE
-@JSON
-def show(*, store: str | None, as_json: bool) -> None:
+@forms
+def show(*, store: str | None, form: Form) -> None:
     """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
     with controller_on(store, to_read=True) as controller:
         controller.check()
         records = controller.records()
-    if as_json:
-        echo(json.dumps({record.id: json.loads(record.to_text()) for record in records}))
-        return
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
-    table = Table("level", *amounts, "increment", "to hidden")
-    for record in records:
-        level = record.level
-        table.add_row(
+    rows = (
+        (
             record.id + (f" -> {record.successor}" if record.successor else ""),
-            str(level.shown_cents),
-            str(level.terms.base_cents),
-            "-" if level.terms.ceiling_cents is None else str(level.terms.ceiling_cents),
-            f"{float(level.hidden):.3f}",
-            f"{float(level.overflow):.3f}",
-            f"{float(level.contributed):.3f}",
-            str(level.hits),
-            str(level.paid),
-            str(record.stake_cents),
-            str(level.terms.increment),
-            str(level.terms.hidden),
+            record.level.shown_cents,
+            record.level.terms.base_cents,
+            record.level.terms.ceiling_cents,
+            record.level.hidden,
+            record.level.overflow,
+            record.level.contributed,
+            record.level.hits,
+            record.level.paid,
+            record.stake_cents,
+            record.level.terms.increment,
+            record.level.terms.hidden,
         )
-    Console().print(table)
-    echo("minor units; every level adds up to the fraction, and its ledger and register agree with it")
+        for record in records
+    )
+    figures = (Column(title, right=True, text=_amount) for title in amounts)
+    rates = (Column(title, right=True) for title in ("increment", "to hidden"))
+    show_table(
+        form,
+        Table(("level", *figures, *rates), rows, empty="no level"),
+        document={record.id: json.loads(record.to_text()) for record in records},
+        after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
+    )
+
+
+def _amount(value: Any) -> str:
+    """Minor units in threes; what is no whole number of them, to the thousandth."""
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return f"{float(value):,.3f}"
+    return figure(None if value is None else int(value))
 
 
 @command.command()
 @STORE
-@JSON
-def register(*, store: str | None, as_json: bool) -> None:
+@forms
+def register(*, store: str | None, form: Form) -> None:
     """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
     with controller_on(store, to_read=True) as controller:
         hits = controller.register()
-    if as_json:
-        echo(json.dumps([asdict(hit) for hit in hits]))
-        return
-    table = Table("level", "no.", "machine", "combination", "awarded", "amount", "paid", "way")
-    for hit in hits:
-        paid = "" if hit.paid_cents is None else str(hit.paid_cents)
-        table.add_row(
+    columns: Columns = (
+        "level",
+        whole("no.", "place"),
+        "machine",
+        "combination",
+        Column("awarded", "awarded_at"),
+        whole("amount", "amount_cents"),
+        whole("paid", "paid_cents"),
+        "way",
+    )
+    rows = (
+        (
             hit.level,
-            str(hit.place),
+            hit.place,
             hit.machine,
             hit.combination,
             hit.awarded_at[:19],
-            str(hit.amount_cents),
-            paid,
+            hit.amount_cents,
+            hit.paid_cents,
             hit.way,
         )
-    Console().print(table)
+        for hit in hits
+    )
+    show_table(form, Table(columns, rows, empty="no hit yet"), document=[asdict(hit) for hit in hits])
 
 
 @command.command()
 @STORE
-@JSON
-def daily(*, store: str | None, as_json: bool) -> None:
+@forms
+def daily(*, store: str | None, form: Form) -> None:
     """What each level showed at the end of each day (I-16)."""
     with controller_on(store, to_read=True) as controller:
         lines = controller.daily()
-    if as_json:
-        echo(json.dumps(lines))
-        return
-    table = Table("day", "level", "last shown", "minor units")
-    for day, level, at, cents in lines:
-        table.add_row(day, level, at[11:19], str(cents))
-    Console().print(table)
+    rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
+    columns: Columns = ("day", "level", "last shown", whole("minor units", "cents"))
+    show_table(form, Table(columns, rows, empty="nothing shown yet"), document=lines)
 
 
 @command.command("admit")
@@ -357,12 +372,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
     began, result = time.perf_counter(), Campaign(seed)
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-    ):
-        task = bar.add_task("scenarios", total=scenarios)
+    with tempfile.TemporaryDirectory(prefix="egm-link-") as folder, working("scenarios", scenarios) as done:
         try:
             asyncio.run(
                 run_campaign(
@@ -370,7 +380,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
                     Path(folder),
                     _opener(store, Path(folder)),
                     scenarios=scenarios,
-                    progress=lambda done: bar.update(task, completed=done),
+                    progress=done,
                 )
             )
         except KeyboardInterrupt:

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 import click
-from rich.console import Console
 
 from egm.progressive.trigger import Trigger
 from tools.progressive.controller import Controller
 from tools.progressive.holding import AWARD, DECLINE
-from tools.progressive.opening import JSON, STORE, controller_on
+from tools.progressive.opening import STORE, controller_on
 from tools.progressive.signs import read_signs
-from tools.terminal import Table, echo
+from tools.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.terminal import echo
 
 #: What staff should look into, by the kind of event.
 _TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_otherwise", "late_hit", "ruled")
@@ -21,18 +21,32 @@ _TROUBLES = ("refused", "forged", "misunderstood", "commit_differs", "paid_other
 
 @click.command()
 @STORE
-@JSON
-def status(*, store: str | None, as_json: bool) -> None:
+@forms
+def status(*, store: str | None, form: Form) -> None:
     """How the link stands: when its controller last wrote, its signs, its machines, what was refused.
 
     The exit status is 1 where a sign is dark or silent (Québec by-law, s.91).
     """
     with controller_on(store, to_read=True) as controller:
         found = _standing(controller)
-    if as_json:
-        echo(json.dumps(found))
-    else:
-        _print(found)
+    signs = (
+        (
+            sign["id"],
+            sign["status"],
+            sign["since"][:19],
+            sign["heard_at"][:19],
+            [level for level, cents in sign["shown"].items() if cents is None],
+        )
+        for sign in found["signs"]
+    )
+    lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
+    before = (
+        f"the controller last wrote at {found['alive_at'] or '-'}\n"
+        f"machines that may enrol: {', '.join(found['machines']) or 'none'}"
+    )
+    troubles = "\n".join(f"{kind}: {count}" for kind, count in found["troubles"].items())
+    table = Table(("sign", lit, "since", "last heard", "no amount of"), signs, empty="no sign")
+    show(form, table, document=found, before=before, after=troubles)
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
 
 
@@ -48,18 +62,6 @@ def _standing(controller: Controller) -> dict[str, Any]:
         }
 
 
-def _print(found: dict[str, Any]) -> None:
-    echo(f"the controller last wrote at {found['alive_at'] or '-'}")
-    echo(f"machines that may enrol: {', '.join(found['machines']) or 'none'}")
-    table = Table("sign", "is", "since", "last heard", "no amount of")
-    for sign in found["signs"]:
-        dark = [level for level, cents in sign["shown"].items() if cents is None]
-        table.add_row(sign["id"], sign["status"], sign["since"][:19], sign["heard_at"][:19], ", ".join(dark))
-    Console().print(table)
-    for kind, count in found["troubles"].items():
-        echo(f"{kind}: {count}")
-
-
 @click.command("forget-sign")
 @click.argument("sign")
 @STORE
@@ -71,23 +73,21 @@ def forget_sign(sign: str, store: str | None) -> None:
 
 @click.command()
 @STORE
-@JSON
-def held(*, store: str | None, as_json: bool) -> None:
+@forms
+def held(*, store: str | None, form: Form) -> None:
     """Every claim that was held because chance can hardly have made it, and how persons have ruled."""
     with controller_on(store, to_read=True) as controller, controller.reading() as session:
         found = [asdict(each) for each in session.all_held()]
-    if as_json:
-        echo(json.dumps(found))
-        return
-    table = Table("claim", "held", "because", "ruling", "by", "reason")
-    for each in found:
-        persons = ", ".join(each["persons"])
-        table.add_row(
-            *(each[k] for k in ("claim", "held_at", "why", "ruling")),
-            persons,
-            each["reason"],
-        )
-    Console().print(table)
+    columns: Columns = (
+        "claim",
+        Column("held", "held_at"),
+        Column("because", "why"),
+        "ruling",
+        Column("by", "persons"),
+        "reason",
+    )
+    rows = ([each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in found)
+    show(form, Table(columns, rows, empty="no claim was held"), document=found)
 
 
 @click.command()
@@ -105,8 +105,8 @@ def rule(claim: str, ruling: str, persons: tuple[str, ...], reason: str, store: 
 
 @click.command()
 @STORE
-@JSON
-def prizes(*, store: str | None, as_json: bool) -> None:
+@forms
+def prizes(*, store: str | None, form: Form) -> None:
     """Every mystery prize: its commitment, and once it is won its secret and the wager that reached it.
 
     Each is proved first: the secret is the one committed to, and no wager before reached it.
@@ -121,22 +121,28 @@ def prizes(*, store: str | None, as_json: bool) -> None:
             ]
     for prize in found:
         del prize["sealed"]
-    if as_json:
-        echo(json.dumps(found))
-        return
-    table = Table("level", "no.", "opened", "commitment", "secret", "after turns", "won as")
-    for prize in found:
-        secret = prize["trigger"]
-        table.add_row(
+    columns: Columns = (
+        "level",
+        whole("no.", "number"),
+        Column("opened", "opened_at"),
+        "commitment",
+        "secret",
+        whole("after turns"),
+        Column("won as", "claim"),
+    )
+    rows = (
+        (
             prize["level"],
-            str(prize["number"]),
+            prize["number"],
             prize["opened_at"][:19],
-            f"{prize['commitment'][:16]}...",
-            "sealed" if secret is None else _amount(secret),
-            "" if secret is None else str(prize["turns"] - prize["turns_before"]),
+            prize["commitment"],
+            "sealed" if (secret := prize["trigger"]) is None else _amount(secret),
+            None if secret is None else prize["turns"] - prize["turns_before"],
             prize["claim"],
         )
-    Console().print(table)
+        for prize in found
+    )
+    show(form, Table(columns, rows, empty="no mystery prize"), document=found)
 
 
 def _amount(secret: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """``egm register``: the registers of the house, from a machine's memory or from an exported journal."""
 
-import csv
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from egm.cabinet.staff.identities import FILE, IdentityRegister
 from egm.cabinet.staff.registers import REGISTERS, lines
@@ -19,26 +16,32 @@ from meters import JournalError, StoredEntry, open_view
 from meters.entry import decode
 from meters.export import ExportReader
 from tools.statement import Period, statement
-from tools.terminal import Table, echo, json_text, printable
+from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
+from tools.terminal import echo
 
+_TITLES = {"time_utc": "time (UTC)"}
+_STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 
 
 @click.group()
 def command() -> None:
-    """The registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ..."""
+    """The registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ...
+
+    The books a rule wants kept, each whole and with its columns. The machine's last events as they were
+    recorded are `egm audit log`; the payees of the cage `egm ticket payees`.
+    """
 
 
 @command.command("list")
-def list_() -> None:
+@forms
+def list_(*, form: Form) -> None:
     """Name the registers, what they hold and why."""
-    table = Table("register", "columns", "rule", show_edge=False)
-    for register in REGISTERS.values():
-        table.add_row(register.name, ", ".join(register.columns), register.source)
-    Console().print(table)
+    rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
+    show(form, Table(("register", "columns", "rule"), rows))
 
 
-@command.command()
+@command.command("show")
 @click.argument("name", type=click.Choice([*REGISTERS]))
 @STATE
 @click.option(
@@ -46,9 +49,8 @@ def list_() -> None:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="An exported journal (egm audit export) instead of a machine's memory.",
 )
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-@click.option("--csv", "as_csv", is_flag=True, help="For spreadsheets.")
-def show(*, name: str, state: Path | None, file: Path | None, as_json: bool, as_csv: bool) -> None:
+@forms
+def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
     """Print a register, oldest line first."""
     try:
         with _entries(state, file) as entries:
@@ -56,17 +58,9 @@ def show(*, name: str, state: Path | None, file: Path | None, as_json: bool, as_
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
-    if as_json:
-        echo(json_text(rows))
-    elif as_csv:
-        out = csv.writer(sys.stdout)
-        out.writerow(columns)
-        out.writerows([printable(_cell(row[column])) for column in columns] for row in rows)
-    else:
-        table = Table(*columns, show_edge=False)
-        for row in rows:
-            table.add_row(*(_cell(row[column]) for column in columns))
-        Console().print(table)
+    heads = [Column(_TITLES.get(column, column.replace("_", " ")), column) for column in columns]
+    cells = ([row[column] for column in columns] for row in rows)
+    show(form, Table(heads, cells, empty="no line yet"), document=rows)
 
 
 @command.command("statement")
@@ -79,22 +73,17 @@ def show(*, name: str, state: Path | None, file: Path | None, as_json: bool, as_
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="An exported journal (egm audit export) instead of a machine's memory.",
 )
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-def statement_(*, by: Period, state: Path | None, file: Path | None, as_json: bool) -> None:
+@forms
+def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
     """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
     try:
         with _entries(state, file) as entries:
             periods = statement(entries, by)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
-    if as_json:
-        echo(json_text(periods))
-        return
-    table = Table(by, "meter or count", "minor units or times", show_edge=False)
-    for period, values in periods.items():
-        for name, value in values.items():
-            table.add_row(period, name, str(value))
-    Console().print(table)
+    rows = ((period, name, value) for period, values in periods.items() for name, value in values.items())
+    columns = (by, "meter or count", whole("minor units or times", "value"))
+    show(form, Table(columns, rows), document=periods)
 
 
 @contextmanager
@@ -110,16 +99,10 @@ def _entries(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredE
         raise click.ClickException(f"{file}: {reader.footer_fault}")
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(str(part) for part in value)
-    return "" if value is None else str(value)
-
-
 @command.command()
 @STATE
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-def identities(*, state: Path | None, as_json: bool) -> None:
+@forms
+def identities(*, state: Path | None, form: Form) -> None:
     """Print who was paid by hand or excluded, and whether each record is what the journal committed to.
 
     For management only: names stand here in clear. Exit status 1 when a record is missing or altered.
@@ -135,14 +118,9 @@ def identities(*, state: Path | None, as_json: bool) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     rows = _compared(folder, promised)
-    if as_json:
-        echo(json_text(rows))
-    else:
-        table = Table("entry", "time (UTC)", "of", "who", "record", show_edge=False)
-        for row in rows:
-            who = ", ".join(f"{key} {value}" for key, value in (row["fields"] or {}).items())
-            table.add_row(_cell(row["entry"]), row["time_utc"], row["subject"], who, row["record"])
-        Console().print(table)
+    standing = Column("record", style=lambda said: _STYLES.get(said, DOUBT))
+    columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
+    show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 

@@ -1,24 +1,22 @@
 """``egm returns``: each game's return on this machine, held against its exact return by its volume."""
 
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from egm.config import default_state_dir
 from meters import JournalError, open_view
 from tools.returns import Return, returns
 from tools.simulation import INTERVAL_Z
+from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
 
-_STYLE = {"explained": "green", "investigate": "bold red", "unknown": "yellow"}
+_STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
 
 @click.command()
 @click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-def command(state: Path | None, *, as_json: bool) -> None:
+@forms
+def command(state: Path | None, *, form: Form) -> None:
     """Say of each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
 
     A return is to be investigated where it lies further from the theoretical one than 99.9 % of honest
@@ -29,41 +27,46 @@ def command(state: Path | None, *, as_json: bool) -> None:
             found = list(returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    if as_json:
-        click.echo(json.dumps([line.to_json() for line in found], ensure_ascii=False))
-    else:
-        _print(found)
+    why = "\n".join(
+        f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in found if line.why
+    )
+    show(form, _table(found), document=[line.to_json() for line in found], after=why)
     raise SystemExit(1 if any(line.verdict == "investigate" for line in found) else 0)
 
 
-def _print(found: list[Return]) -> None:
-    table = Table(
-        "verdict", "game", "credit", "games", "coin in", "coin out", "return", "theoretical", "sigma", "z",
-        title=f"minor units; explained: |z| at most {INTERVAL_Z:.2f}", title_justify="left", show_edge=False,
-    )  # fmt: skip
-    table.columns[0].no_wrap = True
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for line in found:
-        played, known = line.played, line.best is not None and line.least is not None
-        exact = "-"
-        if line.best is not None and line.least is not None:
-            low = "" if line.least == line.best else f"{float(line.least):.2%} to "
-            exact = f"{low}{float(line.best):.2%}"
-        table.add_row(
-            f"[{_STYLE[line.verdict]}]{line.verdict}[/]",
-            f"{played.game} {played.version} {played.digest[:8]}",
-            str(played.denomination_cents),
-            f"{line.games:,}",
-            f"{line.coin_in_cents:,}",
-            f"{line.paid_cents:,}",
-            f"{line.won_cents / line.staked_cents:.2%}",
-            exact,
-            f"{line.sigma_cents / line.staked_cents:.2%}" if known and line.sigma_cents is not None else "-",
-            "-" if line.z is None else f"{line.z:+.2f}",
-        )
-    console = Console()
-    console.print(table)
-    for line in found:
-        if line.why:
-            console.print(f"{line.played.game} at {line.played.denomination_cents}: {line.why}")
+def _table(found: list[Return]) -> Table:
+    columns = (
+        Column("verdict", style=_STYLE.get),
+        "game",
+        whole("credit", "denomination_cents"),
+        whole("games"),
+        whole("coin in", "coin_in_cents"),
+        whole("coin out", "coin_out_cents"),
+        Column("return", right=True),
+        Column("theoretical", right=True),
+        Column("sigma", right=True),
+        Column("z", right=True),
+    )
+    title = f"minor units; explained: |z| at most {INTERVAL_Z:.2f}"
+    return Table(columns, map(_row, found), title=title, empty="no game has been played")
+
+
+def _row(line: Return) -> tuple[object, ...]:
+    played, exact, sigma = line.played, "-", "-"
+    if line.best is not None and line.least is not None:
+        low = "" if line.least == line.best else f"{float(line.least):.2%} to "
+        exact = f"{low}{float(line.best):.2%}"
+        if line.sigma_cents is not None:
+            sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
+    return (
+        line.verdict,
+        f"{played.game} {played.version} {played.digest[:8]}",
+        played.denomination_cents,
+        line.games,
+        line.coin_in_cents,
+        line.paid_cents,
+        f"{line.won_cents / line.staked_cents:.2%}",
+        exact,
+        sigma,
+        "-" if line.z is None else f"{line.z:+.2f}",
+    )

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 import rng
 from rng.collection import raw_bytes
 from rng.self_test import TESTS
 from tools.commands.rng_battery import battery, calibrate_tests
 from tools.laboratory.service import start_service
+from tools.tables import GOOD, Column, Form, Table, forms, show, working
 
 
 @click.group("rng")
@@ -28,21 +27,19 @@ command.add_command(calibrate_tests)
 
 
 @command.command("selftest")
-def selftest() -> None:
+@forms
+def selftest(*, form: Form) -> None:
     """Run the self-test of the whole chain and the start-up tests of every source here."""
     try:
-        service = start_service()
-        passed = service.self_test()
+        with working("testing the generator"):
+            service = start_service()
+            passed = service.self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
-    table = Table(title="self-test", title_justify="left", show_edge=False)
-    table.add_column("test")
-    table.add_column("result")
-    for name in TESTS:
-        table.add_row(name, "passed" if name in passed else "not run")
-    for source in rng.available_sources():
-        table.add_row(f"start-up of {source.name}", "passed")
-    Console().print(table)
+    rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
+    rows += [(f"start-up of {source.name}", "passed") for source in rng.available_sources()]
+    result = Column("result", style=lambda said: GOOD if said == "passed" else None)
+    show(form, Table(("test", result), rows))
 
 
 @command.command("bytes")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 import rng
 from tools.laboratory.service import start_service
+from tools.tables import DOUBT, Column, Table, show, whole, working
 
 if TYPE_CHECKING:
     from rng.battery.run import Verdict
@@ -25,19 +25,21 @@ GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 def _table(verdict: "Verdict") -> Table:
     run = verdict.runs[-1]
-    table = Table(title=f"{verdict.game}, {run.plays:,} plays", title_justify="left", show_edge=False)
-    for column in ("test", "of", "outcomes", "statistic", "dof", "p"):
-        table.add_column(column, justify="left" if column in {"test", "of"} else "right")
-    for r in run.results:
-        dof = "" if r.dof is None else str(r.dof)
-        style = "yellow" if r.p_value < run.judgement.alpha else ""
-        row = (r.test, r.detail, f"{r.outcomes:,}", f"{r.statistic:.2f}", dof, f"{r.p_value:.5f}")
-        table.add_row(*row, style=style)
-    return table
+    alpha = run.judgement.alpha
+    columns = (
+        "test",
+        "of",
+        whole("outcomes"),
+        Column("statistic", right=True, text="{:.2f}".format),
+        whole("dof"),
+        Column("p", right=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None),
+    )
+    rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
+    return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
 
 
 def _say(console: Console, verdict: "Verdict") -> None:
-    console.print(_table(verdict))
+    show("text", _table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
         console.print(
@@ -88,7 +90,8 @@ def battery(
         for name in names or GAMES:
             game, own = GAMES[name]
             outcomes = DEFECTS[planted] if planted else honest
-            verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
+            with working(f"testing {name}, {plays or own:,} plays"):
+                verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
             _say(console, verdicts[-1])
         if json_file or html_file:
             _write_report(verdicts, alpha, fresh(), json_file, html_file)

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import click
-from rich.progress import track
 
 from egm.config import default_state_dir
 from tools.named import named
+from tools.tables import working
 
 
 @click.group()
@@ -35,7 +35,11 @@ def shots(folder: Path, only: tuple[str, ...], scale: float, *, upright: bool | 
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error
     orientations = [upright] if upright is not None else [False, True]
-    count = sum(1 for _ in track(draw_all(folder, games, scale, orientations), "drawing", transient=True))
+    count = 0
+    with working("drawing") as done:
+        for _ in draw_all(folder, games, scale, orientations):
+            count += 1
+            done(count)
     click.echo(f"{count} pictures in {folder}")
 
 

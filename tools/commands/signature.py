@@ -1,18 +1,15 @@
 """``egm signature``: what GAT answers, from a terminal: a keyed signature of each component."""
 
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Column
 
 from egm.config import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import Algorithm, read_seed, signatures
 from egm.verify.examine import scope_of
 from egm.verify.tree import COMPONENTS, files
-from tools.terminal import Table, echo
+from tools.tables import Column, Form, Table, forms, show
 
 
 @click.command()
@@ -27,10 +24,8 @@ from tools.terminal import Table, echo
 @click.option(
     "--component", "wanted", type=click.Choice(sorted(COMPONENTS)), multiple=True, help="Only this one."
 )
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-def command(
-    *, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], as_json: bool
-) -> None:
+@forms
+def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
     """Sign each component of the software installed here, as GAT does.
 
     What a component's content is, so that anybody can compute the same: its files in the order of their
@@ -41,10 +36,5 @@ def command(
         made = signatures(files(scope), Algorithm(algorithm), read_seed(seed), wanted)
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error
-    if as_json:
-        echo(json.dumps({"algorithm": algorithm, "seed": seed, "components": made}))
-        return
-    table = Table("component", Column(algorithm, overflow="fold"), show_edge=False)
-    for name, value in made.items():
-        table.add_row(name, value)
-    Console().print(table)
+    document = {"algorithm": algorithm, "seed": seed, "components": made}
+    show(form, Table(("component", Column(algorithm, "signature")), made.items()), document=document)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import click
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
@@ -24,6 +23,7 @@ from tools.simulation import (
     judge_share,
     simulate,
 )
+from tools.tables import working
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def command(
     """
     loaded = load(game)
     try:
-        with Console(stderr=True).status("working out the exact distribution"):
+        with working("working out the exact distribution"):
             bets = analyse(loaded, Depth.FULL).bets
     except AnalysisError as error:
         _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
@@ -95,12 +95,9 @@ def command(
 def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
     started = time.perf_counter()
     tally = Tally()
-    with Progress(
-        *Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn()
-    ) as progress:
-        bar = progress.add_task(f"{game.id}, bet {bet.bet}", total=games)
+    with working(f"{game.id}, bet {bet.bet}", games) as done:
         for tally in simulate(name, bet.cost_credits, bet.options, games, workers):
-            progress.update(bar, completed=tally.games)
+            done(tally.games)
     return _result(bet, tally, time.perf_counter() - started, "production")
 
 
@@ -114,7 +111,9 @@ def _estimate(
     mode = bet or next(iter(modes), None)
     cost = game.bet_options[0] if mode is None else modes[mode].cost
     try:
-        *_, tally = simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers)
+        with working(f"{game.id}, bet {mode or cost}", games) as done:
+            for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
+                done(tally.games)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
     found = estimate(tally, cost)

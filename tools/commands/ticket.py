@@ -1,22 +1,21 @@
 """``egm ticket``: the cage of a machine that stands alone, and pictures of tickets.
 
-Looking (``check``, ``list``, ``report``, ``register``, ``prove``) opens everything for reading only. Acting
+Looking (``check``, ``list``, ``report``, ``payees``, ``prove``) opens everything for reading only. Acting
 takes persons enrolled on the machine, each proved by a PIN.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import click
 from babel.numbers import format_currency
-from rich.console import Console
 
 from egm.clock import Clock, SystemClock
 from egm.config import default_state_dir
@@ -38,7 +37,8 @@ from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from tools.cage import open_cage, taken_in_all
 from tools.staff import prove, roster_of
-from tools.terminal import Table, echo, json_text
+from tools.tables import Column, Form, Table, forms, show, whole
+from tools.terminal import echo
 
 #: What the cashier reads when a ticket is refused.
 _WORDS: Final = {
@@ -75,7 +75,6 @@ _medium = click.option(
 _person = click.option("--person", required=True, help="Who does it: a staff number.")
 _second = click.option("--second", default="", help="The second person, where the place wants one.")
 _why = click.option("--why", required=True, help="The reason, for the record.")
-_json = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 _number = click.argument("number", callback=_digits)
 _language = click.option("--language", default="en", show_default=True, help="Of a ticket in one language.")
 _output = click.option(
@@ -137,18 +136,7 @@ def _when(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
-def _print(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(show_edge=False)
-    for column in columns:
-        side: Literal["left", "right"] = "right" if column in {"amount", "tickets"} else "left"
-        table.add_column(column, justify=side, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
-
-
-def _data(value: Any) -> None:
-    echo(json_text(value, indent=2))
+_AMOUNT: Final = Column("amount", right=True)
 
 
 def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
@@ -172,8 +160,8 @@ def command() -> None:
 @_number
 @_state
 @_medium
-@_json
-def check(number: str, *, state: Path | None, medium: Path | None, as_json: bool) -> None:
+@forms
+def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
     """Say what a ticket is worth and what became of it. Ends with 1 unless it may be redeemed."""
     if not reads(number):
         raise click.ClickException(_WORDS[Reason.MISREAD])
@@ -183,15 +171,15 @@ def check(number: str, *, state: Path | None, medium: Path | None, as_json: bool
         raise click.ClickException(_WORDS[Reason.UNKNOWN])
     at = _now(state or default_state_dir())
     shown = _shown_state(record, at)
-    if as_json:
-        _data(_ticket_data(record, number, at))
-    else:
-        ticket = record.ticket
-        until = "for ever" if record.expires_at is None else f"until {_when(record.expires_at)} UTC"
-        echo(f"{shown}: {_worth(ticket)} {ticket.kind.value}, good {until}")
-        echo(f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}")
-        rows = ((_when(move.at), move.action.value, move.by) for move in record.moves)
-        _print(("when (UTC)", "what", "by"), rows)
+    ticket = record.ticket
+    until = "for ever" if record.expires_at is None else f"until {_when(record.expires_at)} UTC"
+    before = (
+        f"{shown}: {_worth(ticket)} {ticket.kind.value}, good {until}\n"
+        f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
+    )
+    moves = ((_when(move.at), move.action.value, move.by) for move in record.moves)
+    document = _ticket_data(record, number, at)
+    show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=before)
     if shown != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
@@ -201,40 +189,35 @@ def check(number: str, *, state: Path | None, medium: Path | None, as_json: bool
 @click.option("--only", type=click.Choice([state.value for state in TicketState]), multiple=True)
 @click.option("--last", type=click.IntRange(min=1), default=35, show_default=True, help="How many at most.")
 @_medium
-@_json
-def list_(
-    *, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, as_json: bool
-) -> None:
+@forms
+def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
     with _reading(state, medium) as store:
         records = list(islice(store.records(*(TicketState(value) for value in only)), last))
     at = _now(state or default_state_dir())
-    if as_json:
-        _data([_ticket_data(record, record.shown_number, at) for record in records])
-        return
-    _print(
-        ("issued (UTC)", "machine", "ticket", "number", "kind", "state", "amount"),
+    rows = (
         (
-            (
-                _when(record.ticket.issued_at),
-                record.ticket.machine_serial,
-                f"{record.ticket.sequence:04d}",
-                record.shown_number,
-                record.ticket.kind.value,
-                _shown_state(record, at),
-                _worth(record.ticket),
-            )
-            for record in records
-        ),
+            _when(record.ticket.issued_at),
+            record.ticket.machine_serial,
+            f"{record.ticket.sequence:04d}",
+            record.shown_number,
+            record.ticket.kind.value,
+            _shown_state(record, at),
+            _worth(record.ticket),
+        )
+        for record in records
     )
+    columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT)
+    document = [_ticket_data(record, record.shown_number, at) for record in records]
+    show(form, Table(columns, rows, empty="no ticket"), document=document)
 
 
 @command.command("report")
 @_state
 @click.option("--serial", help="The machine, where several share the ledger.")
 @_medium
-@_json
-def report(*, state: Path | None, medium: Path | None, serial: str | None, as_json: bool) -> None:
+@forms
+def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
     """Count and value by state and kind, what is owed; proves both copies, and compares the meters.
 
     Ends with 1 where the machine's meters and the ledger differ.
@@ -249,51 +232,50 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, as_js
     owed: dict[str, int] = {}
     for line in sums:
         owed[line.currency] = owed.get(line.currency, 0) + line.owed * line.amount_cents
-    if as_json:
-        fields = ("state", "kind", "currency", "tickets", "amount_cents")
-        lines = [{field: getattr(line, field) for field in fields} for line in sums]
-        meters = [asdict(pair) for pair in compared]
-        _data({"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters})
-    else:
-        _print(
-            ("state", "kind", "tickets", "amount"),
-            ((x.state, x.kind, str(x.tickets), _money(x.amount_cents, x.currency)) for x in sums),
-        )
-        for currency, amount_cents in owed.items():
-            echo(f"outstanding: {_money(amount_cents, currency)}")
-        echo(f"{moves} moves, every digest holds in both copies")
-        for pair in compared:
-            if not pair.agrees:
-                said = f"the meters say {pair.journal_cents}, the tickets {pair.ledger_cents} cents"
-                echo(f"{pair.account}: {said}")
+    fields = ("state", "kind", "currency", "tickets", "amount_cents")
+    lines = [{field: getattr(line, field) for field in fields} for line in sums]
+    meters = [asdict(pair) for pair in compared]
+    rows = ((x.state, x.kind, x.tickets, _money(x.amount_cents, x.currency)) for x in sums)
+    after = (
+        *(f"outstanding: {_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
+        f"{moves} moves, every digest holds in both copies",
+        *(
+            f"{pair.account}: the meters say {pair.journal_cents}, the tickets {pair.ledger_cents} cents"
+            for pair in compared
+            if not pair.agrees
+        ),
+    )
+    show(
+        form,
+        Table(("state", "kind", whole("tickets"), _AMOUNT), rows, empty="no ticket"),
+        document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
+        after="\n".join(after),
+    )
     if not all(pair.agrees for pair in compared):
         raise click.exceptions.Exit(1)
 
 
-@command.command("register")
+@command.command("payees")
 @_state
 @_medium
-@_json
-def register_(*, state: Path | None, medium: Path | None, as_json: bool) -> None:
-    """The payments whose payee the place wants written down."""
+@forms
+def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
+    """The payments at the cage whose payee the place wants written down: when, what, to whom, by whom.
+
+    From the ticket ledger; the books of the machine itself are `egm register`.
+    """
     with _reading(state, medium) as store:
         lines = list(register(store))
-    if as_json:
-        _data(
-            [
-                _ticket_data(line.record, line.record.ticket.number)
-                | {"name": line.payee.name, "address": line.payee.address}
-                for line in lines
-            ]
-        )
-        return
-    _print(
-        ("paid (UTC)", "amount", "name", "address", "by"),
-        (
-            (_when(x.paid.at), _worth(x.record.ticket), x.payee.name, x.payee.address, x.paid.by)
-            for x in lines
-        ),
+    document = [
+        _ticket_data(line.record, line.record.ticket.number)
+        | {"name": line.payee.name, "address": line.payee.address}
+        for line in lines
+    ]
+    rows = (
+        (_when(x.paid.at), _worth(x.record.ticket), x.payee.name, x.payee.address, x.paid.by) for x in lines
     )
+    columns = ("paid (UTC)", _AMOUNT, "name", "address", "by")
+    show(form, Table(columns, rows, empty="no payee was written down"), document=document)
 
 
 @command.command("prove")

@@ -3,11 +3,9 @@
 import base64
 import csv
 import io
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
@@ -15,64 +13,66 @@ from tools.parsheet.features import feature_sheets
 from tools.parsheet.figures import one_in, percent
 from tools.parsheet.meter import Standing
 from tools.parsheet.sheet import award_sheet, bet_sheet, sheet
+from tools.tables import Column, Columns, Table, facts, show
+from tools.terminal import echo
 
 
-def to_terminal(console: Console, game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
+def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
     """Print the sheet; ``rules`` say which odds are so long that the player is told them."""
-    console.print(
-        f"[bold]{game.title['en']}[/] / {game.title['fr']}   {game.id} {game.version}, {game.header.date}"
-    )
-    console.print(f"definition SHA-256 {game.digest}", style="dim", soft_wrap=True)
+    echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
+    echo(f"definition SHA-256 {game.digest}")
     for bet in analysis.bets:
-        _bet(console, bet, game.denominations_cents)
+        tables = [each for each in _bet(bet, game.denominations_cents) if each]
+        bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
+        notes = [f"note: {note}" for note in bet.notes]
+        before = f"\nBet {bet.bet}: {bet.cost_credits} credits"
+        show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in feature_sheets(game, analysis):
-        _feature_sheet(console, data)
+        show("text", *_feature_sheet(data), before=f"\n{data['sheet']}")
     for bet in analysis.bets:
         for award in award_sheet(bet, rules or Awards())["told_to_the_player"]:
             odds = one_in(Fraction(award["per_game"]["exact"]))
-            console.print(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
+            echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
 
 
-def _bet(console: Console, bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> None:
-    console.print(f"\n[bold]Bet {bet.bet}[/]: {bet.cost_credits} credits")
-    facts = Table(show_header=False, show_edge=False, box=None)
-    facts.add_row(
-        "return", f"[bold]{percent(bet.rtp)}[/]", f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
+def _right(*titles: str) -> tuple[Column, ...]:
+    return tuple(Column(title, right=True) for title in titles)
+
+
+def _bet(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
+    return (
+        Table(("figure", "value", "more"), _facts(bet), headed=False),
+        _prizes(bet),
+        _features(bet),
+        _progressives(bet),
+        _merchandise(bet, denominations_cents),
     )
+
+
+def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
+    yield "return", percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.worst_rtp is not None:
-        facts.add_row("of the worst choices", percent(bet.worst_rtp), bet.strategy or "")
+        yield "of the worst choices", percent(bet.worst_rtp), bet.strategy or ""
     if bet.progressives:
-        facts.add_row("with progressives at reset", percent(bet.rtp_counting("reset")))
-        facts.add_row("and what play adds to them", percent(bet.rtp_with_progressives))
+        yield "with progressives at reset", percent(bet.rtp_counting("reset")), ""
+        yield "and what play adds to them", percent(bet.rtp_with_progressives), ""
     if bet.hit_probability is not None:
-        facts.add_row("hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability))
+        yield "hit frequency", percent(bet.hit_probability), one_in(bet.hit_probability)
     if bet.return_bet_probability is not None:
-        facts.add_row("win of the bet or more", percent(bet.return_bet_probability))
+        yield "win of the bet or more", percent(bet.return_bet_probability), ""
     if bet.sigma is not None:
-        facts.add_row("standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)")
+        yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:
-        facts.add_row("highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability))
-    console.print(facts)
-    _prizes(console, bet)
-    _features(console, bet)
-    _merchandise(console, bet, denominations_cents)
-    for note in bet.notes:
-        console.print(f"note: {note}", style="yellow", markup=False)
-    if bet.sigma is not None:
-        _bands(console, bet_sheet(bet))
+        yield "highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability)
 
 
-def _feature_sheet(console: Console, data: dict[str, Any]) -> None:
-    console.print(f"\n[bold]{data['sheet']}[/]")
-    facts = Table(show_header=False, show_edge=False, box=None)
-    for label, value in data["facts"]:
-        facts.add_row(label, cell(value))
-    console.print(facts)
-    if data["rows"]:
-        table = Table(*data["columns"], show_edge=False)
-        for row in data["rows"]:
-            table.add_row(*map(cell, row))
-        console.print(table)
+def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:
+    told = (facts((label, cell(value)) for label, value in data["facts"]),)
+    if not data["rows"]:
+        return told
+    first, *others = data["columns"]
+    rows = ([*map(cell, row)] for row in data["rows"])
+    return (*told, Table((first, *_right(*others)), rows))
 
 
 def cell(value: Any) -> str:
@@ -84,67 +84,87 @@ def cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _prizes(console: Console, bet: Any) -> None:
-    if not bet.prizes:
-        return
-    table = Table(show_edge=False)
-    for column in ("stage", "prize", "credits", "hits", "odds", "return"):
-        table.add_column(column, justify="left" if column in {"stage", "prize"} else "right")
-    for p in bet.prizes:
-        hits = "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}"
-        table.add_row(p.where, p.name, f"{p.credits:,}", hits, one_in(p.rate), percent(p.rtp))
-    console.print(table)
-
-
-def _features(console: Console, bet: Any) -> None:
-    if bet.features:
-        table = Table("feature", "odds", "mean runs", "most runs", "mean credits", "return", show_edge=False)
-        for f in bet.features:
-            most = "no limit" if f.longest_runs is None else str(f.longest_runs)
-            mean = f"{float(f.mean_runs):.4f}"
-            table.add_row(
-                f.feature, one_in(f.rate), mean, most, f"{float(f.mean_credits):.4f}", percent(f.rtp)
-            )
-        console.print(table)
-    if bet.progressives:
-        table = Table(
-            "level", "odds", "reset", "at reset", "increment", "break-even credits", show_edge=False
+def _prizes(bet: BetAnalysis) -> Table:
+    rows = (
+        (
+            p.where,
+            p.name,
+            f"{p.credits:,}",
+            "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
+            one_in(p.rate),
+            percent(p.rtp),
         )
-        for p in bet.progressives:
-            even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
-            row = (f"{p.reset_credits:,}", percent(p.rtp_at_reset), percent(p.increment), even)
-            table.add_row(p.level, one_in(p.rate), *row)
-        console.print(table)
+        for p in bet.prizes
+    )
+    return Table(("stage", "prize", *_right("credits", "hits", "odds", "return")), rows)
 
 
-def _merchandise(console: Console, bet: Any, denominations_cents: tuple[int, ...]) -> None:
+def _features(bet: BetAnalysis) -> Table:
+    rows = (
+        (
+            f.feature,
+            one_in(f.rate),
+            f"{float(f.mean_runs):.4f}",
+            "no limit" if f.longest_runs is None else str(f.longest_runs),
+            f"{float(f.mean_credits):.4f}",
+            percent(f.rtp),
+        )
+        for f in bet.features
+    )
+    return Table(("feature", *_right("odds", "mean runs", "most runs", "mean credits", "return")), rows)
+
+
+def _progressives(bet: BetAnalysis) -> Table:
+    rows = (
+        (
+            p.level,
+            one_in(p.rate),
+            f"{p.reset_credits:,}",
+            percent(p.rtp_at_reset),
+            percent(p.increment),
+            "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}",
+        )
+        for p in bet.progressives
+    )
+    return Table(("level", *_right("odds", "reset", "at reset", "increment", "break-even credits")), rows)
+
+
+def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
     """Prizes in kind, at their stated value: stated apart, for no return counts them."""
-    if not bet.merchandise:
-        return
-    table = Table("prize in kind", "odds", "value, minor units", show_edge=False)
-    for cents in denominations_cents:
-        table.add_column(f"apart, at {cents}", justify="right")
-    for m in bet.merchandise:
-        apart = (percent(m.rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents)
-        table.add_row(m.prize, one_in(m.rate), f"{m.value_cents:,}", *apart)
-    console.print(table)
+    apart = _right(*(f"apart, at {cents}" for cents in denominations_cents))
+    rows = (
+        (
+            m.prize,
+            one_in(m.rate),
+            f"{m.value_cents:,}",
+            *(percent(m.rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents),
+        )
+        for m in bet.merchandise
+    )
+    return Table(("prize in kind", *_right("odds", "value, minor units"), *apart), rows)
 
 
-def standings(console: Console, rows: list[Standing], unit: str) -> None:
+def standings(rows: list[Standing], unit: str) -> None:
     """Print what levels return while their meters stand where they stand; ``unit`` of stakes and meters."""
-    table = Table("bet", "level", f"stake, {unit}", f"meter, {unit}", "level returns", "with the game")
-    for row in rows:
-        figures = (f"{row.stake:,}", f"{row.shown:,}", percent(row.returned), percent(row.whole))
-        table.add_row(row.bet, row.level, *figures)
-    console.print(table)
+    columns: Columns = (
+        "bet",
+        "level",
+        *_right(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
+    )
+    cells = (
+        (row.bet, row.level, f"{row.stake:,}", f"{row.shown:,}", percent(row.returned), percent(row.whole))
+        for row in rows
+    )
+    show("text", Table(columns, cells, empty="no level"))
 
 
-def _bands(console: Console, bet: dict[str, Any]) -> None:
-    table = Table("games", *(row["quantile"] for row in bet["volatility"]), show_edge=False)
+def _bands(bet: dict[str, Any]) -> tuple[Table, ...]:
+    columns = _right("games", *(row["quantile"] for row in bet["volatility"]))
+    rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]
-        table.add_row(f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends))
-    console.print(table)
+        rows.append((f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends)))
+    return (Table(columns, rows),)
 
 
 def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:

@@ -20,7 +20,6 @@ STORE = click.option(
     default=None,
     help="an SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder)",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="for scripts")
 
 
 def open_store(text: str | None, *, to_read: bool = False) -> Store:

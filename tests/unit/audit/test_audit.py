@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -265,7 +266,11 @@ def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
 
         def row(meter, *options):
             run = CliRunner().invoke(main, ["meters", "--state", str(tmp_path), *options])
-            return next(line.split("│") for line in run.output.splitlines() if line.strip().startswith(meter))
+            return next(
+                re.split(r"\s{2,}", line)
+                for line in run.output.splitlines()
+                if line.strip().startswith(meter)
+            )
 
         assert [c.strip() for c in row("bill_in.value")] == ["bill_in.value", "0000000507", "cents"]
         assert [c.strip() for c in row("bill_in.value", "--credit", "25", "--digits", "7")] == [

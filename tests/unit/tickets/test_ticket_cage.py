@@ -221,7 +221,7 @@ def test_nobody_acts_without_his_pin_and_his_permission(office, egm):
     assert egm(*void, LUC, "--second", MIA) == "void: $12.34\n"
 
 
-@pytest.mark.parametrize("command", ["check", "list", "report", "register"])
+@pytest.mark.parametrize("command", ["check", "list", "report", "payees"])
 @pytest.mark.parametrize("year", [1970, 2036, 2038])
 def test_looking_writes_nothing_whatever_the_clock_shows(office, egm, tmp_path, monkeypatch, command, year):
     """A clock that was wrong for seconds, while somebody looked, expired every ticket for ever."""
@@ -328,12 +328,12 @@ def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(offi
     assert "issued elsewhere" in egm("pay", back, "--person", LUC, status=1)
 
 
-def test_register(office, egm):
+def test_payees(office, egm):
     paid = office.issued("b", 500).number
     egm("pay", paid, "--person", LUC, "--name", "Anne", "--address", "Chicoutimi")
-    (line,) = json.loads(egm("register", "--json"))
+    (line,) = json.loads(egm("payees", "--json"))
     assert (line["name"], line["address"], line["ticket"]["number"]) == ("Anne", "Chicoutimi", paid)
-    assert "Chicoutimi" in egm("register")
+    assert "Chicoutimi" in egm("payees")
 
 
 def test_void_release_and_reprint(office, egm, tmp_path):

@@ -1,0 +1,148 @@
+"""The one table of the commands: nothing is cut at any width, and JSON, CSV and terminal say the same."""
+
+import ast
+import csv
+import io
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from tools.cli import main
+from tools.tables import GOOD, Column, Table, facts, forms, show, whole, working
+
+ROOT = Path(__file__).parents[3]
+ROWS = [
+    ("lantern-harbour/grand", "a level of the machine's own, fed by every wager", 1_234_567, None),
+    ("x", "水" * 9, 0, "Anna"),
+    ("\x1b[2Kred", "", -5, "[red]no markup[/red]"),
+]
+COLUMNS = ("level", "what it is", whole("amount", "amount_cents"), Column("who", style=lambda _: GOOD))
+
+
+def words(text):
+    return sorted(text.replace("─", " ").split())
+
+
+@pytest.mark.parametrize("width", [10, 20, 30, 40, 60, 80, 200])
+def test_no_word_is_cut_at_any_width(width):
+    whole_text = Table(COLUMNS, ROWS).to_text()
+    drawn = click.unstyle(Table(COLUMNS, ROWS).to_text(width))
+    told = {
+        word
+        for word in words(click.unstyle(whole_text))
+        if word not in {"level", "who", "what", "it", "is", "amount"}
+    }
+    assert told <= set(words(drawn))
+    longest = max(cell_len(word) for word in told)
+    if width >= longest + len("what it is") + 2:
+        assert max(map(cell_len, drawn.splitlines())) <= width
+
+
+def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
+    wrapped = click.unstyle(Table(COLUMNS, ROWS).to_text(80)).splitlines()
+    assert wrapped[0].split() == ["level", "what", "it", "is", "amount", "who"]
+    assert set(wrapped[1]) == {"─", " "}
+    blocks = click.unstyle(Table(COLUMNS, ROWS).to_text(30)).split("\n\n")
+    assert len(blocks) == len(ROWS)
+    assert "amount      1,234,567" in blocks[0].splitlines()
+
+
+def test_columns_stand_under_their_titles_whatever_the_width_of_the_letters():
+    lines = click.unstyle(Table(("a", "b"), [("水水", 1), ("abcd", 2)]).to_text()).splitlines()
+    assert [cell_len(line[: line.index(digit)]) for line, digit in zip(lines[2:], "12", strict=True)] == [
+        6,
+        6,
+    ]
+
+
+@click.command()
+@forms
+def listed(form):
+    """A command with a table."""
+    show(form, Table(COLUMNS, ROWS), before="told before", after="told after")
+
+
+def test_json_and_csv_carry_the_values_and_the_terminal_is_not_steered():
+    read = json.loads(CliRunner().invoke(listed, ["--json"]).output)
+    assert [tuple(row.values()) for row in read] == ROWS
+    assert list(read[0]) == ["level", "what_it_is", "amount_cents", "who"]
+    out = CliRunner().invoke(listed, ["--csv"]).output
+    lines = list(csv.DictReader(io.StringIO(out)))
+    assert [line["amount_cents"] for line in lines] == ["1234567", "0", "-5"]
+    assert lines[2]["level"] == "\\x1b[2Kred"
+    text = CliRunner().invoke(listed, []).output
+    assert (text.startswith("told before\n"), text.endswith("told after\n")) == (True, True)
+    assert "\x1b" not in out + text
+    assert "[red]no markup[/red]" in text
+
+
+def test_a_pipe_has_no_width_and_columns_gives_it_one():
+    longest = max(map(len, CliRunner().invoke(listed, []).output.splitlines()))
+    assert longest > 80
+    narrow = CliRunner(env={"COLUMNS": "70"}).invoke(listed, []).output
+    assert max(map(len, narrow.splitlines())) <= 70
+
+
+def test_an_empty_table_says_so_and_is_an_empty_list_for_programs():
+    table = Table(("a", "b"), empty="nothing yet")
+    assert (table.to_text(80), table.document(), table.to_csv()) == ("nothing yet", [], "a,b\n")
+    assert not table
+
+
+def test_facts_have_no_heading_and_nested_values_are_readable():
+    text = facts([("doors", ["main", "top"]), ("open", True), ("inside", {"5": 2})]).to_text()
+    assert text.splitlines() == ["doors   main, top", "open    yes", "inside  5 2"]
+
+
+def test_what_takes_its_time_says_so_on_a_terminal_alone(capfd):
+    with working("counting\x1b[2K", 3) as done:
+        for i in range(3):
+            done(i + 1)
+    assert capfd.readouterr() == ("", "")
+
+
+def _functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_every_command_with_a_table_has_json_and_csv():
+    """No command draws a table in a way of its own."""
+    found = 0
+    for file in sorted((ROOT / "tools/commands").glob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        assert not [
+            each
+            for each in ast.walk(tree)
+            if isinstance(each, ast.ImportFrom) and each.module in {"rich.table", "rich.progress", "rich.box"}
+        ], file.name
+        for function in _functions(tree):
+            taking = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+            marks = {ast.unparse(mark) for mark in function.decorator_list}
+            if any(mark.split("(")[0].endswith("command") for mark in marks) and "form: Form" in ast.unparse(
+                function.args
+            ):
+                assert "forms" in marks, f"{file.name}: {function.name}"
+                assert "form" in taking
+                found += 1
+    assert found > 25
+
+
+@pytest.mark.parametrize(
+    "words", ["register list", "profile list", "people roles", "rng selftest"], ids=str
+)  # fmt: skip
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_tables_of_real_commands_are_whole_at_any_width(words, columns):
+    wide = CliRunner().invoke(main, words.split())
+    narrow = CliRunner(env={"COLUMNS": columns}).invoke(main, words.split())
+    assert (wide.exit_code, narrow.exit_code) == (0, 0), narrow.output
+    rows = json.loads(CliRunner().invoke(main, [*words.split(), "--json"]).output)
+    assert rows
+    assert "…" not in narrow.output
+    for row in rows:
+        for value in row.values():
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            assert set(text.split()) <= set(narrow.output.split())
