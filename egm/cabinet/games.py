@@ -8,9 +8,11 @@ in memory of what was just written or read.
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.credits import CreditKind
 
 CARRIED_GAME: Final = "game.carried"
 """The kind of entry that tells a game again which an authorised clear has carried over."""
+_CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 MYSTERY_WON: Final = "progressive.won"
 """The kind of entry that adds to a game what a controller found it has won."""
 
@@ -25,6 +27,17 @@ def last_game(cabinet: Cabinet) -> dict[str, Any] | None:
     """The last finished game, with ``win_cents``, or None."""
     pointer = cabinet.recall(Key.LAST)
     return None if pointer is None else {**_game(cabinet, pointer["play_id"]), **pointer}
+
+
+def win_is_taken(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Whether the player of the last game has cashed out since: WIN does not show it to the next one."""
+    end = cabinet.journal.get(f"{game['play_id']}.end")
+    mine = {cabinet.credit(kind) for kind in CreditKind}
+    return end is not None and any(
+        flow.source in mine
+        for entry in cabinet.journal.entries(_CASH_OUTS, since=end.sequence)
+        for flow in entry.transfers
+    )
 
 
 def _game(cabinet: Cabinet, play_id: str) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def record_power_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 def record_self_test(cabinet: Cabinet, occurrence: Occurrence) -> None:
     """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
+    if cabinet.credit_cents and cabinet.recall(Key.GAME) is None:
+        cabinet.notice = Notice(code="restarted")
     if cabinet.position.number > 1:
         return
     stopped = cabinet.recall(Key.OUT_OF_SERVICE)
@@ -171,6 +173,8 @@ def record_fault_cleared(cabinet: Cabinet, occurrence: Occurrence) -> None:
     if standing_fault is None or standing_fault["cleared_by"] != "self":
         return
     cabinet.record("fault.cleared", state={f"{Key.FAULT}{code}": None}, story=dict(occurrence.values))
+    if standing_fault["locks"]:
+        cabinet.notice = Notice(code="fault_cleared")
 
 
 def note_ticket_ledger(cabinet: Cabinet, why: str) -> None:
@@ -193,6 +197,7 @@ def clear_tilts(cabinet: Cabinet, occurrence: Occurrence) -> None:
         state={f"{Key.FAULT}{code}": None for code in clearable},
         story={"codes": clearable, "person": cabinet.who(occurrence)},
     )
+    cabinet.notice = Notice(code="fault_cleared")
 
 
 # ---------------------------------------------------------------------------------------------- people

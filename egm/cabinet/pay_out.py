@@ -340,6 +340,7 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
             state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
             story={**pay_out, "paid_coins": paid},
         )
+        cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out["amount_cents"]})
         return
     gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
     state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid or doubt else None}

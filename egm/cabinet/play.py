@@ -146,15 +146,18 @@ def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
-    """Turn to another game, at its smallest denomination and bet."""
+    """Turn to another game at its smallest bet; a credit keeps its price where the game offers it."""
     game_id = str(occurrence.values["value"])
-    denomination_cents = cabinet.denominations_cents[game_id][0]
+    offered, before_cents = cabinet.denominations_cents[game_id], cabinet.selection.denomination_cents
+    denomination_cents = before_cents if before_cents in offered else offered[0]
     cabinet.select(
         game_id=game_id,
         denomination_cents=denomination_cents,
         bet_credits=cabinet.least_bet(game_id, denomination_cents),
         options={},
     )
+    if denomination_cents != before_cents:
+        cabinet.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
 
 
 def select_denomination(cabinet: Cabinet, occurrence: Occurrence) -> None:

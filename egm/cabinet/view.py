@@ -9,9 +9,10 @@ from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.faults import fault
-from egm.cabinet.games import last_game, open_game
+from egm.cabinet.games import last_game, open_game, win_is_taken
 from egm.cabinet.residents import Resident
 from egm.cabinet.states import Event
+from egm.devices.ledgers import EscrowPhase
 from egm.link.messages import GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.progressive.pools import Pools
 from paytables import Depth, Game, analyse
@@ -25,6 +26,8 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
     cabinet = engine.cabinet
     selection = cabinet.selection
     last, opened = last_game(cabinet), open_game(cabinet)
+    if last is not None and last["game"]["id"] != selection.game_id:
+        last = None  # nothing of one game stands on the next
     handpay, paying = cabinet.recall(Key.HANDPAY), cabinet.recall(Key.PAY_OUT)
     return Snapshot(
         journal_sequence=cabinet.journal.sequence,
@@ -43,10 +46,8 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         credit_cents=cabinet.credit_cents,
         restricted_cents=cabinet.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=cabinet.kind_cents(CreditKind.NONRESTRICTED),
-        win_cents=0 if last is None else last["win_cents"],
-        last_display=None
-        if last is None or last["game"]["id"] != selection.game_id
-        else last["outcome"]["display"],
+        win_cents=0 if last is None or win_is_taken(cabinet, last) else last["win_cents"],
+        last_display=None if last is None else last["outcome"]["display"],
         accepts=_accepts(engine),
         notices=_notices(cabinet),
         tilts=tuple(
@@ -136,7 +137,11 @@ def _accepts(engine: Engine) -> tuple[str, ...]:
 def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
     notices = [] if cabinet.notice is None else [cabinet.notice]
     notices += [
-        Notice(code=f"fault.{code}", severity="alarm" if entry["locks"] else "warning")
+        Notice(
+            code=f"fault.{code}",
+            severity="alarm" if entry["locks"] else "warning",
+            values=_held(cabinet, code),
+        )
         for code, entry in cabinet.faults.items()
     ]
     if cabinet.recall(Key.AWAITING) is not None:
@@ -158,3 +163,10 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
         for source in cabinet.disabled
     ]
     return tuple(notices)
+
+
+def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
+    """What of the player's a failed acceptor holds: neither credited nor given back yet."""
+    paper = cabinet.recall(Key.PAPER)
+    held = code.startswith("bill_acceptor.") and paper is not None and paper["phase"] == EscrowPhase.ORDERED
+    return {"amount_cents": paper["amount_cents"]} if held else {}

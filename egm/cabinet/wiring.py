@@ -10,7 +10,7 @@ from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.service.effects import MENU_KEYS
 from egm.cabinet.states import Event, State
 from egm.devices import interface as device
-from egm.link.messages import Intent, Snapshot
+from egm.link.messages import Intent, Notice, Snapshot
 
 #: The deck's buttons -> the event each asks for (the same wishes as on the screen).
 _BUTTONS: Final[Mapping[str, Event]] = {
@@ -82,12 +82,17 @@ def lamps(snapshot: Snapshot) -> frozenset[str]:
 def tower(snapshot: Snapshot) -> frozenset[str]:
     """The tower light (FR68-11, J-09): a call for service, an open door, money owed by hand, a tilt."""
     shown = {
-        "service": any(notice.code == "service_called" for notice in snapshot.notices),
+        "service": any(_calls(notice) for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
     }
     return frozenset(name for name, lit in shown.items() if lit)
+
+
+def _calls(notice: Notice) -> bool:
+    """Somebody is wanted: the player has called, or a device holds what is the player's."""
+    return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 
 def bell(snapshot: Snapshot) -> bool:

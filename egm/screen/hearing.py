@@ -130,15 +130,33 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
         changed = _page_told(changed, snapshot)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
-    news = old is None or old.notices != snapshot.notices
-    answered = view.now - view.pressed_at < ANSWER_SECONDS and snapshot.notices[:1]
-    if snapshot.notices and (news or (answered and answered[0].code.startswith("refused"))):
-        changed = replace(changed, notices_at=view.now)
+    changed = _news_told(changed, old, snapshot)
+    if old is not None and (old.game_id != snapshot.game_id or (old.win_cents and not snapshot.win_cents)):
+        changed = _cleared(changed, snapshot)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
         changed = replace(changed, page=Page.NONE)
     return changed
+
+
+def _news_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+    """What is new among the notices; a refusal said again answers again, and ends with its state."""
+    fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
+    answered = view.now - view.pressed_at < ANSWER_SECONDS
+    refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
+    told = fresh or (refused if answered else [])
+    if told:
+        return replace(view, news=told[0], notices_at=view.now)
+    moved = old is not None and old.state != snapshot.state
+    if view.news not in snapshot.notices or (moved and view.news in refused):
+        return replace(view, news=None)
+    return view
+
+
+def _cleared(view: View, snapshot: Snapshot) -> View:
+    """Another game has come, or the win has left with its player: no show of before stays."""
+    return view if snapshot.state == "playing" else replace(view, show=None)
 
 
 def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:

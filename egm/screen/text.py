@@ -16,6 +16,8 @@ from babel.numbers import format_currency, format_decimal
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
 #: Language of a catalogue -> the locale whose forms it uses.
 LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
+#: On a machine of one currency every dollar is written as the dollar of the locales above: ``$``.
+_DOLLARS: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
 #: The language of a word no other catalogue must lack.
 FALLBACK: Final = "en"
 
@@ -110,7 +112,8 @@ class Texts:
         if key not in self._money:
             if len(self._money) > 4096:
                 self._money.clear()
-            self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=self.locale)
+            sign = "CAD" if currency in _DOLLARS else currency
+            self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=self.locale)
         return self._money[key]
 
     def amount(self, amount_cents: int) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from egm.link.messages import BenchReply, Decision, GameView, Snapshot
+from egm.link.messages import BenchReply, Decision, GameView, Notice, Snapshot
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
@@ -81,6 +81,8 @@ class View:
     pressed_at: float = -10.0
     active_at: float = 0.0
     scene_at: float = 0.0
+    news: Notice | None = None
+    """What the machine has told last, as long as it stands by it; ``notices_at`` is when."""
     notices_at: float = -10.0
     heard_at: float = 0.0
     levels_before: Mapping[str, int] = field(default_factory=dict)

@@ -20,6 +20,15 @@ from egm.screen.text import Texts
 from egm.screen.view import standing, times
 
 _NOTICE_SECONDS: Final = 5.0
+_PAID_OUT_SECONDS: Final = 30.0
+#: What the player has been paid, and how.
+_PAID_OUT: Final = frozenset(
+    {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
+)
+#: Conditions that last until somebody ends them; every other notice is of a moment.
+_LASTING: Final = frozenset(
+    {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
+)
 _TURN_SECONDS: Final = 3.0
 
 
@@ -220,15 +229,29 @@ def _current_win(stage: Stage) -> WinView | None:
 
 
 # ---------------------------------------------------------------------- the status line
+def _stands(snapshot: Snapshot, notice: Notice) -> float:
+    """Seconds for which a notice is read; where the player's money went is told until the next one comes."""
+    if notice.code in _PAID_OUT and not snapshot.credit_cents:
+        return _PAID_OUT_SECONDS
+    return _NOTICE_SECONDS
+
+
 def notice_words(stage: Stage, notice: Notice) -> str:
     """A notice of the machine in words."""
     texts, code = stage.texts, notice.code
-    for key in (f"notice.{code}", f"status.{code}"):
+    snapshot = stage.view.snapshot
+    credit_cents = 0 if snapshot is None else snapshot.credit_cents
+    values = {"amount": "", "credit_cents": credit_cents, **notice.values}
+    ends = ("_credit", "") if credit_cents else ("",)
+    for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
         if texts.has(key):
-            return spoken(stage, key, {"amount": "", **notice.values})
+            return spoken(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    return fault_words(texts, code.removeprefix("fault."))
+    said = fault_words(texts, code.removeprefix("fault."))
+    held_cents = notice.values.get("amount_cents")
+    held = {"fault": said, "amount": stage.money(held_cents)} if isinstance(held_cents, int) else None
+    return said if held is None else texts.say("notice.held", **held)
 
 
 def status(stage: Stage) -> tuple[str, str]:
@@ -237,15 +260,15 @@ def status(stage: Stage) -> tuple[str, str]:
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if snapshot.notices and view.now - view.notices_at < _NOTICE_SECONDS:
-        return _notice_status(stage, snapshot.notices[0])
+    if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
+        return _notice_status(stage, view.news)
     if view.decision is not None:
         key = f"decide.{view.decision.kind}"
         return stage.texts.say(key if stage.texts.has(key) else "decide.other"), "amber"
     line = times(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _game_status(stage, view.show, line)
-    lasting = [notice for notice in snapshot.notices if not notice.code.startswith("refused")]
+    lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
     if lasting and int(view.now / _TURN_SECONDS) % 2:
         return _notice_status(stage, lasting[int(view.now / _TURN_SECONDS / 2) % len(lasting)])
     return _idle_status(stage, snapshot)

@@ -33,9 +33,9 @@ _BILL: Final = parse_colour("#4f8a5a")
 def moving(stage: Stage) -> Notice | None:
     """The notice of value that moves now, while its plate stands."""
     view, snapshot = stage.view, stage.view.snapshot
-    if snapshot is None or not snapshot.notices or snapshot.state not in {"idle", "out_of_service"}:
+    notice = view.news
+    if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
         return None
-    notice = snapshot.notices[0]
     if notice.code not in _MOVES or view.now - view.notices_at > _MOVES[notice.code][2]:
         return None
     return notice

@@ -1,0 +1,203 @@
+"""A visit on the real machine: the automaton with its journal, and the screen that hears what it says.
+
+Chance is scripted where an outcome must be had: three maple leaves (60 credits), a loss.
+"""
+
+from dataclasses import replace
+
+import pytest
+from machine_room import Room, ScriptedChance, generator
+
+from egm.cabinet.states import Event
+from egm.cabinet.view import game_view, snapshot
+from egm.cabinet.wiring import tower, wish
+from egm.link.messages import Hello
+from egm.screen.hearing import heard, ticked
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.pressing import pressed
+from egm.screen.scenes.board import last_step
+from egm.screen.scenes.deck import figures
+from egm.screen.scenes.glass import notice_words, status
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from egm.screen.view import Action, View
+
+MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+GAMES = ("maple-classic", "aurora-twenty")
+
+
+class Visit:
+    """A machine and its screen; time passes only where a test lets it."""
+
+    def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
+        self.theme = theme
+        self.room = Room(
+            folder, chance=ScriptedChance(*draws) if draws else None, games=games, devices=devices
+        )
+        self.heard = 0
+        self.view = View(now=100.0, active_at=100.0)
+        self.room.boot()
+        self.greet()
+
+    def greet(self):
+        residents = self.room.cabinet.games
+        games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in residents.items())
+        self.view = heard(self.view, Hello(games=games))
+        self.listen()
+
+    def listen(self):
+        """Hear everything the machine has said since, its snapshot first, as its link says it."""
+        self.view = heard(self.view, snapshot(self.room.engine, fingerprint=""))
+        for message in self.room.hands.told[self.heard :]:
+            self.view = heard(self.view, message)
+        self.heard = len(self.room.hands.told)
+
+    def do(self, act, *args, **kwargs):
+        """Something happens to the machine, and the screen hears of it."""
+        act(*args, **kwargs)
+        self.listen()
+        return self
+
+    def happen(self, event, **values):
+        return self.do(self.room.engine.handle, event, **values)
+
+    def press(self, name, value=None):
+        """A key is pressed; the wishes that the machine heard."""
+        self.view, messages = pressed(self.view, Action(name, value), self.theme)
+        return self.send(messages)
+
+    def send(self, messages):
+        for message in messages:
+            self.do(self.room.happen, wish(message))
+        return [message.name for message in messages]
+
+    def wait(self, seconds, step=0.05):
+        """Time passes; the wishes of the screen itself are sent."""
+        sent = []
+        for _ in range(round(seconds / step)):
+            self.view, messages = ticked(self.view, self.view.now + step, self.theme)
+            sent += self.send(messages)
+        return sent
+
+    def play_out(self):
+        """PLAY, and all of the game is shown."""
+        assert self.press("play") == ["play"]
+        self.wait(12.0)
+        assert self.view.snapshot.state == "idle"
+        return self
+
+    @property
+    def stage(self):
+        return Stage(Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE, self.view)
+
+    @property
+    def bar(self):
+        return status(self.stage)[0]
+
+
+def _resident(room, game_id, game):
+    from egm.cabinet.residents import Resident
+    from egm.progressive.pools import Pools
+
+    return Resident(game, room.cabinet.denominations_cents[game_id], room.cabinet.returns[game_id], Pools())
+
+
+@pytest.fixture
+def visit(tmp_path, theme):
+    made = []
+
+    def make(*draws, **options):
+        made.append(Visit(tmp_path / str(len(made)), theme, *draws, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.room.close()
+
+
+# ------------------------------------------------------------------ nothing of one game stays on the next
+def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).play_out()
+    assert at.view.snapshot.win_cents == 300
+    assert "3.00" in at.bar
+    assert figures(at.stage).win_cents == 300
+    at.press("game", "aurora-twenty")
+    assert at.view.snapshot.game_id == "aurora-twenty"
+    assert figures(at.stage).win_cents == 0
+    assert "3.00" not in at.bar
+    assert last_step(at.view) is None
+    at.press("game", "maple-classic")
+    assert at.view.snapshot.win_cents == 300  # the last game of this player on this game
+
+
+def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).play_out()
+    at.room.cabinet.chance = generator()
+    at.do(at.room.cash_out_ticket)
+    assert figures(at.stage).win_cents == 0
+    assert at.bar == "Thank you! Please take your ticket: $22.95"
+    at.wait(20)
+    assert at.bar == "Thank you! Please take your ticket: $22.95"
+    at.wait(15)
+    assert at.bar == "Insert a bill or a ticket to play"
+    at.do(at.room.insert, 500)  # the next player: nothing of the last one's is seen again
+    assert at.view.snapshot.win_cents == figures(at.stage).win_cents == 0
+    assert at.bar == "$5.00 added to your credits"
+    at.wait(6)
+    assert at.bar == "Choose your bet, then press PLAY"
+
+
+def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
+    at = visit(*MAPLES, devices=())
+    at.do(at.room.insert, 2000).play_out()
+    at.happen(Event.CASH_OUT).happen(Event.KEY_TURNED, key="attendant")
+    at.do(at.room.insert, 500)
+    at.room.close()
+    room = Room(tmp_path / "0", games=GAMES).boot()
+    assert room.credit_cents == 500
+    assert snapshot(room.engine, fingerprint="").win_cents == 0
+    said = notice_words(at.stage, snapshot(room.engine, fingerprint="").notices[0])
+    assert said == "The machine has restarted. Your credits are safe: $5.00"
+    room.close()
+
+
+def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
+    at = visit(devices=())
+    at.do(at.room.insert, 2000)
+    at.happen(Event.SERVICE)
+    at.happen(Event.CASH_OUT)
+    assert at.view.snapshot.state == "handpay"
+    at.happen(Event.KEY_TURNED, key="attendant")
+    assert at.bar == "Paid by the attendant: $20.00. Thank you!"
+
+
+def test_a_message_ends_with_what_it_was_about(visit):
+    """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000)
+    at.happen(Event.DOOR_OPENED, door="belly").happen(Event.DOOR_CLOSED, door="belly")
+    assert at.bar == "Door closed. Your credits are safe: $20.00"
+    at.wait(60)
+    at.happen(Event.FAULT_RAISED, code="bill_acceptor.jam")
+    at.happen(Event.FAULT_CLEARED, code="bill_acceptor.jam")
+    assert "Door closed" not in at.bar
+    at.press("play")
+    at.press("cash_out")
+    assert at.bar == "Please wait until the game is over"
+    at.wait(8.0)
+    assert at.view.snapshot.state == "idle"
+    assert "Please wait" not in at.bar
+
+
+def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
+    at = visit()
+    at.do(at.room.offer, 500)
+    at.happen(Event.FAULT_RAISED, code="bill_acceptor.jam")
+    assert at.bar == "Bill jam: your $5.00 is held, not lost. An attendant is called"
+    assert "service" in tower(at.view.snapshot)
+    at.wait(60)
+    said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
+    assert "Bill jam: your $5.00 is held, not lost. An attendant is called" in said
