@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -10,12 +11,16 @@ from typing import Any
 
 import click
 
+from egm.errors import OperatorError
+from egm.profiles import Profile
 from paytables import AnalysisError, analyse
-from tools.certification import bundle
+from tools.certification import bundle, reproduction
+from tools.certification import submission as submissions
 from tools.certification.changes import changes
 from tools.certification.finding import Case, Finding, Status
 from tools.certification.rules import hold
 from tools.commands.par import load, profile_of
+from tools.conformance.requirements import ROOT
 from tools.laboratory.service import start_service
 from tools.named import named
 from tools.parsheet import sheet
@@ -39,6 +44,14 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 @click.option(
     "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
 )
+@click.option(
+    "--submission",
+    is_flag=True,
+    help="also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables",
+)
+@click.option(
+    "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"
+)
 @click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
 @forms
 @click.option(
@@ -61,9 +74,14 @@ def command(
     signer: str | None,
     against: str | None,
     *,
+    submission: bool,
+    reproduce: bool,
     form: Form,
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
+
+    With --submission the whole a laboratory asks of a maker goes into one more bundle, made from a checkout
+    of the source; --verify --reproduce builds it again from its own source and compares every file.
 
     With --against OLD each is held against the approved game instead: the same, a cloned theme, a change that
     asks for a notice only, or one that asks for full approval.
@@ -71,33 +89,44 @@ def command(
     The exit status is 1 when any rule fails, or a bundle is not what was signed.
     """
     if folders or against is not None:
-        _verify(folders, signer)
+        _verify(folders, signer, form, reproduce=reproduce)
         _compare(against, games, form)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
+    if submission and out is None:
+        raise click.UsageError("--submission needs --out, the folder the bundle goes to")
     profile = profile_of(jurisdiction)
     _have_what_a_bundle_takes(out)
-    failed = []
-    told = []
-    tables = []
-    for name in games:
-        game = load(name)
-        with working(f"certifying {game.id}"), start_service().step() as draw:
-            try:
-                case = Case(game, named(name), analyse(game), profile, draw, games_played)
-            except AnalysisError as error:
-                raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
-            findings = hold(case)
-        told.append({"game": game.id, "digest_sha256": game.digest, "findings": [_row(f) for f in findings]})
-        if any(f.status is Status.FAIL for f in findings):
-            failed.append(game.id)
-        tables.append(_table(f"{game.id} {game.version}: {profile.title['en']}", findings))
-        if out is not None:
+    held = [_held(name, profile, games_played) for name in games]
+    if out is not None:
+        for case, findings in held:
             _write(case, findings, out, key)
-    show(form, *tables, document=told)
-    if failed:
+        if submission:
+            _submit([case for case, _ in held], out, key)
+    show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held])
+    if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+
+
+def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
+    """Hold one game against every rule."""
+    game = load(name)
+    with working(f"certifying {game.id}"), start_service().step() as draw:
+        try:
+            case = Case(game, named(name), analyse(game), profile, draw, games_played)
+        except AnalysisError as error:
+            raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
+        return case, hold(case)
+
+
+def _certified(findings: list[Finding]) -> bool:
+    return not any(finding.status is Status.FAIL for finding in findings)
+
+
+def _told(case: Case, findings: list[Finding]) -> dict[str, object]:
+    rows = [_row(finding) for finding in findings]
+    return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
 def _have_what_a_bundle_takes(out: Path | None) -> None:
@@ -132,23 +161,55 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     show(form, *tables, document=told)
 
 
-def _verify(folders: tuple[Path, ...], signer: str | None) -> None:
-    """Say of each bundle what it certifies, or what is wrong with it."""
+def _submit(cases: list[Case], out: Path, key: Path | None) -> None:
+    """Write the bundle of the whole, signed with the key that signed the games'."""
+    try:
+        signing = bundle.laboratory_key(key or out / "laboratory.key")
+        with working("building and writing the submission"):
+            found = submissions.submitted(cases, ROOT, signing)
+        bundle.write(out / submissions.FOLDER, found, submissions.facts(cases), signing)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
+    """Say of each bundle what it certifies, or what is wrong with it; with ``reproduce``, make it again."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
         raise click.ClickException(f"--signer {signer}: no key in hex") from None
+    by = "by the key in the bundle itself" if key is None else "by the key named"
+    reports: list[dict[str, Any]] = []
+    tables = []
     for folder in folders:
         try:
             facts = bundle.verify(folder, key)
+            with working(f"making {folder} again"):
+                made = list(reproduction.reproduce(folder, facts)) if reproduce else []
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
-        by = "by the key in the bundle itself" if key is None else "by the key named"
-        said = "certified" if facts["certified"] else "NOT certified"
-        click.echo(
-            f"{folder}: whole, and signed {by}; {facts['game']} {facts['version']} is {said} for "
-            f"{facts['jurisdiction']}; SHA-256 {facts['digest_sha256']}"
-        )
+        said = f"{folder}: whole, and signed {by}; {_said(facts)}"
+        reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
+        rows = [(each.what, each.differs or "the same") for each in made]
+        if form == "text":
+            click.echo(said)
+        if reproduce:
+            tables.append(Table(("made again", "result"), rows))
+    if reproduce or form != "text":
+        show(form, *tables, document=reports)
+    other = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
+    if other:
+        raise click.ClickException(f"not what is made here again: {', '.join(other)}")
+
+
+def _said(facts: Mapping[str, Any]) -> str:
+    if "submission" in facts:
+        return f"{facts['submission']} with {len(facts['games'])} games for {facts['jurisdiction']}"
+    said = "certified" if facts["certified"] else "NOT certified"
+    return (
+        f"{facts['game']} {facts['version']} is {said} for {facts['jurisdiction']}; "
+        f"SHA-256 {facts['digest_sha256']}"
+    )
 
 
 def _row(finding: Finding) -> dict[str, object]:
@@ -160,7 +221,7 @@ def _row(finding: Finding) -> dict[str, object]:
     }
 
 
-def _table(title: str, findings: list[Finding]) -> Table:
+def _table(case: Case, findings: list[Finding]) -> Table:
     columns = (
         "rule",
         Column("requirements", text=" ".join),
@@ -168,7 +229,7 @@ def _table(title: str, findings: list[Finding]) -> Table:
         "evidence",
     )
     rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
-    return Table(columns, rows, title=title)
+    return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
 def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> None:
@@ -192,7 +253,8 @@ def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> 
         "least_return": str(
             min(bet.rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
         ),
-        "certified": not any(f.status is Status.FAIL for f in findings),
+        "certified": _certified(findings),
+        "games_played": case.games,
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "made_by": f"open-egm {version('open-egm')}",
     }

@@ -1,0 +1,139 @@
+"""What a laboratory is handed: one bundle, signed, and made again from what is in it."""
+
+import io
+import json
+import tarfile
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from egm.verify.manifest import load_signed
+from tools.certification import bundle
+from tools.cli import main
+
+GAMES = ("maple-classic", "orchard-picnic")
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("submitted")
+    run(
+        "certify",
+        *GAMES,
+        "--jurisdiction",
+        "quebec-casino",
+        "--games-played",
+        300,
+        "--out",
+        folder,
+        "--submission",
+    )
+    return folder
+
+
+@pytest.fixture
+def submission(made):
+    return made / "submission"
+
+
+def signed_anew(made, folder, out, changed):
+    """A bundle with other files in it, signed by the key that signed the first: whole, and not the same."""
+    facts = json.loads((folder / "manifest.json").read_text())
+    files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
+    files |= changed
+    bundle.write(out, files, facts, bundle.laboratory_key(made / "laboratory.key"))
+    return out
+
+
+@pytest.mark.requirement("R-05")
+def test_the_bundle_holds_all_a_laboratory_asks_of_a_maker(made, submission):
+    files = json.loads((submission / "manifest.json").read_text())["files"]
+    assert {
+        f"{game}{ending}" for game in GAMES for ending in (".toml", ".par.json", ".par.csv")
+    } <= files.keys()
+    said = {name: (submission / name).read_text() for name in files if name.endswith((".md", ".toml"))}
+    source = next(name for name in files if name.endswith(".tar.gz"))
+    with tarfile.open(submission / source) as archive:
+        inside = archive.getnames()
+    assert any(name.endswith("/rng/ctr_drbg.py") for name in inside)
+    assert any(name.endswith("/requirements.txt") for name in inside)
+    signed = load_signed(submission / "software.json", (submission / "signer.pub").read_text().strip())
+    assert signed.files["rng/ctr_drbg.py"]
+    for name, word in {
+        "generator.md": "CTR_DRBG(AES-256",
+        "architecture.md": "what guards each",
+        "meters.md": "`coin_in`",
+        "signals.md": "jackpot",
+        "states.md": "door_open",
+        "manual-service-en.md": "door.opened:logic",
+        "manual-operator-fr.md": "| ",
+        "wiring.md": "Ground",
+        "profile.toml": "quebec-casino",
+    }.items():
+        assert word in said[name], name
+    signals = said["signals.md"]
+    assert all(f"| {name} |" in signals for name in ("logic", "stacker", "reset", "tilt"))
+    assert "--submission needs --out" in run(
+        "certify", GAMES[0], "--jurisdiction", "generic", "--submission", code=2
+    )
+
+
+@pytest.mark.requirement("R-07")
+def test_a_submission_is_built_and_written_again_from_what_is_in_it(made, submission, tmp_path):
+    (report,) = json.loads(run("certify", "--verify", submission, "--reproduce", "--json"))
+    assert report["submission"].startswith("open-egm ")
+    assert report["games"]["maple-classic"]["digest_sha256"]
+    assert report["made_utc"]
+    again = {each["what"]: each["differs"] for each in report["reproduced"]}
+    assert len(again) > 20
+    assert set(again.values()) == {""}
+    assert any(".whl from " in what for what in again)
+
+    # a maker who signs what his source does not make
+    wheel = next(name for name in report["files"] if name.endswith(".whl"))
+    other = io.BytesIO((submission / wheel).read_bytes())
+    with zipfile.ZipFile(other, "a") as archive:
+        archive.writestr("rng/back_door.py", "")
+    sheet = (submission / "maple-classic.par.json").read_bytes().replace(b"12079/13824", b"13079/13824")
+    assert sheet != (submission / "maple-classic.par.json").read_bytes()
+    manual = (submission / "manual-service-en.md").read_bytes() + b"\n| nothing | clears it |\n"
+    lie = signed_anew(
+        made,
+        submission,
+        tmp_path / "lie",
+        {
+            wheel: other.getvalue(),
+            "maple-classic.par.json": sheet,
+            "manual-service-en.md": manual,
+            "more.md": b"more",
+        },
+    )
+    said = run("certify", "--verify", lie, "--reproduce", code=1)
+    assert ": whole, and signed" in said
+    assert "the build is another" in said
+    assert "software.json of " in said
+    assert "rng/back_door.py" in said
+    assert "maple-classic.par.json from line " in said
+    assert f"manual-service-en.md {len(manual)} bytes signed, " in said
+    assert "more.md: nothing here makes it" in said
+    assert "meters.md the same" in said
+
+
+@pytest.mark.requirement("R-07")
+def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
+    said = run("certify", "--verify", made / "orchard-picnic", "--reproduce")
+    assert "par.json the same" in said
+    assert " rules the same" in said
+    findings = json.loads((made / "orchard-picnic" / "findings.json").read_text())
+    findings[0]["status"] = "fail"
+    lie = signed_anew(
+        made, made / "orchard-picnic", tmp_path / "lie", {"findings.json": json.dumps(findings).encode()}
+    )
+    assert "another verdict: return-floor" in run("certify", "--verify", lie, "--reproduce", code=1)
