@@ -89,7 +89,8 @@ def command(
     The exit status is 1 when any rule fails, or a bundle is not what was signed.
     """
     if folders or against is not None:
-        _verify(folders, signer, form, reproduce=reproduce)
+        if folders:
+            _verify(folders, signer, form, reproduce=reproduce)
         _compare(against, games, form)
         return
     if jurisdiction is None or not games:
