@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Make, Surroundings
+from egm.cabinet.attachments import Attachment, MachineContext, Make
 from egm.cabinet.clock_watch import clock_watch
 from egm.cabinet.hard_meters import hard_meters
-from egm.cabinet.host.patience import patience
+from egm.cabinet.host.timeouts import host_timeouts
 from egm.cabinet.memory import memory_watch
 from egm.cabinet.monitoring import monitoring
 from egm.cabinet.reminders import reminders
@@ -21,7 +21,7 @@ MAKERS: Final[Sequence[Make]] = (
     hard_meters,
     memory_watch,
     monitoring,
-    patience,
+    host_timeouts,
     reminders,
     reverification,
     service_timeout,
@@ -37,11 +37,11 @@ MAKERS: Final[Sequence[Make]] = (
 OF_A_POSITION: Final[Sequence[Make]] = (reminders, service_timeout)
 
 
-def attach_to_position(surroundings: Surroundings) -> tuple[Attachment, ...]:
+def attach_to_position(context: MachineContext) -> tuple[Attachment, ...]:
     """The attachments of a player position beside the first."""
-    return tuple(attachment for make in OF_A_POSITION for attachment in make(surroundings))
+    return tuple(attachment for make in OF_A_POSITION for attachment in make(context))
 
 
-def attach(surroundings: Surroundings) -> tuple[Attachment, ...]:
+def attach(context: MachineContext) -> tuple[Attachment, ...]:
     """The attachments of one machine, as its cabinet file asks for them."""
-    return tuple(attachment for make in MAKERS for attachment in make(surroundings))
+    return tuple(attachment for make in MAKERS for attachment in make(context))

@@ -1,7 +1,7 @@
 """What works beside the devices: metrics, host lines, links, reminders; each an attachment of the machine.
 
 An attachment lives on the machine's event loop. It learns what happened from :meth:`Attachment.changed`,
-after the fact is durable, and asks for something to happen through :attr:`Surroundings.handle`, where the
+after the fact is durable, and asks for something to happen through :attr:`MachineContext.handle`, where the
 state table decides as it does for a person. A thread of its own (a serial line that waits for nothing) sees
 only immutable values handed to it, and speaks to its attachment through the loop: the journal is read by one
 thread only.
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import Device
@@ -43,7 +43,7 @@ class Attachment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class MachineContext:
     """What an attachment may use of its machine."""
 
     engine: Engine
@@ -51,7 +51,7 @@ class Surroundings:
     file: CabinetFile
     folder: StateFolder
     clock: Clock
-    handle: Callable[[Occurrence], None]
+    handle: Callable[[Event], None]
     """Let something happen: the state table decides. What it cannot record stops the machine."""
     devices: tuple[Device, ...] = ()
     """The drivers, which the machine runs itself."""
@@ -61,5 +61,5 @@ class Surroundings:
     """Tell whoever started the machine, on the console."""
 
 
-Make = Callable[[Surroundings], Iterable[Attachment]]
+Make = Callable[[MachineContext], Iterable[Attachment]]
 """Makes the attachments the cabinet file asks for; none where it asks for none."""

@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from egm.cabinet.credits import MONEY, CreditKind, taken
+from egm.cabinet.events import Event, State
 from egm.cabinet.faults import fault
 from egm.cabinet.host.model import HostMoney, Redeeming
 from egm.cabinet.positions import Position, is_own_fault
 from egm.cabinet.service.desk import ServiceDesk
 from egm.cabinet.staff.identities import IdentityRegister
-from egm.cabinet.states import Event, State, standing
+from egm.cabinet.states import derived_state
 from egm.cabinet.ticket_terms import TicketTerms
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
@@ -172,22 +173,6 @@ def key_of(name: str) -> Key | None:
     """The key a name in the journal's state belongs to, a position's number before it or not."""
     bare = name.partition("/")[2] if name[:1].isdigit() and "/" in name else name
     return next((key for key in Key if bare == key or (key.endswith(":") and bare.startswith(key))), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """Something that happened, with its particulars."""
-
-    event: Event
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Instead(Exception):
-    """Raised by an effect that found, before moving anything, that something else has happened."""
-
-    def __init__(self, occurrence: Occurrence) -> None:
-        super().__init__(occurrence.event.value)
-        self.occurrence = occurrence
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,9 +353,9 @@ class Cabinet:
         """Whether a standing fault stops play."""
         return any(entry["locks"] for entry in self.faults.values())
 
-    def who(self, occurrence: Occurrence) -> str:
+    def who(self, event: Event) -> str:
         """Who did it: whoever proved to be there, else the key that was turned."""
-        values, signed_in = occurrence.values, self.service.person
+        values, signed_in = event.data, self.service.person
         name = values.get("person") or (None if signed_in is None else signed_in.id)
         return str(name or values.get("key", "attendant"))
 
@@ -452,9 +437,9 @@ class Cabinet:
         """Remember a changed game, denomination, bet or language."""
         self.record("selection", state={Key.SELECTION: asdict(replace(self.selection, **changes))})
 
-    def standing_state(self) -> State:
+    def derived_state(self) -> State:
         """The state the durable memory says the machine is in."""
-        return standing(
+        return derived_state(
             door_open=bool(self.doors_open),
             tilted=self.is_tilted,
             handpay=self.recall(Key.HANDPAY) is not None,

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 
 FAULT: Final = "clock_doubted"
 
@@ -28,18 +29,18 @@ def _now(cabinet: Cabinet) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- by a person
-def clock_is_doubted(cabinet: Cabinet, _: Occurrence) -> bool:
+def clock_is_doubted(cabinet: Cabinet, _: Event) -> bool:
     """The clock is not believed."""
     return not cabinet.times.is_believed
 
 
-def date_is_the_clocks(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def date_is_the_clocks(cabinet: Cabinet, event: Event) -> bool:
     """The date a person has read elsewhere, as YYYYMMDD, is the one the clock shows where the house is."""
     shown = cabinet.clock.now().astimezone(cabinet.identity.house.zone)
-    return occurrence.values.get("date") == f"{shown:%Y%m%d}"
+    return event.data.get("date") == f"{shown:%Y%m%d}"
 
 
-def confirm_clock(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def confirm_clock(cabinet: Cabinet, event: Event) -> None:
     """A person has read the date and stands for it: the clock is believed from here on."""
     kept, story = cabinet.recall(Key.CLOCK), {"now": _now(cabinet)}
     cabinet.times.confirm()
@@ -49,11 +50,11 @@ def confirm_clock(cabinet: Cabinet, occurrence: Occurrence) -> None:
         story={
             **story,
             "why": "" if kept is None else kept["why"],
-            "person": cabinet.who(occurrence),
-            "persons": list(occurrence.values["persons"]),
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
         },
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (clock_is_doubted, date_is_the_clocks)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (confirm_clock,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (clock_is_doubted, date_is_the_clocks)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (confirm_clock,)

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_trust import FAULT, note_clock
-from egm.cabinet.states import Event
+from egm.cabinet.events import Event, EventType
 from egm.link.messages import Snapshot
 
 #: A clock that is slewed or drifts stays within this between two looks; one that is set does not.
@@ -28,10 +28,10 @@ class ClockWatch:
 
     name = "clock watch"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._at = surroundings
-        self._clock = surroundings.clock
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._clock = context.clock
+        self._cabinet = context.engine.cabinet
         self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
 
     async def run(self) -> None:
@@ -51,14 +51,14 @@ class ClockWatch:
         note_clock(self._cabinet)
         doubted, shown = self._cabinet.recall(Key.CLOCK), FAULT in self._cabinet.faults
         if doubted is not None and not shown:
-            self._at.handle(Occurrence(Event.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
+            self._context.handle(Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
         elif doubted is None and shown:
-            self._at.handle(Occurrence(Event.FAULT_CLEARED, {"code": FAULT}))
+            self._context.handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
 
     def changed(self, now: Snapshot) -> None:
         """What happens to the machine is no news of the clock."""
 
 
-def clock_watch(surroundings: Surroundings) -> Iterable[Attachment]:
+def clock_watch(context: MachineContext) -> Iterable[Attachment]:
     """One machine, one clock."""
-    return (ClockWatch(surroundings),)
+    return (ClockWatch(context),)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event
 
 _PREFIX: Final = "control:"
 
@@ -26,9 +27,9 @@ class Control(StrEnum):
     """``no_play``: games are silent; ``off``: everything but alarms is."""
 
 
-def record_control(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_control(cabinet: Cabinet, event: Event) -> None:
     """Keep what a host wishes; a repeat changes nothing."""
-    source, name, value = (occurrence.values.get(key) for key in ("source", "name", "value"))
+    source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
     key = f"{_PREFIX}{name}:{source}"
     if cabinet.journal.state(key) == value:
         return
@@ -67,10 +68,10 @@ def sound(cabinet: Cabinet) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def game_is_enabled(cabinet: Cabinet, _: Occurrence) -> bool:
+def game_is_enabled(cabinet: Cabinet, _: Event) -> bool:
     """No host has disabled the selected game."""
     return game_is_allowed(cabinet, cabinet.selection.game_id)
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (game_is_enabled,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_control,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (game_is_enabled,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_control,)

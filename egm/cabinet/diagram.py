@@ -1,6 +1,7 @@
 """The state table as a picture."""
 
-from egm.cabinet.states import FACTS, OWN, Next, State
+from egm.cabinet.events import Next, State
+from egm.cabinet.states import FACTS, OWN
 
 
 def mermaid() -> str:
@@ -10,14 +11,14 @@ def mermaid() -> str:
     for row in OWN:
         if row.next is Next.SAME:
             continue
-        target = "standing" if row.next is Next.STANDING else str(row.next)
+        target = "standing" if row.next is Next.DERIVED else str(row.next)
         label = row.event.value + (f" [{', '.join(row.guards)}]" if row.guards else "")
         labels = arrows.setdefault((str(row.state), target), [])
         if label not in labels:
             labels.append(label)
     for (source, target), labels in arrows.items():
         lines.append(f"    {source} --> {target}: {'<br/>'.join(labels)}")
-    facts = "<br/>".join(event.value for event, _, next_ in FACTS if next_ is Next.STANDING)
+    facts = "<br/>".join(event.value for event, _, next_ in FACTS if next_ is Next.DERIVED)
     lines.append(f"    any --> standing: {facts}")
     lines.extend(
         f"    standing --> {state}"

@@ -21,7 +21,8 @@ from egm.cabinet import (
     unproved,
     value_in,
 )
-from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event, EventType, Next, State, SupersededBy
 from egm.cabinet.host import tickets as host_tickets
 from egm.cabinet.host import transfers as host_transfers
 from egm.cabinet.service import device_tests
@@ -37,12 +38,12 @@ from egm.cabinet.staff import (
     stock,
     technician,
 )
-from egm.cabinet.states import FACTS, SAID_AGAIN, TABLE, WISHES, Event, Next, Row, State, rows
+from egm.cabinet.states import FACTS, REQUESTS, SAID_AGAIN, TABLE, Row, rows
 from egm.errors import invariant
 from egm.link.messages import Notice
 
-Guard = Callable[[Cabinet, Occurrence], bool]
-Effect = Callable[[Cabinet, Occurrence], None]
+Guard = Callable[[Cabinet, Event], bool]
+Effect = Callable[[Cabinet, Event], None]
 
 _MODULES: Final = (
     clock_trust,
@@ -96,23 +97,24 @@ class Engine:
         invariant({n for row in TABLE for n in row.effects} <= set(EFFECTS), "unknown effect in the table")
         facts = {event for event, _, _ in FACTS}
         invariant(
-            {form.event for form in forms.FORMS} <= WISHES | facts, "a form that could be refused in silence"
+            {form.event for form in forms.FORMS} <= REQUESTS | facts,
+            "a form that could be refused in silence",
         )
         self.cabinet = cabinet
         self.state = State.BOOT
         self._changed = changed
-        self._queue: deque[Occurrence] = deque()
+        self._queue: deque[Event] = deque()
         self._busy = False
-        self._unexpected: set[tuple[Event, State, str]] = set()
+        self._unexpected: set[tuple[EventType, State, str]] = set()
 
     @property
     def is_busy(self) -> bool:
         """Whether an event is being handled: whoever watches is told when it is done."""
         return self._busy
 
-    def handle(self, event: Event, **values: object) -> None:
+    def handle(self, event: EventType, **values: object) -> None:
         """Take an event in, and everything that follows from it, then let whoever watches know."""
-        self._queue.append(Occurrence(event, values))
+        self._queue.append(Event(event, values))
         if self._busy:
             return
         self._busy = True
@@ -129,46 +131,46 @@ class Engine:
         """Something of the machine's has changed at another position: come to the state that follows."""
         if self.state in {State.BOOT, State.SELF_TEST} or self._busy:
             return
-        standing = self.cabinet.standing_state()
-        if standing is self.state:
+        derived = self.cabinet.derived_state()
+        if derived is self.state:
             return
-        self.state = standing
+        self.state = derived
         self._arrive()
         if self._queue:
             follows = self._queue.popleft()
-            self.handle(follows.event, **follows.values)
+            self.handle(follows.type, **follows.data)
         else:
             self._changed()
 
-    def accepts(self, event: Event, **values: object) -> bool:
+    def accepts(self, event: EventType, **values: object) -> bool:
         """Whether a row would be taken now. Asks, and changes nothing."""
-        return self._row(Occurrence(event, values))[0] is not None
+        return self._row(Event(event, values))[0] is not None
 
-    def _row(self, occurrence: Occurrence) -> tuple[Row | None, str]:
+    def _row(self, event: Event) -> tuple[Row | None, str]:
         """The row to take, or None and the reason for refusing: the failed guard, else the state."""
         reason = self.state.value
-        for row in rows(self.state, occurrence.event):
-            failed = next((name for name in row.guards if not GUARDS[name](self.cabinet, occurrence)), None)
+        for row in rows(self.state, event.type):
+            failed = next((name for name in row.guards if not GUARDS[name](self.cabinet, event)), None)
             if failed is None:
                 return row, ""
             reason = failed
         return None, reason
 
-    def _one(self, occurrence: Occurrence) -> None:
-        row, reason = self._row(occurrence)
+    def _one(self, event: Event) -> None:
+        row, reason = self._row(event)
         if row is None:
-            self._refuse(occurrence, reason)
+            self._refuse(event, reason)
             return
-        if occurrence.event in WISHES:
+        if event.type in REQUESTS:
             self.cabinet.notice = None
         try:
             for name in row.effects:
-                EFFECTS[name](self.cabinet, occurrence)
-        except Instead as turn:
-            self._queue.appendleft(turn.occurrence)
+                EFFECTS[name](self.cabinet, event)
+        except SupersededBy as turn:
+            self._queue.appendleft(turn.event)
             return
-        if row.next is Next.STANDING:
-            self.state = self.cabinet.standing_state()
+        if row.next is Next.DERIVED:
+            self.state = self.cabinet.derived_state()
         elif row.next is not Next.SAME:
             self.state = State(row.next)
 
@@ -190,54 +192,54 @@ class Engine:
         elif self.cabinet.conversation is None:
             play.resume(self.cabinet, self._queue)
         if self.state is State.AWAITING_AWARD and not self._queue:
-            ended = Occurrence(Event.SHOWN, {"value": self.cabinet.recall(Key.AWAITING)})
+            ended = Event(EventType.SHOWN, {"value": self.cabinet.recall(Key.AWAITING)})
             if progressives.awards_are_locked(self.cabinet, ended):
                 self._queue.append(ended)
         if self.state is State.PAYING and not self._queue:
             try:
                 pay_out.resume(self.cabinet)
-            except Instead as turn:
-                self._queue.append(turn.occurrence)
+            except SupersededBy as turn:
+                self._queue.append(turn.event)
         elif not self._queue:
             waiting = host_transfers.due(self.cabinet, self.state)
-            if waiting is not None and rows(self.state, waiting.event):  # else it is refused for ever
+            if waiting is not None and rows(self.state, waiting.type):  # else it is refused for ever
                 self._queue.append(waiting)
             elif pay_out.is_due(self.cabinet, self.state):
-                self._queue.append(Occurrence(Event.CASH_OUT))
+                self._queue.append(Event(EventType.CASH_OUT))
 
     def _finish(self) -> None:
         """End what takes more than one entry, and was begun before."""
         rulings.finish(self.cabinet)
         if self.state not in {State.BOOT, State.SELF_TEST} and mysteries.finish(self.cabinet):
-            self.state = self.cabinet.standing_state()
+            self.state = self.cabinet.derived_state()
         pay_out.finish(self.cabinet)
         disputed.finish(self.cabinet)
 
-    def _refuse(self, occurrence: Occurrence, reason: str) -> None:
-        if occurrence.event in WISHES:
+    def _refuse(self, event: Event, reason: str) -> None:
+        if event.type in REQUESTS:
             self.cabinet.notice = Notice(
-                code=f"refused.{reason}", severity="warning", values={"event": occurrence.event.value}
+                code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
-        elif occurrence.event not in SAID_AGAIN:
-            self._note_unexpected(occurrence, reason)
+        elif event.type not in SAID_AGAIN:
+            self._note_unexpected(event, reason)
 
-    def _note_unexpected(self, occurrence: Occurrence, reason: str) -> None:
+    def _note_unexpected(self, event: Event, reason: str) -> None:
         """Record what no row takes; the same for the same reason once a start: it must not fill the journal.
 
         Figures and names are kept, and of anything else only what it was: a ticket's number is a secret.
         """
-        told = (occurrence.event, self.state, reason)
+        told = (event.type, self.state, reason)
         if told in self._unexpected:
             return
         self._unexpected.add(told)
         values = {
             str(name): value if isinstance(value, int) or name in _NAMES else type(value).__name__
-            for name, value in occurrence.values.items()
+            for name, value in event.data.items()
         }
         self.cabinet.log(
             "event.unexpected",
             {
-                "event": occurrence.event.value,
+                "event": event.type.value,
                 "state": self.state.value,
                 "reason": reason,
                 "values": values,

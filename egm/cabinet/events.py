@@ -1,6 +1,9 @@
-"""The words of the state table: the states a machine can be in, and everything that can happen to it."""
+"""States and events of the machine: what it can be doing, and everything that can happen to it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class State(StrEnum):
@@ -21,7 +24,7 @@ class State(StrEnum):
     """Held still by a host, for a transfer."""
 
 
-class Event(StrEnum):
+class EventType(StrEnum):
     """Everything that can happen to the machine."""
 
     # the machine's own life
@@ -128,8 +131,24 @@ class Event(StrEnum):
     HANDPAY_RESET = "handpay_reset"
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, with its particulars."""
+
+    type: EventType
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SupersededBy(Exception):
+    """Raised by an effect that found, before moving anything, that another event has happened instead."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__(event.type.value)
+        self.event = event
+
+
 class Next(StrEnum):
     """Where a row leads when it does not name a state."""
 
     SAME = "same"
-    STANDING = "standing"
+    DERIVED = "derived"

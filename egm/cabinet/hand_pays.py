@@ -11,9 +11,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.conversation import replay
 from egm.cabinet.definitions import definition_of
+from egm.cabinet.events import Event
 from egm.cabinet.games import last_game, open_game
 from egm.cabinet.merchandise import owed, worth_cents
 from egm.errors import InvariantError, LocalError
@@ -25,23 +26,23 @@ from paytables import PaytableError
 IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 
-def persons_of(cabinet: Cabinet, occurrence: Occurrence) -> list[str]:
-    """The verified persons behind an occurrence; where nobody had to prove it, the key that was turned."""
-    return list(occurrence.values.get("persons") or (cabinet.who(occurrence),))
+def persons_of(cabinet: Cabinet, event: Event) -> list[str]:
+    """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
+    return list(event.data.get("persons") or (cabinet.who(event),))
 
 
-def says(occurrence: Occurrence, *fields: str) -> bool:
+def says(event: Event, *fields: str) -> bool:
     """Whether the form has a text in each of these fields."""
-    return all(str(occurrence.values.get(name) or "").strip() for name in fields)
+    return all(str(event.data.get(name) or "").strip() for name in fields)
 
 
-def ruling_story(cabinet: Cabinet, occurrence: Occurrence, **more: Any) -> dict[str, Any]:
+def ruling_story(cabinet: Cabinet, event: Event, **more: Any) -> dict[str, Any]:
     """What every ruling tells: where, who and why, and its own particulars."""
     return {
         "machine": cabinet.identity.serial,
-        "place": str(occurrence.values.get("place") or cabinet.identity.operator_number),
-        "reason": str(occurrence.values.get("reason", "")),
-        "persons": persons_of(cabinet, occurrence),
+        "place": str(event.data.get("place") or cabinet.identity.operator_number),
+        "reason": str(event.data.get("reason", "")),
+        "persons": persons_of(cabinet, event),
         **more,
     }
 
@@ -52,33 +53,33 @@ def _wants_identity(cabinet: Cabinet, amount_cents: int) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def handpay_is_in_order(cabinet: Cabinet, _: Occurrence) -> bool:
+def handpay_is_in_order(cabinet: Cabinet, _: Event) -> bool:
     """The hand-pay needs no form, or its form is in."""
     handpay = cabinet.recall(Key.HANDPAY)
     return "form" in handpay or not _wants_identity(cabinet, worth_cents(handpay))
 
 
-def form_is_whole(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def form_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """It names a means of payment of this place, and the identity where that is wanted."""
     handpay = cabinet.recall(Key.HANDPAY)
-    identified = says(occurrence, *IDENTITY_FIELDS)
-    return occurrence.values.get("method") in cabinet.profile.by_hand.methods and (
+    identified = says(event, *IDENTITY_FIELDS)
+    return event.data.get("method") in cabinet.profile.by_hand.methods and (
         identified or not _wants_identity(cabinet, worth_cents(handpay))
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_handpay_form(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_handpay_form(cabinet: Cabinet, event: Event) -> None:
     """Write down who will be paid and how; filled in again, the later form holds."""
     handpay = cabinet.recall(Key.HANDPAY)
     form: dict[str, Any] = {
-        "method": str(occurrence.values["method"]),
-        "persons": persons_of(cabinet, occurrence),
+        "method": str(event.data["method"]),
+        "persons": persons_of(cabinet, event),
     }
-    if says(occurrence, *IDENTITY_FIELDS):
+    if says(event, *IDENTITY_FIELDS):
         if cabinet.identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
-        fields = {name: str(occurrence.values[name]).strip() for name in IDENTITY_FIELDS}
+        fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
         form["identity"] = cabinet.identities.keep(handpay["id"], fields, cabinet.clock.now())
     cabinet.record(
         "handpay.form",
@@ -88,7 +89,7 @@ def record_handpay_form(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="form_recorded")
 
 
-def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def settle_handpay(cabinet: Cabinet, event: Event) -> None:
     """The attendant has paid, and handed over any prize: the reservation is settled and the machine is free.
 
     The story is the slip (NJD 1.40): its running number, amount, kind, prizes, method, tax mark and persons.
@@ -97,7 +98,7 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
     form = handpay.get("form", {"method": "cash"})
     slip = int(cabinet.recall(Key.SLIP) or 0) + 1
     tax_cents = cabinet.profile.by_hand.tax_cents
-    persons = persons_of(cabinet, occurrence)
+    persons = persons_of(cabinet, event)
     cabinet.record(
         "handpay.paid",
         transaction_id=f"{handpay['id']}.paid",
@@ -119,7 +120,7 @@ def settle_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code=code, values={"amount_cents": handpay["amount_cents"]})
 
 
-def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_machine_check(cabinet: Cabinet, event: Event) -> None:
     """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
     game = open_game(cabinet) or last_game(cabinet)
     handpay = cabinet.recall(Key.HANDPAY)
@@ -138,8 +139,8 @@ def record_machine_check(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "handpay": None if handpay is None else handpay["id"],
             "meters": {name: value for name, value in values.items() if value},
             "head": cabinet.journal.head_hash,
-            "persons": persons_of(cabinet, occurrence),
-            "remark": str(occurrence.values.get("remark", "")),
+            "persons": persons_of(cabinet, event),
+            "remark": str(event.data.get("remark", "")),
         },
     )
     right = all(part in {"right", "none"} for part in found.values())
@@ -177,8 +178,8 @@ def _audited(cabinet: Cabinet) -> str:
     return "right"
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (handpay_is_in_order, form_is_whole)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (handpay_is_in_order, form_is_whole)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     record_handpay_form,
     settle_handpay,
     record_machine_check,

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Key
 from egm.devices.ioboard.codec import HARD_METERS
 from egm.devices.ioboard.driver import IoBoardDriver
@@ -24,8 +24,8 @@ class HardMeters:
 
     name = "hard_meters"
 
-    def __init__(self, surroundings: Surroundings, board: IoBoardDriver, pulse_cents: int) -> None:
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext, board: IoBoardDriver, pulse_cents: int) -> None:
+        self._cabinet = context.engine.cabinet
         self._board = board
         self._pulse_cents = pulse_cents
         self._news = asyncio.Event()
@@ -66,8 +66,8 @@ class HardMeters:
         return pulses + [0] * (HARD_METERS - len(pulses))
 
 
-def hard_meters(surroundings: Surroundings) -> Iterable[Attachment]:
+def hard_meters(context: MachineContext) -> Iterable[Attachment]:
     """One where the place wants hard meters and the cabinet has the board that drives them."""
-    pulse_cents = surroundings.engine.cabinet.profile.hard_meters.pulse_cents
-    board = next((device for device in surroundings.devices if isinstance(device, IoBoardDriver)), None)
-    return () if pulse_cents is None or board is None else (HardMeters(surroundings, board, pulse_cents),)
+    pulse_cents = context.engine.cabinet.profile.hard_meters.pulse_cents
+    board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)
+    return () if pulse_cents is None or board is None else (HardMeters(context, board, pulse_cents),)

@@ -10,10 +10,10 @@ from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType
 from egm.cabinet.pay_out import open_job
 from egm.cabinet.service.device_tests import is_test
 from egm.cabinet.slips import is_slip
-from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
     CoinDoubt,
@@ -91,7 +91,7 @@ class PaperLedger:
     def vended(self) -> None:
         """Credit the open paper."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a paper credited out of order")
-        self._handle(Event.BILL_STACKED)
+        self._handle(EventType.BILL_STACKED)
         invariant(self._phase() is EscrowPhase.VENDED, "a stacked paper was not credited")
 
     def vend_confirmed(self) -> None:
@@ -102,18 +102,18 @@ class PaperLedger:
     def not_stacked(self, why: str) -> None:
         """The paper never reached the box."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be given back")
-        self._handle(Event.BILL_NOT_STACKED, why=why)
+        self._handle(EventType.BILL_NOT_STACKED, why=why)
         invariant(self.pending() is None, "a returned paper is still open")
 
     def lost_track(self, why: str) -> None:
         """Nobody knows where the paper went: its amount is disputed."""
         invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be disputed")
-        self._handle(Event.BILL_LOST, why=why)
+        self._handle(EventType.BILL_LOST, why=why)
         invariant(self.pending() is None, "a disputed paper is still open")
 
     def contradicted(self, why: str, most_cents: int) -> None:
         """The acceptor has taken what nobody ordered."""
-        self._handle(Event.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
+        self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
         """Which way the acceptor says the paper moves."""
@@ -160,11 +160,11 @@ class PrintingLedger:
         kept = self._kept()
         invariant(kept["id"] == job_id, "the printer speaks of another ticket")
         if state is PrintState.BARCODE_DONE:
-            self._handle(Event.TICKET_PRINTED)
+            self._handle(EventType.TICKET_PRINTED)
             settled = self._kept()["state"] == PrintState.BARCODE_DONE
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
-            self._handle(Event.TICKET_FAILED, why=detail)
+            self._handle(EventType.TICKET_FAILED, why=detail)
             invariant(self._cabinet.recall(Key.PRINT) is None, "a failed ticket was not given up")
         elif state is PrintState.TAKEN:
             self._cabinet.record("ticket.taken", state={Key.PRINT: None}, story={"id": job_id})
@@ -220,12 +220,12 @@ class HopperLedger:
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
         """The hopper has counted out so many; of the rest nobody knows where there is a doubt."""
         self._is_of(payout_id)
-        self._handle(Event.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
+        self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
         invariant(self.pending() is None, "a finished payout was not settled")
 
     def strayed(self, coins: int, why: str) -> None:
         """So many have left that nobody ordered."""
-        self._handle(Event.COINS_STRAYED, coins=coins, why=why)
+        self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
     def _is_of(self, payout_id: str) -> None:
         kept = self.pending()
@@ -248,7 +248,7 @@ class CoinsLedger:
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
         """Credit each coin, move the position and open what is disputed, in one transaction."""
-        self._handle(Event.COINS_IN, coins=coins, position=position, doubt=doubt)
+        self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
         invariant(self.position() == position, "coins were not recorded")
 
 

@@ -7,34 +7,35 @@ move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing i
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.link.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
 
 
-def _kept(cabinet: Cabinet, occurrence: Occurrence, name: str) -> Level | None:
-    kept: Any = cabinet.journal.state(f"{Key.LEVEL}{occurrence.values.get(name)}")
+def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
+    kept: Any = cabinet.journal.state(f"{Key.LEVEL}{event.data.get(name)}")
     return None if kept is None else Level.from_json(kept)
 
 
-def level_may_move(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def level_may_move(cabinet: Cabinet, event: Event) -> bool:
     """From a level kept here that no game plays for any more and that holds something, to one in play."""
-    source = _kept(cabinet, occurrence, "source")
-    target = cabinet.pools.by_id.get(str(occurrence.values.get("target")))
+    source = _kept(cabinet, event, "source")
+    target = cabinet.pools.by_id.get(str(event.data.get("target")))
     return (
         source is not None
         and source.held > 0
-        and str(occurrence.values["source"]) not in cabinet.pools.by_id
+        and str(event.data["source"]) not in cabinet.pools.by_id
         and target is not None
         and target.own
     )
 
 
-def move_level(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def move_level(cabinet: Cabinet, event: Event) -> None:
     """Move everything a level holds, its fractions too, to what another shows."""
-    source, target = str(occurrence.values["source"]), str(occurrence.values["target"])
-    giving, taking = _kept(cabinet, occurrence, "source"), _kept(cabinet, occurrence, "target")
+    source, target = str(event.data["source"]), str(event.data["target"])
+    giving, taking = _kept(cabinet, event, "source"), _kept(cabinet, event, "target")
     if giving is None or taking is None:
         return
     amount, empty = giving.release()
@@ -47,11 +48,11 @@ def move_level(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "source": source,
             "target": target,
             "amount": str(amount),
-            "persons": list(occurrence.values.get("persons", ())),
+            "persons": list(event.data.get("persons", ())),
         },
     )
     cabinet.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (level_may_move,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (move_level,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (level_may_move,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (move_level,)

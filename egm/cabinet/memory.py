@@ -9,9 +9,8 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.states import Event
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.events import Event, EventType
 from egm.link.messages import Snapshot
 from meters.mending import REPLACED
 
@@ -27,9 +26,9 @@ class MemoryWatch:
 
     name = "memory"
 
-    def __init__(self, at: Surroundings) -> None:
-        self._cabinet = at.engine.cabinet
-        self._handle = at.handle
+    def __init__(self, context: MachineContext) -> None:
+        self._cabinet = context.engine.cabinet
+        self._handle = context.handle
         self._wanted = asyncio.Event()
 
     async def run(self) -> None:
@@ -54,9 +53,9 @@ class MemoryWatch:
         journal.look_for_room()
         causes = self._causes()
         for code, detail in causes.items():
-            self._handle(Occurrence(Event.FAULT_RAISED, {"code": code, "detail": detail}))
+            self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
         for code in {MISSING, FULL} & self._cabinet.faults.keys() - causes.keys():
-            self._handle(Occurrence(Event.FAULT_CLEARED, {"code": code}))
+            self._handle(Event(EventType.FAULT_CLEARED, {"code": code}))
         if MEDIUM_REPLACED in causes:
             # Only now that the fault is recorded: it asks for a technician whatever happens in between.
             story = {"detail": causes[MEDIUM_REPLACED]}
@@ -72,6 +71,6 @@ class MemoryWatch:
         return {code: detail for code, detail in found.items() if detail}
 
 
-def memory_watch(at: Surroundings) -> Iterable[Attachment]:
+def memory_watch(context: MachineContext) -> Iterable[Attachment]:
     """Always."""
-    return (MemoryWatch(at),)
+    return (MemoryWatch(context),)

@@ -11,8 +11,9 @@ gives up the older reservation. A cut between the two finds both reserved and on
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.definitions import definition_of
+from egm.cabinet.events import Event
 from egm.link.messages import Notice, PrizeInKind
 from meters import Phase, Transfer
 from meters.chart import words_of
@@ -83,19 +84,19 @@ def views(prizes: Sequence[Prize]) -> tuple[PrizeInKind, ...]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_prize_waits(cabinet: Cabinet, _: Occurrence) -> bool:
+def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
     """No prize in kind is owed: one needs a person's hands, which no line has."""
     return not owed(cabinet.recall(Key.HANDPAY))
 
 
-def prize_may_be_cash(cabinet: Cabinet, _: Occurrence) -> bool:
+def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
     """A prize in kind is owed, and the place lets the player take its value instead."""
     handpay = cabinet.recall(Key.HANDPAY)
     return cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(owed(handpay))
 
 
 # ---------------------------------------------------------------------------------------------- the exchange
-def exchange_prizes(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
     """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
     handpay = cabinet.recall(Key.HANDPAY)
     prizes = owed(handpay)
@@ -118,7 +119,7 @@ def exchange_prizes(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "prizes": list(prizes),
             "amount_cents": value_cents,
             "machine": cabinet.identity.serial,
-            "persons": list(occurrence.values["persons"]),
+            "persons": list(event.data["persons"]),
         },
     )
     finish(cabinet)
@@ -155,5 +156,5 @@ def unclaimed(flow: Transfer) -> str:
     return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (no_prize_waits, prize_may_be_cash)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (exchange_prizes,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (no_prize_waits, prize_may_be_cash)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (exchange_prizes,)

@@ -11,10 +11,10 @@ from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
 from egm.cabinet import level_views
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.cabinet import Key
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.health import device_metrics
-from egm.cabinet.states import Event, State
 from egm.link.messages import Snapshot
 from egm.metrics import Exporter, MachineCollector, meter_families
 from egm.progressive.display import Shown, Status
@@ -36,9 +36,9 @@ class Monitoring:
 
     name = "metrics"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._at = surroundings
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
         self._collector = MachineCollector()
         self._now: Snapshot | None = None
         self._said = False
@@ -55,7 +55,7 @@ class Monitoring:
         exporter = await self._open()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
-            (self._at.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
+            (self._context.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
             while True:
                 wake_at = loop.time() + _LAG_SECONDS
                 await asyncio.sleep(_LAG_SECONDS)
@@ -63,23 +63,25 @@ class Monitoring:
 
     async def _open(self) -> Exporter:
         """The exporter on its port; while somebody else has that, it is said and a fault stands."""
-        port, hosts = self._at.file.metrics.port, self._at.file.metrics.hosts
+        port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
         while True:
             try:
                 exporter = Exporter(self._collector, port, hosts)
             except OSError as error:
                 if PORT_TAKEN not in self._cabinet.faults:
                     detail = f"port {port}: {error}"
-                    self._at.handle(Occurrence(Event.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail}))
+                    self._context.handle(
+                        Event(EventType.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail})
+                    )
                 if not self._said:
                     self._said = True
-                    self._at.say(
+                    self._context.say(
                         f"metrics are not served, and what port {port} says is not this machine: {error}"
                     )
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             if PORT_TAKEN in self._cabinet.faults:
-                self._at.handle(Occurrence(Event.FAULT_CLEARED, {"code": PORT_TAKEN}))
+                self._context.handle(Event(EventType.FAULT_CLEARED, {"code": PORT_TAKEN}))
             return exporter
 
     def changed(self, now: Snapshot) -> None:
@@ -99,8 +101,12 @@ class Monitoring:
     def _read(self) -> None:
         self._timer = None
         if self._now is not None:
-            families = [*self._machine(self._now), *device_metrics(self._at.devices), *self._lag.collect()]
-            for source in self._at.sources:
+            families = [
+                *self._machine(self._now),
+                *device_metrics(self._context.devices),
+                *self._lag.collect(),
+            ]
+            for source in self._context.sources:
                 families += source()
             self._collector.hand_over(families, self._reader())
         self._read_in(_IDLE_SECONDS)
@@ -110,12 +116,12 @@ class Monitoring:
         opened = self._cabinet.recall(Key.INTERVENTION)
         if opened is None or not self._cabinet.profile.staff.monitored_openings:
             return lambda: None
-        seen = Occurrence(Event.INTERVENTION_SEEN, {"id": opened["id"]})
+        seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
         loop = asyncio.get_running_loop()
 
         def read() -> None:
             with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
-                loop.call_soon_threadsafe(self._at.handle, seen)
+                loop.call_soon_threadsafe(self._context.handle, seen)
 
         return read
 
@@ -184,6 +190,6 @@ def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meani
     return family
 
 
-def monitoring(surroundings: Surroundings) -> Iterable[Attachment]:
+def monitoring(context: MachineContext) -> Iterable[Attachment]:
     """One machine, one exporter."""
-    return (Monitoring(surroundings),)
+    return (Monitoring(context),)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet import play, progressives, unproved
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.cabinet.games import CARRIED_GAME, MYSTERY_WON, open_game
 from egm.progressive.messages import Won
 from meters import Phase, Transfer
@@ -39,13 +40,13 @@ def is_recorded(cabinet: Cabinet, claim: str) -> bool:
     return held is not None or cabinet.journal.get(_entry(claim)) is not None
 
 
-def record_mystery(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_mystery(cabinet: Cabinet, event: Event) -> None:
     """Add a prize to the game that won it; a game already closed has it paid by hand, when that is possible.
 
     Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid; one that
     is not proved is held until persons have ruled on it (:mod:`egm.cabinet.unproved`).
     """
-    level, won = str(occurrence.values["level"]), occurrence.values["won"]
+    level, won = str(event.data["level"]), event.data["won"]
     if cabinet.journal.get(_entry(won.claim)) is not None:
         return
     opened = open_game(cabinet)
@@ -88,11 +89,11 @@ def finish(cabinet: Cabinet) -> bool:
     return done
 
 
-def tell_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def tell_award(cabinet: Cabinet, event: Event) -> None:
     """The screen is told the open game again, with the amount now locked (AR 29.1(b))."""
     game = open_game(cabinet)
     if game is not None and any(
-        award.claim == occurrence.values["claim"] for award in progressives.awards(cabinet, game)
+        award.claim == event.data["claim"] for award in progressives.awards(cabinet, game)
     ):
         _tell(cabinet)
 
@@ -245,5 +246,5 @@ def _pay_by_hand(
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = ()
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_mystery, tell_award)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = ()
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_mystery, tell_award)

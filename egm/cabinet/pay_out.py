@@ -11,15 +11,15 @@ from functools import cache
 from typing import Any, Final
 
 from egm.cabinet import protection
-from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event, EventType, State, SupersededBy
 from egm.cabinet.faults import fault
 from egm.cabinet.host.model import Validation, into_ring
 from egm.cabinet.service.device_tests import is_test, test_job
 from egm.cabinet.slips import is_slip, slip_job
 from egm.cabinet.staff import disputed
 from egm.cabinet.staff.disputed import DisputedAmount, open_dispute
-from egm.cabinet.states import Event, State
 from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
@@ -33,12 +33,12 @@ from rng import RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def has_credit(cabinet: Cabinet, _: Occurrence) -> bool:
+def has_credit(cabinet: Cabinet, _: Event) -> bool:
     """There is something to pay: restricted credit is not."""
     return cabinet.cash_cents > 0
 
 
-def restricted_may_leave(cabinet: Cabinet, _: Occurrence) -> bool:
+def restricted_may_leave(cabinet: Cabinet, _: Event) -> bool:
     """Nothing but restricted credit is left, and it may leave on a ticket of its kind."""
     return (
         cabinet.cash_cents == 0
@@ -49,12 +49,12 @@ def restricted_may_leave(cabinet: Cabinet, _: Occurrence) -> bool:
     )
 
 
-def ticket_comes_first(cabinet: Cabinet, _: Occurrence) -> bool:
+def ticket_comes_first(cabinet: Cabinet, _: Event) -> bool:
     """The profile's first way out that is open is a ticket."""
     return _way(cabinet) == "ticket"
 
 
-def coins_come_first(cabinet: Cabinet, _: Occurrence) -> bool:
+def coins_come_first(cabinet: Cabinet, _: Event) -> bool:
     """The profile's first way out that is open is the hopper."""
     return _way(cabinet) == "coins"
 
@@ -104,12 +104,12 @@ def _coins(cabinet: Cabinet) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- by ticket
-def reserve_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+def reserve_ticket(cabinet: Cabinet, _: Event) -> None:
     """Have a ticket numbered, set the whole balance aside for it, and print."""
     _reserve(cabinet, CreditKind.CASHABLE, _into_money(cabinet))
 
 
-def reserve_restricted_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+def reserve_restricted_ticket(cabinet: Cabinet, _: Event) -> None:
     """The same with the restricted credit, on a ticket of its own kind."""
     _reserve(cabinet, CreditKind.RESTRICTED, cabinet.kind_cents(CreditKind.RESTRICTED))
 
@@ -123,7 +123,7 @@ def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
             if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
                 cabinet.notice = Notice(code="restricted_stays", severity="warning")
                 return
-            raise Instead(Occurrence(Event.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
+            raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
         number = ticket.masked
     cabinet.record(
         "voucher.request",
@@ -163,7 +163,7 @@ def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cent
             witness=cabinet.witness,
         )
     except RngError as error:
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
 def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
@@ -191,18 +191,18 @@ def print_ticket(cabinet: Cabinet) -> None:
         if cabinet.host.validation is Validation.SYSTEM:
             return
         values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
-        raise Instead(Occurrence(Event.NUMBER_REFUSED, values))
+        raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
     if ticket_of(cabinet, pay_out["id"]) is None:  # its ledger is lost: no printer can be given it, or asked
-        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
     if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
-        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": "no printer"}))
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
     if cabinet.recall(Key.PRINT) is not None:
         return
     job = _job(cabinet, pay_out["id"], pay_out["language"])
     try:
         cabinet.printer.print_ticket(job)
     except ValueError as error:
-        raise Instead(Occurrence(Event.TICKET_FAILED, {"why": str(error)})) from error
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": str(error)})) from error
 
 
 def open_job(cabinet: Cabinet) -> TicketJob | None:
@@ -241,7 +241,7 @@ def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
     return ticket
 
 
-def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+def settle_ticket(cabinet: Cabinet, _: Event) -> None:
     """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
     pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
     number = _ticket(cabinet, pay_out["id"]).number
@@ -263,9 +263,9 @@ def settle_ticket(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
 
 
-def give_ticket_up(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
     """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
-    pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values.get("why", ""))
+    pay_out, why = cabinet.recall(Key.PAY_OUT), str(event.data.get("why", ""))
     ticket = ticket_of(cabinet, pay_out["id"])
     _void(cabinet, pay_out, {Key.PRINT: None}, why)
     if ticket is not None:
@@ -283,11 +283,11 @@ def _pay_otherwise(cabinet: Cabinet, pay_out: dict[str, Any]) -> None:
     if pay_out.get("kind") == CreditKind.RESTRICTED:
         cabinet.notice = Notice(code="restricted_stays", severity="warning")
     else:
-        open_cancelled_credit(cabinet, Occurrence(Event.NO_PAYOUT_DEVICE))
+        open_cancelled_credit(cabinet, Event(EventType.NO_PAYOUT_DEVICE))
 
 
 # ---------------------------------------------------------------------------------------------- by coins
-def reserve_coins(cabinet: Cabinet, _: Occurrence) -> None:
+def reserve_coins(cabinet: Cabinet, _: Event) -> None:
     """Set aside what the hopper can pay in whole coins, and start it."""
     _into_money(cabinet)
     coins = _coins(cabinet)
@@ -314,23 +314,23 @@ def start_hopper(cabinet: Cabinet) -> None:
     if ordered is not None:
         if cabinet.hopper is None:  # nor any more: nobody will say what the one that was ordered has paid
             values = {"paid_coins": ordered.get("paid_coins", 0), "doubt": "the hopper is gone"}
-            raise Instead(Occurrence(Event.COINS_PAID, values))
+            raise SupersededBy(Event(EventType.COINS_PAID, values))
         return
     if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
         return
     if cabinet.hopper is None:
-        raise Instead(Occurrence(Event.COINS_PAID, {"paid_coins": 0}))
+        raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
     cabinet.hopper.pay(pay_out["id"], pay_out["coins"])
     cabinet.hopper_asked = pay_out["id"]
 
 
-def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def settle_coins(cabinet: Cabinet, event: Event) -> None:
     """The hopper has stopped: what it counted has left; what it could not pay is paid by hand.
 
     Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
     """
     pay_out = cabinet.recall(Key.PAY_OUT)
-    paid, doubt = int(occurrence.values["paid_coins"]), str(occurrence.values.get("doubt", ""))
+    paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     if paid == pay_out["coins"]:
         cabinet.record(
             "coins.out",
@@ -347,7 +347,7 @@ def settle_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
     _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
     finish(cabinet)
     if cabinet.cash_cents:
-        open_cancelled_credit(cabinet, occurrence)
+        open_cancelled_credit(cabinet, event)
 
 
 def finish(cabinet: Cabinet) -> None:
@@ -374,11 +374,11 @@ def finish(cabinet: Cabinet) -> None:
     )
 
 
-def record_stray_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_stray_coins(cabinet: Cabinet, event: Event) -> None:
     """Coins have left the hopper that nobody ordered: they are out of its stock, and a person looks."""
-    cents = int(occurrence.values["coins"]) * cabinet.profile.coins.hopper_cents
+    cents = int(event.data["coins"]) * cabinet.profile.coins.hopper_cents
     left = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    stray = DisputedAmount.about(cabinet, "hopper", str(occurrence.values["why"]))
+    stray = DisputedAmount.about(cabinet, "hopper", str(event.data["why"]))
     open_dispute(cabinet, stray, left)
     disputed.finish(cabinet)
 
@@ -409,7 +409,7 @@ def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why:
 
 
 # ---------------------------------------------------------------------------------------------- by hand
-def open_cancelled_credit(cabinet: Cabinet, _: Occurrence) -> None:
+def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
     """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
     amount_cents = _into_money(cabinet)
     handpay_id = cabinet.fresh_id("handpay")
@@ -467,13 +467,13 @@ def resume(cabinet: Cabinet) -> None:
     start_hopper(cabinet)
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     has_credit,
     ticket_comes_first,
     coins_come_first,
     restricted_may_leave,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     reserve_ticket,
     reserve_restricted_ticket,
     settle_ticket,

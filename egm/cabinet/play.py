@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Final
 
 from egm.cabinet import merchandise, progressives, protection
-from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import game_is_allowed
 from egm.cabinet.conversation import (
     NO_REPLAY,
@@ -24,8 +24,8 @@ from egm.cabinet.conversation import (
 )
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.definitions import GameDefectiveError, definition_of, keeping
+from egm.cabinet.events import Event, EventType, SupersededBy
 from egm.cabinet.games import open_game
-from egm.cabinet.states import Event
 from egm.link import messages
 from egm.link.messages import Notice
 from egm.progressive.pools import NoPoolError
@@ -42,7 +42,7 @@ from rng import OutOfService, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bet_is_covered(cabinet: Cabinet, _: Occurrence) -> bool:
+def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
     """The credits pay for the bet, and the bet is one the game and the profile offer."""
     selection = cabinet.selection
     return (
@@ -51,14 +51,14 @@ def bet_is_covered(cabinet: Cabinet, _: Occurrence) -> bool:
     )
 
 
-def chance_is_ready(cabinet: Cabinet, _: Occurrence | None = None) -> bool:
+def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
     """The generator is in service."""
     return cabinet.chance is not None and cabinet.recall(Key.OUT_OF_SERVICE) is None
 
 
-def choice_may_be_taken(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def choice_may_be_taken(cabinet: Cabinet, event: Event) -> bool:
     """The generator is in service, or the choice needs no number: what is won already can be collected."""
-    value = occurrence.values.get("value")
+    value = event.data.get("value")
     return chance_is_ready(cabinet) or any(value == option for option, _ in _without_chance(cabinet))
 
 
@@ -75,39 +75,37 @@ def _without_chance(cabinet: Cabinet) -> list[tuple[Any, Outcome | None]]:
     return []
 
 
-def bet_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def bet_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The game offers this bet, and it is neither under the least nor over the most of the place."""
-    return _wager(cabinet, occurrence.values.get("value"), occurrence.values.get("options") or {}) is not None
+    return _wager(cabinet, event.data.get("value"), event.data.get("options") or {}) is not None
 
 
-def game_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def game_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The game is resident, and no host has disabled it."""
-    game_id = occurrence.values.get("value")
+    game_id = event.data.get("value")
     return game_id in cabinet.games and game_is_allowed(cabinet, str(game_id))
 
 
-def denomination_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def denomination_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """This cabinet offers the selected game at this denomination."""
     offered = cabinet.denominations_cents.get(cabinet.selection.game_id, ())
-    return occurrence.values.get("value") in offered
+    return event.data.get("value") in offered
 
 
-def choice_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The open decision has this option."""
     conversation: Conversation | Recorded | None = cabinet.conversation
     decision = conversation.decision if conversation is not None else None
-    return decision is not None and occurrence.values.get("value") in decision.options
+    return decision is not None and event.data.get("value") in decision.options
 
 
-def is_this_game(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def is_this_game(cabinet: Cabinet, event: Event) -> bool:
     """The animation that ended is that of the open game, and the game is decided."""
     game = open_game(cabinet)
-    return (
-        game is not None and game["outcome"] is not None and occurrence.values.get("value") == game["play_id"]
-    )
+    return game is not None and game["outcome"] is not None and event.data.get("value") == game["play_id"]
 
 
-def win_is_paid_by_hand(cabinet: Cabinet, _: Occurrence) -> bool:
+def win_is_paid_by_hand(cabinet: Cabinet, _: Event) -> bool:
     """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
     game = _the_game(cabinet)
     won_cents = win_cents(game) + progressives.award_cents(cabinet, game)
@@ -138,16 +136,14 @@ def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wa
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def set_bet(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def set_bet(cabinet: Cabinet, event: Event) -> None:
     """Remember the bet."""
-    cabinet.select(
-        bet_credits=int(occurrence.values["value"]), options=dict(occurrence.values.get("options") or {})
-    )
+    cabinet.select(bet_credits=int(event.data["value"]), options=dict(event.data.get("options") or {}))
 
 
-def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def select_game(cabinet: Cabinet, event: Event) -> None:
     """Turn to another game at its smallest bet; a credit keeps its price where the game offers it."""
-    game_id = str(occurrence.values["value"])
+    game_id = str(event.data["value"])
     offered, before_cents = cabinet.denominations_cents[game_id], cabinet.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
     cabinet.select(
@@ -160,12 +156,12 @@ def select_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
 
 
-def select_denomination(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def select_denomination(cabinet: Cabinet, event: Event) -> None:
     """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
-    cabinet.select(denomination_cents=int(occurrence.values["value"]))
+    cabinet.select(denomination_cents=int(event.data["value"]))
 
 
-def start_game(cabinet: Cabinet, _: Occurrence) -> None:
+def start_game(cabinet: Cabinet, _: Event) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
     cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
     selection = cabinet.selection
@@ -206,9 +202,9 @@ def start_game(cabinet: Cabinet, _: Occurrence) -> None:
     _show(cabinet, resumed=False)
 
 
-def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def continue_game(cabinet: Cabinet, event: Event) -> None:
     """Journal the player's choice with the draws it led to; then show what follows."""
-    choice = occurrence.values["value"]
+    choice = event.data["value"]
     game = _the_game(cabinet)
     dealings = progressives.go_on(cabinet, game)
     draws = _advance(cabinet, cabinet.conversation, choice, dealings)
@@ -229,7 +225,7 @@ def continue_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
     _show(cabinet, resumed=False)
 
 
-def end_game(cabinet: Cabinet, _: Occurrence) -> None:
+def end_game(cabinet: Cabinet, _: Event) -> None:
     """Journal the win into the player's own credits, whatever was wagered, and close the game."""
     game = _the_game(cabinet)
     won_cents = win_cents(game)
@@ -250,7 +246,7 @@ def end_game(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.conversation = None
 
 
-def end_game_by_hand(cabinet: Cabinet, _: Occurrence) -> None:
+def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
     """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = _the_game(cabinet)
     won_cents = win_cents(game)
@@ -325,7 +321,7 @@ def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -
 
 
 # ---------------------------------------------------------------------------------------------- recovery
-def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
+def resume(cabinet: Cabinet, queue: deque[Event]) -> None:
     """Take the open game up from its record, and show it again. It is never drawn again.
 
     A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
@@ -337,7 +333,7 @@ def resume(cabinet: Cabinet, queue: deque[Occurrence]) -> None:
         game = _the_game(cabinet)
         cabinet.conversation = _taken_up(cabinet, game)
     except NO_REPLAY as error:
-        queue.append(Occurrence(Event.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
+        queue.append(Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
         return
     _show(cabinet, resumed=True)
 
@@ -396,7 +392,7 @@ def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings
             return draws
     except RngError as error:
         cabinet.conversation = None  # it broke off in the middle: the journal knows where it stood
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
 def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
@@ -457,7 +453,7 @@ def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
     }
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     bet_is_covered,
     chance_is_ready,
     choice_may_be_taken,
@@ -468,7 +464,7 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     is_this_game,
     win_is_paid_by_hand,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     set_bet,
     select_game,
     select_denomination,

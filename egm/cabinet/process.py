@@ -13,10 +13,11 @@ from importlib.metadata import version
 from typing import Final
 
 from egm.cabinet.attached import attach, attach_to_position
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.clock_trust import note_clock
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import build_ports
@@ -28,7 +29,6 @@ from egm.cabinet.software import Verifier
 from egm.cabinet.staff.identities import IdentityRegister
 from egm.cabinet.staff.inventory import note_inventory
 from egm.cabinet.staff.options import apply_options
-from egm.cabinet.states import Event
 from egm.cabinet.station import Station, Unheard
 from egm.cabinet.ticket_ledger import is_accounted, open_store
 from egm.cabinet.tickets import open_desk, recover
@@ -169,21 +169,21 @@ class Machine:
             cabinets.append(cabinet)
         self._stations = tuple(self._station_of(cabinet) for cabinet in cabinets)
         self._engine, ports = self._stations[0].engine, self._stations[0].ports
-        surroundings = Surroundings(
+        context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = attach(surroundings)
+        self._attachments = attach(context)
         for station in self._stations[1:]:
             beside = replace(
-                surroundings,
+                context,
                 engine=station.engine,
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
             self._attachments += attach_to_position(beside)
-        self._verifier = Verifier(surroundings)
+        self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(Event.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+            station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
 
     def _desk_of(self, first: Cabinet, store: TicketStore | None) -> TicketDesk | None:
         if store is None:
@@ -253,11 +253,11 @@ class Machine:
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
-                station.engine.handle(Event.SELF_TEST_FAILED, detail=str(error))
+                station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
             return
         games = {game_id: resident.game.digest for game_id, resident in self._residents.items()}
         for station in self._stations:
-            station.engine.handle(Event.SELF_TEST_PASSED, games=games)
+            station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
 
     def _report_games(self, residents: Mapping[str, Resident], refused: tuple[Refusal, ...]) -> None:
         for refusal in refused:
@@ -307,11 +307,11 @@ class Machine:
         if self._stopped is not None:
             await self._stopped
 
-    def _handle(self, occurrence: Occurrence) -> None:
+    def _handle(self, event: Event) -> None:
         """Let something happen to the machine; its first position speaks for it."""
-        self._handle_at(self._stations[0], occurrence)
+        self._handle_at(self._stations[0], event)
 
-    def _handle_at(self, station: Station, occurrence: Occurrence) -> None:
+    def _handle_at(self, station: Station, event: Event) -> None:
         """Let something happen at a position; the others follow what it changed of the machine's.
 
         A machine that cannot do or remember it stops, and starts again. Timers that end after the machine has
@@ -320,7 +320,7 @@ class Machine:
         if self._over:
             return
         with self._stops():
-            station.engine.handle(occurrence.event, **occurrence.values)
+            station.engine.handle(event.type, **event.data)
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
@@ -345,7 +345,7 @@ class Machine:
                 try:
                     pause_ns = self._cabinet.chance.cycle()
                 except RngError as error:
-                    self._handle(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)}))
+                    self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _recorded(self, station: Station) -> None:

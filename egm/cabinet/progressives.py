@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from egm.cabinet import unproved
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
 from egm.cabinet.level_views import played, shown
 from egm.errors import LocalError
@@ -330,12 +331,12 @@ def need_a_hand(cabinet: Cabinet, game: dict[str, Any]) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def levels_are_up(cabinet: Cabinet, _: Occurrence) -> bool:
+def levels_are_up(cabinet: Cabinet, _: Event) -> bool:
     """Every level the bet plays for shows an amount that would be paid."""
     return all(shown(cabinet, pool).status is Status.UP for pool in played(cabinet))
 
 
-def awards_are_locked(cabinet: Cabinet, _: Occurrence) -> bool:
+def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
     """The controller has answered every claim of the open game, and said whether it has won a mystery."""
     game = open_game(cabinet)
     if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
@@ -356,21 +357,21 @@ def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def attendant_may_settle(cabinet: Cabinet, _: Occurrence) -> bool:
+def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
     """The profile lets an attendant pay the amount shown where no controller answers."""
     return cabinet.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def await_award(cabinet: Cabinet, _: Occurrence) -> None:
+def await_award(cabinet: Cabinet, _: Event) -> None:
     """The game has been shown and its award is not locked yet: wait for the controller."""
     game = open_game(cabinet)
     cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game["play_id"]})
 
 
-def record_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_award(cabinet: Cabinet, event: Event) -> None:
     """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
-    claim, amount_cents = str(occurrence.values["claim"]), int(occurrence.values["amount_cents"])
+    claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{Key.CLAIM}{claim}"
     kept: Any = cabinet.journal.state(key)
     if kept is not None and kept["amount_cents"] is None:
@@ -393,16 +394,16 @@ def record_award(cabinet: Cabinet, occurrence: Occurrence) -> None:
         )
 
 
-def close_claim(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def close_claim(cabinet: Cabinet, event: Event) -> None:
     """The controller has recorded that the award is paid: the claim is over."""
-    claim = str(occurrence.values["claim"])
+    claim = str(event.data["claim"])
     key = f"{Key.CLAIM}{claim}"
     kept: Any = cabinet.journal.state(key)
     if kept is not None and kept["way"] is not None:
         cabinet.record("progressive.closed", state={key: None}, story={"claim": claim, **kept})
 
 
-def settle_unanswered(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
     """An attendant settles what no controller answered, at the amount the machine showed when it was hit."""
     game = open_game(cabinet)
     for award in () if game is None else awards(cabinet, game):
@@ -419,7 +420,7 @@ def settle_unanswered(cabinet: Cabinet, occurrence: Occurrence) -> None:
                 "claim": award.claim,
                 "pool": award.pool,
                 "amount_cents": kept["shown_cents"],
-                "person": occurrence.values.get("person") or occurrence.values.get("key", "attendant"),
+                "person": event.data.get("person") or event.data.get("key", "attendant"),
             },
         )
         cabinet.notice = Notice(
@@ -430,21 +431,21 @@ def settle_unanswered(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "progressive.undecided",
             transaction_id=f"{game['play_id']}.undecided",
             state={Key.UNDECIDED: game["play_id"]},
-            story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(occurrence)},
+            story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")
 
 
-def show_levels(_: Cabinet, __: Occurrence) -> None:
+def show_levels(_: Cabinet, __: Event) -> None:
     """A linked level has changed: nothing to record, only to show."""
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     levels_are_up,
     awards_are_locked,
     attendant_may_settle,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     await_award,
     record_award,
     close_claim,

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.link import messages
 from egm.link.messages import Notice
 
@@ -117,23 +118,23 @@ def pays_out(cabinet: Cabinet) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_reminder_stands(cabinet: Cabinet, _: Occurrence) -> bool:
+def no_reminder_stands(cabinet: Cabinet, _: Event) -> bool:
     """Nothing waits to be read, and play is not paused."""
     return cabinet.recall(Key.REMINDER) is None
 
 
-def reminder_is_due(cabinet: Cabinet, _: Occurrence) -> bool:
+def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
     """It is time to remind."""
     return due(cabinet) is not None
 
 
-def reminder_may_go(cabinet: Cabinet, _: Occurrence) -> bool:
+def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
     """A reminder stands that the player may wave away; a pause is not one."""
     reminder = cabinet.recall(Key.REMINDER)
     return reminder is not None and reminder["kind"] not in _LIMITS
 
 
-def pause_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
+def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A pause stands whose time has come."""
     reminder = cabinet.recall(Key.REMINDER)
     return (
@@ -143,19 +144,19 @@ def pause_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
     )
 
 
-def session_is_over(cabinet: Cabinet, _: Occurrence) -> bool:
+def session_is_over(cabinet: Cabinet, _: Event) -> bool:
     """A session was counted, and nothing of the player's is left on the machine."""
     begun = any(cabinet.recall(key) is not None for key in (Key.SESSION, Key.LIMITS))
     busy = any(cabinet.recall(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
     return begun and not busy and cabinet.credit_cents == 0
 
 
-def limit_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
     """The place lets players set limits, and this one binds no less than the one in force.
 
     Limits are for a player who has credits; 0 takes one away, which like raising it waits for a new session.
     """
-    value, options = occurrence.values.get("value"), occurrence.values.get("options") or {}
+    value, options = event.data.get("value"), event.data.get("options") or {}
     of = options.get("of") if isinstance(options, dict) else None
     if not cabinet.profile.protection.own_limits or cabinet.credit_cents <= 0:
         return False
@@ -166,7 +167,7 @@ def limit_is_offered(cabinet: Cabinet, occurrence: Occurrence) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remind(cabinet: Cabinet, _: Occurrence) -> None:
+def remind(cabinet: Cabinet, _: Event) -> None:
     """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
     kind, session = due(cabinet), cabinet.recall(Key.SESSION)
     minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
@@ -196,13 +197,13 @@ def remind(cabinet: Cabinet, _: Occurrence) -> None:
     )
 
 
-def acknowledge(cabinet: Cabinet, _: Occurrence) -> None:
+def acknowledge(cabinet: Cabinet, _: Event) -> None:
     """The player has read it."""
     reminder = cabinet.recall(Key.REMINDER)
     cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, story={"kind": reminder["kind"]})
 
 
-def end_pause(cabinet: Cabinet, _: Occurrence) -> None:
+def end_pause(cabinet: Cabinet, _: Event) -> None:
     """The pause is over: play may go on, and time and money are counted from here."""
     reminder = cabinet.recall(Key.REMINDER)
     cabinet.record(
@@ -212,7 +213,7 @@ def end_pause(cabinet: Cabinet, _: Occurrence) -> None:
     )
 
 
-def end_session(cabinet: Cabinet, _: Occurrence) -> None:
+def end_session(cabinet: Cabinet, _: Event) -> None:
     """The player has left; what he set and what he was told goes with him."""
     session = cabinet.recall(Key.SESSION)
     story = (
@@ -227,9 +228,9 @@ def end_session(cabinet: Cabinet, _: Occurrence) -> None:
     )
 
 
-def set_limit(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def set_limit(cabinet: Cabinet, event: Event) -> None:
     """Take the player's own limit."""
-    of, value = str(occurrence.values["options"]["of"]), int(occurrence.values["value"])
+    of, value = str(event.data["options"]["of"]), int(event.data["value"])
     limits = {**(cabinet.recall(Key.LIMITS) or {}), of: value}
     cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, story={"of": of, "value": value})
     cabinet.notice = Notice(code="limit_set")
@@ -270,7 +271,7 @@ def protection_view(cabinet: Cabinet) -> messages.Protection:
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     no_reminder_stands,
     reminder_is_due,
     reminder_may_go,
@@ -278,7 +279,7 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     session_is_over,
     limit_is_offered,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     remind,
     acknowledge,
     end_pause,

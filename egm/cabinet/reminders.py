@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 from collections.abc import Iterable
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.protection import session_is_over, time_due_at
-from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 
 
@@ -16,9 +15,9 @@ class Reminders:
 
     name = "protection"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._at = surroundings
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
         self._news = asyncio.Event()
         self._left_ns: int | None = None
 
@@ -37,20 +36,20 @@ class Reminders:
         self._news.set()
 
     def _look(self) -> None:
-        for event in (Event.PAUSE_OVER, Event.REMINDER_DUE):
-            if self._at.engine.accepts(event):
-                self._at.handle(Occurrence(event))
-        if not session_is_over(self._cabinet, Occurrence(Event.SESSION_OVER)):
+        for event in (EventType.PAUSE_OVER, EventType.REMINDER_DUE):
+            if self._context.engine.accepts(event):
+                self._context.handle(Event(event))
+        if not session_is_over(self._cabinet, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
-            self._left_ns = self._at.clock.monotonic_ns()
+            self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._gap_seconds() <= 0:
             self._left_ns = None
-            self._at.handle(Occurrence(Event.SESSION_OVER))
+            self._context.handle(Event(EventType.SESSION_OVER))
 
     def _gap_seconds(self) -> float:
         """How long until the player counts as gone."""
-        gone_ns = self._at.clock.monotonic_ns() - (self._left_ns or 0)
+        gone_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._cabinet.profile.protection.session_gap_minutes * 60 - gone_ns / 1e9
 
     def _seconds(self) -> float | None:
@@ -61,7 +60,7 @@ class Reminders:
         return max(0.0, min(waits)) if waits else None
 
 
-def reminders(surroundings: Surroundings) -> Iterable[Attachment]:
+def reminders(context: MachineContext) -> Iterable[Attachment]:
     """One where the place keeps count of sessions."""
-    rules = surroundings.engine.cabinet.profile.protection
-    return (Reminders(surroundings),) if rules.counts else ()
+    rules = context.engine.cabinet.profile.protection
+    return (Reminders(context),) if rules.counts else ()

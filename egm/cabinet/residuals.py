@@ -8,9 +8,9 @@ their own (NZ 1.22.40; Annex D), and the draw is in the journal.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Instead, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.states import Event
+from egm.cabinet.events import Event, EventType, SupersededBy
 from egm.link.messages import Notice, Residual
 from meters import Transfer
 from rng import RngError
@@ -30,20 +30,20 @@ def useful_cents(cabinet: Cabinet) -> int:
 
 def view(cabinet: Cabinet) -> Residual | None:
     """What a player may do with the rest on the meter; None where there is none, or nothing may be done."""
-    played = residual_may_be_played(cabinet, Occurrence(Event.RESIDUAL))
-    if not played and not residual_may_go(cabinet, Occurrence(Event.RESIDUAL)):
+    played = residual_may_be_played(cabinet, Event(EventType.RESIDUAL))
+    if not played and not residual_may_go(cabinet, Event(EventType.RESIDUAL)):
         return None
     return Residual(amount_cents=cabinet.credit_cents, prize_cents=useful_cents(cabinet) if played else 0)
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def residual_may_go(cabinet: Cabinet, _: Occurrence) -> bool:
+def residual_may_go(cabinet: Cabinet, _: Event) -> bool:
     """The place lets a rest be given up, and the credit buys no game here and no coin."""
     offered = cabinet.profile.pay_out.residual == "given_up"
     return offered and 0 < cabinet.credit_cents < useful_cents(cabinet)
 
 
-def residual_may_be_played(cabinet: Cabinet, _: Occurrence) -> bool:
+def residual_may_be_played(cabinet: Cabinet, _: Event) -> bool:
     """The place lets a rest be played off, the machine may play, and the credit buys nothing here."""
     return (
         cabinet.profile.pay_out.residual == "played"
@@ -54,7 +54,7 @@ def residual_may_be_played(cabinet: Cabinet, _: Occurrence) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remove_residual(cabinet: Cabinet, _: Occurrence) -> None:
+def remove_residual(cabinet: Cabinet, _: Event) -> None:
     """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
     amount_cents = cabinet.credit_cents
     cabinet.record(
@@ -66,17 +66,17 @@ def remove_residual(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
 
-def play_residual(cabinet: Cabinet, _: Occurrence) -> None:
+def play_residual(cabinet: Cabinet, _: Event) -> None:
     """Stake the rest on one draw: drawn, decided and journalled at once, like a game."""
     if cabinet.chance is None:
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": "no generator"}))
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
     cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
     amount_cents, prize_cents = cabinet.credit_cents, useful_cents(cabinet)
     try:
         with cabinet.chance.step() as step:
             value = step.below(prize_cents, PURPOSE)
     except RngError as error:
-        raise Instead(Occurrence(Event.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = cabinet.take(amount_cents, "house:residual")
     credit = cabinet.credit(CreditKind.CASHABLE)
@@ -96,5 +96,5 @@ def play_residual(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (residual_may_go, residual_may_be_played)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (remove_residual, play_residual)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (residual_may_go, residual_may_be_played)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (remove_residual, play_residual)

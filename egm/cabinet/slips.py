@@ -9,7 +9,8 @@ is printed or not. A printer at work for a player, or with a fault, prints none:
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.devices.interface import TicketJob
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
@@ -77,14 +78,14 @@ def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def ticket_is_a_slip(cabinet: Cabinet, _: Occurrence) -> bool:
+def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a slip."""
     printing = cabinet.recall(Key.PRINT)
     return printing is not None and is_slip(printing["id"])
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_slip(cabinet: Cabinet, _: Occurrence) -> None:
+def record_slip(cabinet: Cabinet, _: Event) -> None:
     """The slip is printed."""
     printing = cabinet.recall(Key.PRINT)
     cabinet.record(
@@ -95,11 +96,11 @@ def record_slip(cabinet: Cabinet, _: Occurrence) -> None:
     )
 
 
-def record_slip_failed(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.recall(Key.PRINT), str(occurrence.values.get("why", ""))
+    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
     cabinet.record("slip.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (ticket_is_a_slip,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_slip, record_slip_failed)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (ticket_is_a_slip,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_slip, record_slip_failed)

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.staff.technician import SOFTWARE_CHECK as CHECK
 from egm.cabinet.staff.technician import SOFTWARE_DIFFERS as DIFFERS
-from egm.cabinet.states import Event
 from egm.config import CabinetFile
 from egm.errors import LocalError
 from egm.link.messages import Snapshot
@@ -31,10 +31,10 @@ _SHOWN_MAX: Final = 3
 class Verifier:
     """Holds one machine's software against its manifest and tells the state table what it finds."""
 
-    def __init__(self, at: Surroundings) -> None:
-        self._cabinet: Cabinet = at.engine.cabinet
-        self._handle = at.handle
-        self._file: CabinetFile = at.file
+    def __init__(self, context: MachineContext) -> None:
+        self._cabinet: Cabinet = context.engine.cabinet
+        self._handle = context.handle
+        self._file: CabinetFile = context.file
 
     def at_start(self) -> None:
         """Examine everything before anything may be played, and record what has changed since last time."""
@@ -75,13 +75,13 @@ class Verifier:
                 story={"trouble": list(findings.trouble), "when": why},
             )
         if standing is not None and standing["detail"] != detail:
-            self._handle(Occurrence(Event.FAULT_CLEARED, {"code": DIFFERS}))
+            self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
         if not findings.right:
             self._lock(CHECK, detail)
             self._lock(DIFFERS, detail)
 
     def _lock(self, code: str, detail: str) -> None:
-        self._handle(Occurrence(Event.FAULT_RAISED, {"code": code, "detail": detail}))
+        self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
 
     # ------------------------------------------------------------------ what is installed
     def _installed(self, kept: Any, found: Findings | None) -> None:
@@ -128,13 +128,13 @@ class Reverification:
 
     name = "software"
 
-    def __init__(self, at: Surroundings) -> None:
-        self._verifier = Verifier(at)
-        self._hours = at.file.software.recheck_hours if at.file.software else 0
+    def __init__(self, context: MachineContext) -> None:
+        self._verifier = Verifier(context)
+        self._hours = context.file.software.recheck_hours if context.file.software else 0
         self._doors: tuple[str, ...] = ()
         self._wanted = asyncio.Event()
         self._why = ""
-        at.engine.cabinet.reverify = partial(self._want, "asked")
+        context.engine.cabinet.reverify = partial(self._want, "asked")
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -158,6 +158,6 @@ class Reverification:
         self._wanted.set()
 
 
-def reverification(at: Surroundings) -> Iterable[Attachment]:
+def reverification(context: MachineContext) -> Iterable[Attachment]:
     """Where a manifest is pinned."""
-    return () if at.file.software is None else (Reverification(at),)
+    return () if context.file.software is None else (Reverification(context),)

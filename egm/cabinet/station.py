@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.cabinet import play
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.definitions import GameDefectiveError, definition_of
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.games import open_game
 from egm.cabinet.ports import Ports
 from egm.cabinet.positions import is_own_fault
 from egm.cabinet.residents import Resident
-from egm.cabinet.states import Event
 from egm.cabinet.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
 from egm.cabinet.view import game_view, guest_view, snapshot
-from egm.cabinet.wiring import bell, lamps, occurrences, tested, tower, wish
+from egm.cabinet.wiring import bell, lamps, reported, requested, tested, tower
 from egm.config import StateFolder
 from egm.devices.interface import DeviceEvent, FaultCode
 from egm.link.messages import Decision, GameView, Hello, Intent, Message, Play, Snapshot
@@ -53,7 +53,7 @@ class Station:
         cabinet: Cabinet,
         residents: Mapping[str, Resident],
         folder: StateFolder,
-        handle: Callable[["Station", Occurrence], None],
+        handle: Callable[["Station", Event], None],
         told: Callable[[], None],
     ) -> None:
         self.cabinet = cabinet
@@ -92,20 +92,20 @@ class Station:
         return frozenset(told[code] for code in self.cabinet.faults if code in told and mine)
 
     # ------------------------------------------------------------------ devices and people
-    def on_device(self, event: DeviceEvent) -> None:
+    def on_device(self, report: DeviceEvent) -> None:
         """A device of this position reports."""
-        self.cabinet.service.bench.hear(event)
-        for occurrence in occurrences(event, self.ports.kinds[event.device], self.cabinet.doors_open):
-            self._handle(self, occurrence)
+        self.cabinet.service.bench.hear(report)
+        for event in reported(report, self.ports.kinds[report.device], self.cabinet.doors_open):
+            self._handle(self, event)
         if self.cabinet.service.is_open:  # its pages show what devices report
             self.changed()
 
     def _on_intent(self, intent: Intent) -> None:
-        occurrence = wish(intent)
-        if occurrence.event is Event.SHOWN:
-            self._shown_by_screen(occurrence.values.get("value"))
+        event = requested(intent)
+        if event.type is EventType.SHOWN:
+            self._shown_by_screen(event.data.get("value"))
         else:
-            self._handle(self, occurrence)
+            self._handle(self, event)
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
@@ -132,7 +132,7 @@ class Station:
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: self._handle(self, Occurrence(Event.SHOWN, {"value": play_id}))
+            seconds, lambda: self._handle(self, Event(EventType.SHOWN, {"value": play_id}))
         )
 
     def _game_seconds(self) -> float:

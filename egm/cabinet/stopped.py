@@ -11,8 +11,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+from egm.cabinet.events import State
 from egm.cabinet.faults import ClearedBy
-from egm.cabinet.states import State
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.link.messages import Hello, Intent, Notice, Snapshot, Tilt

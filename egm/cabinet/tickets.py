@@ -7,12 +7,12 @@ a ticket nobody can redeem, and never one that two can.
 from collections.abc import Callable
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Identity, Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.evidence import has_ended
 from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.cabinet.host.tickets import note_number
 from egm.cabinet.lockups import note_ticket_ledger, record_fault
-from egm.cabinet.states import Event
 from egm.cabinet.ticket_ledger import hold_against
 from egm.clock import Clock
 from egm.devices.interface import PrintState
@@ -129,9 +129,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
         account = f"world:voucher_in:{ticket.kind}"
         base = {**kept["base"], account: kept["base"].get(account, 0) - ticket.amount_cents}
         what = f"{ticket.masked}, {ticket.amount_cents} cents"
-        record_fault(
-            cabinet, Occurrence(Event.FAULT_RAISED, {"code": "ticket_contradiction", "detail": what})
-        )
+        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": "ticket_contradiction", "detail": what}))
         cabinet.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",

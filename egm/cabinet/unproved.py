@@ -10,12 +10,12 @@ that names the persons, the reason and what was doubted.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.evidence import commitment_before
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.level_views import shown
 from egm.cabinet.lockups import record_fault
-from egm.cabinet.states import Event
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool
 
@@ -100,7 +100,7 @@ def hold(cabinet: Cabinet, claim: str, why: str, story: Mapping[str, Any]) -> No
         kept = {**story, "why": why, "ruling": None}
         cabinet.record("progressive.held", state={key: kept}, story={"claim": claim, **kept})
     if is_held(cabinet, claim):
-        record_fault(cabinet, Occurrence(Event.FAULT_RAISED, {"code": FAULT, "detail": why}))
+        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": why}))
 
 
 def is_held(cabinet: Cabinet, claim: str) -> bool:
@@ -134,28 +134,28 @@ def _unanswerable(cabinet: Cabinet) -> list[str]:
     ]
 
 
-def prize_is_held(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def prize_is_held(cabinet: Cabinet, event: Event) -> bool:
     """Something a controller said waits for a ruling, and the form says which and why.
 
     What no controller answers can only be settled at what the machine showed.
     """
-    decision = occurrence.values.get("decision", DECLINE)
+    decision = event.data.get("decision", DECLINE)
     waits = bool(held(cabinet)) if decision == PAY else bool(held(cabinet) or _unanswerable(cabinet))
     return waits and decision in {PAY, DECLINE}
 
 
-def ruling_is_whole(_: Cabinet, occurrence: Occurrence) -> bool:
+def ruling_is_whole(_: Cabinet, event: Event) -> bool:
     """The ruling gives its reason."""
-    return says(occurrence, "decision", "reason")
+    return says(event, "decision", "reason")
 
 
-def rule_on_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
     """Two persons rule on what was held first: the controller's word is taken, or it is not.
 
     Declined, a mystery prize goes back to its level, and a hit of the game's own is worth what the machine
     showed when it was made. Whatever is paid is paid by hand.
     """
-    decision, waiting = str(occurrence.values["decision"]), held(cabinet)
+    decision, waiting = str(event.data["decision"]), held(cabinet)
     claim = next(iter(waiting or _unanswerable(cabinet)))
     kept = waiting.get(claim)
     own: Any = cabinet.journal.state(f"{Key.CLAIM}{claim}")
@@ -176,9 +176,9 @@ def rule_on_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.record(
         "progressive.ruled",
         state=state,
-        story=ruling_story(cabinet, occurrence, claim=claim, decision=decision, **doubted),
+        story=ruling_story(cabinet, event, claim=claim, decision=decision, **doubted),
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (prize_is_held, ruling_is_whole)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (rule_on_prize,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (prize_is_held, ruling_is_whole)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (rule_on_prize,)

@@ -11,12 +11,12 @@ A ticket is besides locked in the ticket ledger before it is stacked, and redeem
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event, State
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.staff.disputed import DisputedAmount, finish, open_dispute
-from egm.cabinet.states import State
 from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.link.messages import Notice
@@ -48,15 +48,15 @@ def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bill_is_welcome(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
     """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
     return (
-        occurrence.values.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
+        event.data.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
         and cabinet.recall(Key.PAPER) is None
     )
 
 
-def ticket_is_welcome(cabinet: Cabinet, _: Occurrence) -> bool:
+def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
     """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
     return (
         tickets_wanted(cabinet, State.IDLE)
@@ -77,22 +77,22 @@ def hopper_takes_coins(cabinet: Cabinet) -> bool:
     )
 
 
-def stack_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def stack_bill(cabinet: Cabinet, event: Event) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
     cabinet.notice = None
-    cabinet.the_acceptor.stack(int(occurrence.values["escrow"]))
+    cabinet.the_acceptor.stack(int(event.data["escrow"]))
 
 
-def return_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def return_bill(cabinet: Cabinet, event: Event) -> None:
     """Order the bill or ticket back to the player, and say so."""
-    cabinet.the_acceptor.return_bill(int(occurrence.values["escrow"]))
-    amount_cents = occurrence.values.get("amount_cents")
+    cabinet.the_acceptor.return_bill(int(event.data["escrow"]))
+    amount_cents = event.data.get("amount_cents")
     values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
-    code = "ticket_returned" if "digits" in occurrence.values else "bill_returned"
+    code = "ticket_returned" if "digits" in event.data else "bill_returned"
     cabinet.notice = Notice(code=code, severity="warning", values=values)
 
 
-def credit_bill(cabinet: Cabinet, _: Occurrence) -> None:
+def credit_bill(cabinet: Cabinet, _: Event) -> None:
     """The bill is in the box: post its reservation into the player's credits.
 
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
@@ -158,20 +158,20 @@ def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
     return held.transfers[0].source.rpartition(":")[2]
 
 
-def void_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def void_bill(cabinet: Cabinet, event: Event) -> None:
     """An ordered bill or ticket never reached the box: void its reservation."""
-    paper, why = cabinet.recall(Key.PAPER), str(occurrence.values["why"])
+    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
     _void(cabinet, paper, why)
     if paper["ticket"] and cabinet.desk is not None and cabinet.desk.holds(paper["id"]):
         cabinet.desk.redeem_abort(paper["id"], why)
 
 
-def dispute_bill(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def dispute_bill(cabinet: Cabinet, event: Event) -> None:
     """Nobody knows where an ordered bill or ticket went: nothing is credited, and a person decides.
 
     A ticket stays locked meanwhile, so that nobody can have it paid twice.
     """
-    paper, why = cabinet.recall(Key.PAPER), str(occurrence.values["why"])
+    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
     kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
     disputed = DisputedAmount.about(
         cabinet,
@@ -201,9 +201,9 @@ def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedA
     )
 
 
-def dispute_amount(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def dispute_amount(cabinet: Cabinet, event: Event) -> None:
     """A device has taken what nobody ordered: a person decides what it was worth."""
-    values = occurrence.values
+    values = event.data
     device, why = str(values["device"]), str(values["why"])
     open_dispute(cabinet, DisputedAmount.about(cabinet, device, why, most_cents=int(values["most_cents"])))
     finish(cabinet)
@@ -231,7 +231,7 @@ def _story(paper: dict[str, Any]) -> dict[str, Any]:
     return {"amount_cents": paper["amount_cents"], **number}
 
 
-def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
     told: dict[str, Any] = {}
     if cabinet.redemption is not None:
@@ -239,9 +239,9 @@ def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
             cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
         told = _host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
     cabinet.redemption = cabinet.host.inquiry = None
-    ticket = bool(occurrence.values.get("ticket"))
+    ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
-    story = {"reason": str(occurrence.values["reason"])}
+    story = {"reason": str(event.data["reason"])}
     cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, story=story)
     said = cabinet.notice
     if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
@@ -249,15 +249,15 @@ def record_bill_returned(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.notice = Notice(code=code, severity="warning")
 
 
-def record_bill_rejected(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_bill_rejected(cabinet: Cabinet, event: Event) -> None:
     """The acceptor refused something by itself."""
-    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, story=dict(occurrence.values))
+    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, story=dict(event.data))
     cabinet.notice = Notice(code="bill_rejected", severity="warning")
 
 
-def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def redeem_ticket(cabinet: Cabinet, event: Event) -> None:
     """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
-    escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
+    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     ticket_id = cabinet.fresh_id("ticket")
     answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
@@ -275,10 +275,10 @@ def redeem_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.the_acceptor.stack(escrow)
 
 
-def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def credit_coins(cabinet: Cabinet, event: Event) -> None:
     """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
-    coins: tuple[tuple[int, bool], ...] = occurrence.values["coins"]
-    doubt: CoinDoubt | None = occurrence.values.get("doubt")
+    coins: tuple[tuple[int, bool], ...] = event.data["coins"]
+    doubt: CoinDoubt | None = event.data.get("doubt")
     disputed = None
     if doubt is not None:
         bounds: dict[str, Any] = {"least_cents": doubt.least_cents, "most_cents": doubt.most_cents}
@@ -294,7 +294,7 @@ def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
         transfers=credit + fell,
         counts={"coins_accepted": len(coins)} if coins else {},
         state={
-            Key.COINS: int(occurrence.values["position"]),
+            Key.COINS: int(event.data["position"]),
             **({} if disputed is None else disputed.state),
         },
         story=None if disputed is None else {"disputed": disputed.story},
@@ -305,8 +305,8 @@ def credit_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
         cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (bill_is_welcome, ticket_is_welcome)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (bill_is_welcome, ticket_is_welcome)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     stack_bill,
     return_bill,
     credit_bill,

@@ -4,21 +4,28 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from egm.cabinet import level_views, merchandise, progressives, protection, residuals
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.faults import fault
 from egm.cabinet.games import last_game, open_game, win_is_taken
 from egm.cabinet.residents import Resident
-from egm.cabinet.states import Event
 from egm.devices.ledgers import EscrowPhase
 from egm.link.messages import GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.progressive.pools import Pools
 from paytables import Depth, Game, analyse
 
-#: Wishes whose lamp is lit when the table would take them now, with a value that stands for any.
-_LAMPS = (Event.PLAY, Event.CASH_OUT, Event.SERVICE, Event.MENU, Event.ACKNOWLEDGE, Event.RESIDUAL)
+#: Requests whose lamp is lit when the table would take them now, with a value that stands for any.
+_LAMPS = (
+    EventType.PLAY,
+    EventType.CASH_OUT,
+    EventType.SERVICE,
+    EventType.MENU,
+    EventType.ACKNOWLEDGE,
+    EventType.RESIDUAL,
+)
 
 
 def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
@@ -61,7 +68,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
             kind=handpay["kind"],
             amount_cents=handpay["amount_cents"],
             prizes=merchandise.views(merchandise.owed(handpay)),
-            cash_instead=merchandise.prize_may_be_cash(cabinet, Occurrence(Event.EXCHANGE_PRIZE)),
+            cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
         ),
         paying=None
         if paying is None
@@ -122,15 +129,15 @@ def _accepts(engine: Engine) -> tuple[str, ...]:
     cabinet = engine.cabinet
     game_id = cabinet.selection.game_id
     game = cabinet.games.get(game_id)
-    valued: tuple[tuple[Event, Iterable[object]], ...] = (
-        (Event.BET, () if game is None else game.bet_options),
-        (Event.GAME, cabinet.games),
-        (Event.DENOMINATION, cabinet.denominations_cents.get(game_id, ())),
-        (Event.LANGUAGE, cabinet.profile.languages),
+    valued: tuple[tuple[EventType, Iterable[object]], ...] = (
+        (EventType.BET, () if game is None else game.bet_options),
+        (EventType.GAME, cabinet.games),
+        (EventType.DENOMINATION, cabinet.denominations_cents.get(game_id, ())),
+        (EventType.LANGUAGE, cabinet.profile.languages),
     )
     lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
-    if engine.accepts(Event.LIMIT, value=1, options={"of": "minutes"}):
-        lit.append(Event.LIMIT.value)
+    if engine.accepts(EventType.LIMIT, value=1, options={"of": "minutes"}):
+        lit.append(EventType.LIMIT.value)
     return tuple(lit)
 
 

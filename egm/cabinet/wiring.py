@@ -6,67 +6,66 @@ Nothing is decided here: each report becomes exactly one event, or none where it
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.service.effects import MENU_KEYS
-from egm.cabinet.states import Event, State
 from egm.devices import interface as device
 from egm.link.messages import Intent, Notice, Snapshot
 
-#: The deck's buttons -> the event each asks for (the same wishes as on the screen).
-_BUTTONS: Final[Mapping[str, Event]] = {
-    "play": Event.PLAY,
-    "cash_out": Event.CASH_OUT,
-    "service": Event.SERVICE,
+#: The deck's buttons -> the event each asks for (as on the screen).
+_BUTTONS: Final[Mapping[str, EventType]] = {
+    "play": EventType.PLAY,
+    "cash_out": EventType.CASH_OUT,
+    "service": EventType.SERVICE,
 }
 
 
-def occurrences(  # noqa: C901, PLR0912 (one branch a kind of report)
-    event: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
-) -> Iterator[Occurrence]:
+def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
+    report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
+) -> Iterator[Event]:
     """The events of the state table that a report means; ``kind`` is that of the device that made it."""
-    match event:
+    match report:
         case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
-            yield Occurrence(Event.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
+            yield Event(EventType.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
         case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
-            yield Occurrence(Event.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
+            yield Event(EventType.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
         case device.Returned(content=content, reason=reason):
             what = {"ticket": True} if isinstance(content, device.Barcode) else {}
-            yield Occurrence(Event.BILL_RETURNED, {"reason": reason.value, **what})
+            yield Event(EventType.BILL_RETURNED, {"reason": reason.value, **what})
         case device.Rejected(reason=text) if kind == "bill_acceptor":  # a coin refused is in the tray
-            yield Occurrence(Event.BILL_REJECTED, {"reason": text})
+            yield Event(EventType.BILL_REJECTED, {"reason": text})
         case device.Fault(code=code, active=active, detail=detail):
-            change = Event.FAULT_RAISED if active else Event.FAULT_CLEARED
-            yield Occurrence(change, {"code": f"{kind}.{code.value}", "detail": detail})
+            change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
+            yield Event(change, {"code": f"{kind}.{code.value}", "detail": detail})
         case device.CommLost(why=why):
             code = device.FaultCode.COMMUNICATION
-            yield Occurrence(Event.FAULT_RAISED, {"code": f"{kind}.{code.value}", "detail": why})
+            yield Event(EventType.FAULT_RAISED, {"code": f"{kind}.{code.value}", "detail": why})
         case device.CommUp():
             code = device.FaultCode.COMMUNICATION
-            yield Occurrence(Event.FAULT_CLEARED, {"code": f"{kind}.{code.value}"})
+            yield Event(EventType.FAULT_CLEARED, {"code": f"{kind}.{code.value}"})
         case device.DoorChanged(door=door, open=is_open, unattended=unattended):
-            change = Event.DOOR_OPENED if is_open else Event.DOOR_CLOSED
-            yield Occurrence(change, {"door": door, "unattended": unattended})
+            change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
+            yield Event(change, {"door": door, "unattended": unattended})
         case device.InputsKnown(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
-                yield Occurrence(Event.DOOR_OPENED, {"door": door, "unattended": True})
+                yield Event(EventType.DOOR_OPENED, {"door": door, "unattended": True})
             for door in sorted(set(doors_known_open) - doors_open):
-                yield Occurrence(Event.DOOR_CLOSED, {"door": door, "unattended": True})
+                yield Event(EventType.DOOR_CLOSED, {"door": door, "unattended": True})
         case device.KeyTurned(key=key, on=on, unattended=unattended):
-            yield Occurrence(Event.KEY_MOVED, {"key": key, "on": on, "unattended": unattended})
+            yield Event(EventType.KEY_MOVED, {"key": key, "on": on, "unattended": unattended})
             if key in MENU_KEYS and not on:
-                yield Occurrence(Event.MENU_CLOSED, {"why": "key"})
+                yield Event(EventType.MENU_CLOSED, {"why": "key"})
             elif on and not unattended:
-                yield Occurrence(Event.MENU if key in MENU_KEYS else Event.KEY_TURNED, {"key": key})
+                yield Event(EventType.MENU if key in MENU_KEYS else EventType.KEY_TURNED, {"key": key})
         case device.ButtonPressed(button=button) if button in _BUTTONS:
-            yield Occurrence(_BUTTONS[button])
+            yield Event(_BUTTONS[button])
         case _:
             return
 
 
-def wish(intent: Intent) -> Occurrence:
-    """A person's wish at the screen, as an event."""
+def requested(intent: Intent) -> Event:
+    """What a person asks for at the screen, as an event."""
     values = {"value": intent.value, "options": intent.options}
-    return Occurrence(Event(intent.name), {key: value for key, value in values.items() if value is not None})
+    return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
 
 
 def tested(outputs: frozenset[str], group: str) -> frozenset[str]:

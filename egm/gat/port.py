@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.attachments import Attachment, MachineContext
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
 from egm.devices.twin import make_pair
@@ -61,12 +61,12 @@ class GatPort:
 
     name = "gat"
 
-    def __init__(self, at: Surroundings, port: str) -> None:
-        cabinet = at.engine.cabinet
+    def __init__(self, context: MachineContext, port: str) -> None:
+        cabinet = context.engine.cabinet
         own = port == "pty"
-        path = str(at.folder.gat_port) if own else port
+        path = str(context.folder.gat_port) if own else port
         self._line = SerialLine(path, LINE, _open_own if own else open_port)
-        self._scope = scope_of(at.file)
+        self._scope = scope_of(context.file)
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         about = About(
@@ -146,6 +146,6 @@ class GatPort:
         self._line.write(answer.encode())
 
 
-def gat_port(at: Surroundings) -> Iterable[Attachment]:
+def gat_port(context: MachineContext) -> Iterable[Attachment]:
     """Where the cabinet file has one."""
-    return () if at.file.gat is None else (GatPort(at, at.file.gat.port),)
+    return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from egm.cabinet import mysteries, progressives
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.cabinet import Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.games import CARRIED_GAME
-from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import Position, Shown, Status
@@ -41,9 +41,9 @@ class ProgressiveLink:
 
     name = "progressive link"
 
-    def __init__(self, surroundings: Surroundings, carrier: Carrier) -> None:
-        self._around = surroundings
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext, carrier: Carrier) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
         self._carrier = carrier
         self._machine = self._cabinet.identity.serial
         rules = self._cabinet.profile.progressives
@@ -228,9 +228,9 @@ class ProgressiveLink:
         match news:
             case Locked():
                 award = {"claim": news.claim, "amount_cents": news.amount_cents}
-                self._around.handle(Occurrence(Event.AWARD_LOCKED, award))
+                self._context.handle(Event(EventType.AWARD_LOCKED, award))
             case Over():
-                self._around.handle(Occurrence(Event.CLAIM_CLOSED, {"claim": news.claim}))
+                self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
             case Ahead():
                 mark = progressives.mark(self._cabinet, news.level).to_json()
                 self._cabinet.record(
@@ -257,7 +257,7 @@ class ProgressiveLink:
     def _tell_found(self) -> None:
         """Let the machine record what it has won; one that is not free to pay it now is told again."""
         for claim, found in list(self._found.items()):
-            self._around.handle(Occurrence(Event.MYSTERY_WON, {"level": found.level, "won": found.won}))
+            self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
             if mysteries.is_recorded(self._cabinet, claim):
                 del self._found[claim]
 
@@ -266,7 +266,7 @@ class ProgressiveLink:
         if sequence > self.decided(level):
             self._decided[level] = sequence
             if self._cabinet.recall(Key.AWAITING) is not None:
-                self._around.handle(Occurrence(Event.LEVELS_MOVED))
+                self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:
         """Record what was refused or not understood, as far as one connection may."""
@@ -288,16 +288,16 @@ class ProgressiveLink:
         self._told = now
         if self._stops_machine:
             self._disable(up=all(shown.status is Status.UP for shown in now.values()))
-        self._around.handle(Occurrence(Event.LEVELS_MOVED))
+        self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _disable(self, *, up: bool) -> None:
         """Take the machine out of service while a level has no controller, or give it back."""
         stopped = _SOURCE in self._cabinet.disabled
         if not up and not stopped:
             values = {"source": _SOURCE, "reason": "link_down"}
-            self._around.handle(Occurrence(Event.DISABLED, values))
+            self._context.handle(Event(EventType.DISABLED, values))
         elif up and stopped:
-            self._around.handle(Occurrence(Event.ENABLED, {"source": _SOURCE}))
+            self._context.handle(Event(EventType.ENABLED, {"source": _SOURCE}))
 
     def _now_ns(self) -> int:
-        return self._around.clock.monotonic_ns()
+        return self._context.clock.monotonic_ns()

@@ -9,9 +9,8 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.states import Event
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.events import Event, EventType
 from egm.link.messages import Snapshot
 from egm.progressive.display import Shown, Status
 from egm.progressive.pools import Keeper
@@ -24,9 +23,9 @@ class Broadcasts:
 
     name = "progressive broadcasts"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._around = surroundings
-        self._cabinet = surroundings.engine.cabinet
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
         self._stale_ns = self._cabinet.profile.progressives.stale_seconds * 1_000_000_000
         pools = self._cabinet.pools.by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
@@ -53,7 +52,7 @@ class Broadcasts:
             if amount_cents < before:
                 story = {"pool": name, "from_cents": before, "to_cents": amount_cents}
                 self._cabinet.log("progressive.fell", story)
-            self._amounts[name] = (amount_cents, self._around.clock.monotonic_ns())
+            self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._show()
 
     def shown(self, pool: str) -> Shown:
@@ -62,7 +61,7 @@ class Broadcasts:
         if heard is None:
             return Shown(0, Status.DOWN)
         amount_cents, at_ns = heard
-        fresh = self._around.clock.monotonic_ns() - at_ns <= self._stale_ns
+        fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _show(self) -> None:
@@ -75,11 +74,11 @@ class Broadcasts:
                 lost = "lost" if before.status is Status.UP else "back"
                 self._cabinet.log(f"progressive.link_{lost}", {"pool": level})
         self._told = now
-        self._around.handle(Occurrence(Event.LEVELS_MOVED))
+        self._context.handle(Event(EventType.LEVELS_MOVED))
 
 
-def broadcasts(surroundings: Surroundings) -> Iterable[Broadcasts]:
+def broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """The broadcast levels, where the machine's games play for any."""
-    pools = surroundings.engine.cabinet.pools.by_id.values()
+    pools = context.engine.cabinet.pools.by_id.values()
     wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
-    return (Broadcasts(surroundings),) if wanted else ()
+    return (Broadcasts(context),) if wanted else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import aiomqtt
 
-from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.attachments import Attachment, MachineContext
 from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.carrier import Ears
@@ -102,9 +102,9 @@ class MqttCarrier:
             await line.publish(topics.up(self._machine), encode(message), care)
 
 
-def progressive_link(surroundings: Surroundings) -> Iterable[Attachment]:
+def progressive_link(context: MachineContext) -> Iterable[Attachment]:
     """The machine's link, where the cabinet file names a broker."""
-    slot = surroundings.file.progressive_link
+    slot = context.file.progressive_link
     if slot is None:
         return ()
-    return (ProgressiveLink(surroundings, MqttCarrier(slot, surroundings.engine.cabinet.identity.serial)),)
+    return (ProgressiveLink(context, MqttCarrier(slot, context.engine.cabinet.identity.serial)),)

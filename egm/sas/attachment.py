@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
+from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Key
 from egm.errors import LocalError
 from egm.link.messages import Snapshot
@@ -38,9 +38,9 @@ _LOOK_BACK_ENTRIES: Final = 1000
 class SasChannel:
     """One line to one host, as an attachment of the machine."""
 
-    def __init__(self, at: Surroundings, name: str, settings: SasLine, readings: Readings) -> None:
+    def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
         self.name = f"sas-{name}"
-        self._at = at
+        self._context = context
         self._polls = polls_for(settings.groups)
         self._answered = frozenset(self._polls)
         framing = StrictFraming if settings.framing == "strict" else LenientFraming
@@ -52,23 +52,25 @@ class SasChannel:
                 queue=settings.queue,
                 require_sync=settings.require_sync,
                 chirp=settings.chirp,
-                now_ns=at.clock.monotonic_ns(),
+                now_ns=context.clock.monotonic_ns(),
             ),
             framing(settings.address, settings.gap_ns),
             opened=lambda: open_port(
-                settings.port, strict=settings.framing == "strict", link=at.folder.sas_port_of(name)
+                settings.port, strict=settings.framing == "strict", link=context.folder.sas_port_of(name)
             ),
             run_effect=self._schedule,
             report=self._report,
-            monotonic_ns=at.clock.monotonic_ns,
+            monotonic_ns=context.clock.monotonic_ns,
             busy_ns=settings.busy_ms * 1_000_000,
         )
-        self.host = Host(name, settings, self._answered, at, tell=self._line.tell, republish=self._publish)
+        self.host = Host(
+            name, settings, self._answered, context, tell=self._line.tell, republish=self._publish
+        )
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
-        journal = at.engine.cabinet.journal
-        self._cursor = _Cursor(at.folder.root / f"sas-{name}.told", journal.mark)
+        journal = context.engine.cabinet.journal
+        self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
         fresh = journal.state(Key.BOOTS) is None  # the journal was begun in this very run
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
@@ -76,7 +78,7 @@ class SasChannel:
         self._selected_game = self._reader.readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        at.sources.append(lambda: line_metrics(name, self.health))
+        context.sources.append(lambda: line_metrics(name, self.health))
 
     @property
     def health(self) -> LineHealth:
@@ -145,7 +147,7 @@ class SasChannel:
 
     # ------------------------------------------------------------------ for it, on the loop
     def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
-        """Run an effect. What the machine itself cannot do stops it, by way of ``Surroundings.handle``."""
+        """Run an effect. What the machine itself cannot do stops it, by way of ``MachineContext.handle``."""
         if ask.poll.effect is None or not future.set_running_or_notify_cancel():
             return
         try:
@@ -203,7 +205,7 @@ class _Cursor:
         beside.replace(self._path)
 
 
-def sas_lines(at: Surroundings) -> Iterable[Attachment]:
+def sas_lines(context: MachineContext) -> Iterable[Attachment]:
     """The lines the cabinet file names."""
-    readings = Readings(at.engine.cabinet.journal)
-    return [SasChannel(at, name, settings, readings) for name, settings in at.file.sas.items()]
+    readings = Readings(context.engine.cabinet.journal)
+    return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

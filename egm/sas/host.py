@@ -2,7 +2,7 @@
 
 This is what an effect is given: the machine it may act on, the host's settings, and the ways to tell it
 something. An effect is called on the machine's loop; it must be quick, and lets things happen through
-``at.handle`` as everybody does, so that the state table decides.
+``context.handle`` as everybody does, so that the state table decides.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from math import ceil
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.cabinet import Cabinet, Occurrence
-from egm.cabinet.states import Event
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event, EventType
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
 from egm.sas.messages import Delivered, Message, RealTime, Withdrawn
@@ -35,7 +35,7 @@ class Host:
     settings: SasLine
     polls: frozenset[int]
     """The polls it may use."""
-    at: Surroundings
+    context: MachineContext
     tell: Callable[[Message], None]
     """Hands a message to the line."""
     republish: Callable[[], None]
@@ -46,7 +46,7 @@ class Host:
     @property
     def cabinet(self) -> Cabinet:
         """Journal, profile, games and devices."""
-        return self.at.engine.cabinet
+        return self.context.engine.cabinet
 
     @property
     def source(self) -> str:
@@ -75,16 +75,16 @@ class Host:
         Rounded up: read back at once, it is never before what was told. A distance that reads the same or a
         second later is kept as it is, so that a host that tells the time often is not recorded each time.
         """
-        ahead = ceil((told - self.at.clock.now()) / timedelta(seconds=1))
+        ahead = ceil((told - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
         story = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
         self.cabinet.record("host.time", state={f"{_TIME_KEY}{self.name}": ahead}, story=story)
         self.republish()
 
-    def handle(self, event: Event, **values: object) -> None:
+    def handle(self, event: EventType, **values: object) -> None:
         """Let something happen."""
-        self.at.handle(Occurrence(event, values))
+        self.context.handle(Event(event, values))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Raise an exception that no journal entry raises by itself."""

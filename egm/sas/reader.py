@@ -149,7 +149,7 @@ def _hundredths(fraction: Any) -> int:
 
 
 def _local_time(host: Host) -> Any:
-    clock, zone = host.at.clock, host.zone
+    clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 
     def now() -> datetime:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.sas.host import Host
 
 _KEY: Final = "host_silent:"
@@ -28,7 +28,7 @@ class LinkWatch:
     def begin(self) -> None:
         """The machine has come up and nobody polls yet."""
         for passing in _PASSING:  # what ends by itself has ended with the run that began it
-            self._host.handle(Event.ENABLED, source=f"{self._host.source}{passing}")
+            self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
         self._wait_for_start_up()
         if self._host.cabinet.profile.host.silence_seconds is None:
             return
@@ -42,7 +42,7 @@ class LinkWatch:
         key = f"{_KNOWN_KEY}{self._host.name}"
         if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
             cabinet.record("host.start_awaited", state={key: True}, story={"host": self._host.name})
-            self._host.handle(Event.DISABLED, source=self._host.source, reason="host")
+            self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
         """The host has begun to poll, or has stopped."""
@@ -51,7 +51,7 @@ class LinkWatch:
             self._timer = None
         if up:
             self._record("host.link_up", silent=False)
-            self._host.handle(Event.ENABLED, source=self._source)
+            self._host.handle(EventType.ENABLED, source=self._source)
         else:
             self._record("host.link_lost", silent=True)
             self._count_down()
@@ -62,9 +62,9 @@ class LinkWatch:
             return
         source = f"{self._host.source}{FULL}"
         if full:
-            self._host.handle(Event.DISABLED, source=source, reason="host_behind")
+            self._host.handle(EventType.DISABLED, source=source, reason="host_behind")
         else:
-            self._host.handle(Event.ENABLED, source=source)
+            self._host.handle(EventType.ENABLED, source=source)
 
     def _record(self, kind: str, *, silent: bool) -> None:
         cabinet = self._host.cabinet
@@ -87,7 +87,7 @@ class LinkWatch:
         # A clock set back since then counts as no silence yet: never as a longer wait.
         silent_seconds = max(0.0, (self._host.cabinet.times.now() - since).total_seconds())
         if silent_seconds >= limit:
-            self._host.handle(Event.DISABLED, source=self._source, reason="host_silent")
+            self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
             return
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(limit - silent_seconds, self._count_down)

@@ -6,8 +6,8 @@ from typing import Any
 
 from machine_room import Room
 
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.events import Event
 from egm.cabinet.view import snapshot
 from egm.config import CabinetFile, StateFolder
 from egm.sas.attachment import SasChannel, sas_lines
@@ -24,15 +24,15 @@ FILE = {
 }
 
 
-def surroundings(room: Room, folder: Path, sas: dict[str, dict[str, Any]]) -> Surroundings:
+def machine_context(room: Room, folder: Path, sas: dict[str, dict[str, Any]]) -> MachineContext:
     """What an attachment sees of a room."""
 
-    def handle(occurrence: Occurrence) -> None:
-        room.engine.handle(occurrence.event, **occurrence.values)
+    def handle(event: Event) -> None:
+        room.engine.handle(event.type, **event.data)
 
     at = StateFolder(folder)
     at.prepare()
-    return Surroundings(
+    return MachineContext(
         engine=room.engine,
         file=CabinetFile.model_validate({**FILE, "sas": sas}),
         folder=at,
@@ -62,7 +62,7 @@ class Bench:
         self.room = room
         self.line = next(
             line
-            for line in sas_lines(surroundings(room, folder, {name: settings}))
+            for line in sas_lines(machine_context(room, folder, {name: settings}))
             if isinstance(line, SasChannel)
         )
         self.host = self.line.host

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from machine_room import Room
-from sas_bench import attach, surroundings
+from sas_bench import attach, machine_context
 
 from egm.config import StateFolder
 from egm.sas.attachment import SasChannel, sas_lines
@@ -107,9 +107,9 @@ class Rig:
     def __init__(self, folder: Path, sas: dict[str, dict[str, Any]], **room: Any) -> None:
         self.folder = StateFolder(folder)
         self.room = Room(folder, **room)
-        at = surroundings(self.room, folder, sas)
-        self.file = at.file
-        self.lines = [line for line in sas_lines(at) if isinstance(line, SasChannel)]
+        context = machine_context(self.room, folder, sas)
+        self.file = context.file
+        self.lines = [line for line in sas_lines(context) if isinstance(line, SasChannel)]
         attach(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
 

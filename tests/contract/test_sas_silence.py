@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 
 
 def profile(folder: Path, rule: str) -> Path:
@@ -89,7 +89,7 @@ def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(
     room = Room(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
     bench = Bench(tmp_path, room)
     for _ in range(20):
-        room.engine.handle(Event.SERVICE)
+        room.engine.handle(EventType.SERVICE)
     bench.general()
     assert list(room.cabinet.disabled) == ["host:main:full"]
     assert room.state is State.OUT_OF_SERVICE
@@ -107,7 +107,7 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
         bench = Bench(tmp_path, room, enable=["delay"])
         if held == "full":
             for _ in range(20):
-                room.engine.handle(Event.SERVICE)
+                room.engine.handle(EventType.SERVICE)
             bench.general()
         else:
             bench.long(0x2E, "9999")

@@ -9,9 +9,9 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.ports import _lines, _resident
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event, State
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.people import Role
@@ -66,7 +66,7 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 1)
         await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
-        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
         await rig.until(lambda: len(rig.twin.describe()["printed"]) == 2)
         await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
         access, audit = map(said, rig.twin.describe()["printed"])
@@ -75,10 +75,10 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         assert "AUDIT - NO VALUE" in audit
         assert "main opened" in audit
         assert "bill_in.value 2000" in audit
-        room.engine.handle(Event.DOOR_CLOSED, door="main")
+        room.engine.handle(EventType.DOOR_CLOSED, door="main")
         Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         await rig.until(lambda: room.state is State.IDLE)
         kinds = [line["event"] for line in lines("printed", room.journal.entries())]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
@@ -90,8 +90,8 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
 @pytest.mark.requirement("E-10")
 def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
     async def scene(room, rig):
-        room.engine.handle(Event.DOOR_OPENED, door="main")
-        room.engine.handle(Event.DOOR_OPENED, door="logic")  # while the first is at the printer
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="logic")  # while the first is at the printer
         assert [record["about"] for record in room.records("slip.ordered")] == ["main opened", "logic opened"]
         assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
         await rig.until(lambda: room.cabinet.recall(Key.PRINT) is None)
@@ -103,6 +103,6 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
 @pytest.mark.requirement("G-17")
 def test_a_printer_out_of_its_place_with_nobody_at_work_is_an_alarm(tmp_path):
     room = Room(tmp_path, profile="monaco").boot()
-    room.engine.handle(Event.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
+    room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.chassis_open", detail="")
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
     room.close()

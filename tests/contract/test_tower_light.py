@@ -6,8 +6,8 @@ import pytest
 from machine_room import Room, ScriptedChance
 from test_io_boards import BoardRig
 
+from egm.cabinet.events import EventType, State
 from egm.cabinet.ports import Ports
-from egm.cabinet.states import Event, State
 from egm.cabinet.station import Station
 from egm.config import StateFolder
 from tools.soak.virtual import jump
@@ -18,36 +18,36 @@ LANTERNS = (11, 11, 12)
 
 def won(room):
     room.insert(10000)
-    room.engine.handle(Event.DENOMINATION, value=100)
-    room.engine.handle(Event.BET, value=3)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
 
 
 def door(room):
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
 
 
 def tilt(room):
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat", detail="")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="")
     assert room.state is State.TILT
 
 
 def paid(room):
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 def called(room):
-    room.engine.handle(Event.SERVICE)
+    room.engine.handle(EventType.SERVICE)
 
 
 def held(room):
-    room.engine.handle(Event.DISABLED, source="operator", reason="closed")
+    room.engine.handle(EventType.DISABLED, source="operator", reason="closed")
 
 
 def closed(room):
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
 
 
 def lit_after(folder, *happenings):

@@ -20,10 +20,10 @@ from machine_room import Room
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
 from egm.cabinet.host.transfer_port import HostTransfers
-from egm.cabinet.states import Event
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.tickets.numbers import system
@@ -138,10 +138,10 @@ class Machine:
             self.escrow = None
         elif self.escrow is not None and self.room.hands.orders[-1][0] == "return":
             self.escrow = None
-            self.room.engine.handle(Event.BILL_RETURNED, reason="ordered")
+            self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
 
     def press(self) -> None:
-        self.room.engine.handle(self.dice.choice((Event.CASH_OUT, Event.PLAY, Event.PLAY)))
+        self.room.engine.handle(self.dice.choice((EventType.CASH_OUT, EventType.PLAY, EventType.PLAY)))
 
     def shown(self) -> None:
         self.room.shown()
@@ -161,20 +161,20 @@ class Machine:
     # -------------------------------------------------------------- the attendant, and what happens
     def key(self) -> None:
         handpay = self.room.cabinet.recall(Key.HANDPAY)
-        self.room.engine.handle(Event.KEY_TURNED)
+        self.room.engine.handle(EventType.KEY_TURNED)
         if handpay is not None and self.room.cabinet.recall(Key.HANDPAY) is None:
             self.seen["out"] += handpay["amount_cents"]
             self.seen["won"] += handpay["amount_cents"] if handpay["kind"] == "bonus" else 0
 
     def door(self) -> None:
-        event = self.dice.choice((Event.DOOR_OPENED, *[Event.DOOR_CLOSED] * 3))
+        event = self.dice.choice((EventType.DOOR_OPENED, *[EventType.DOOR_CLOSED] * 3))
         self.room.engine.handle(event, door="main")
 
     def tilt(self) -> None:
-        self.room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+        self.room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
 
     def disable(self) -> None:
-        event = self.dice.choice((Event.DISABLED, *[Event.ENABLED] * 3))
+        event = self.dice.choice((EventType.DISABLED, *[EventType.ENABLED] * 3))
         self.room.engine.handle(event, source="host:main", reason="test")
 
     # -------------------------------------------------------------- the host
@@ -237,7 +237,7 @@ class Machine:
             (
                 lambda: self.transfers.lock(1, 500),
                 self.transfers.unlock,
-                lambda: self.room.engine.handle(Event.LOCK_ENDED),
+                lambda: self.room.engine.handle(EventType.LOCK_ENDED),
                 lambda: self.transfers.set_cash_out(
                     enabled=self.dice.random() < 0.5, hard=self.dice.random() < 0.5
                 ),
@@ -246,7 +246,7 @@ class Machine:
 
     def day(self) -> None:
         self.room.clock.pass_seconds(self.dice.choice((1, 3600, 24 * 3600)))
-        self.room.engine.handle(Event.PROMOTION_EXPIRED)
+        self.room.engine.handle(EventType.PROMOTION_EXPIRED)
 
     # -------------------------------------------------------------- the judge
     def check(self) -> None:

@@ -14,7 +14,7 @@ from machine_room import Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_trust import note_clock
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.tickets.model import TicketState
 from egm.timekeeping import OFF_MOST
 from tools.audit.games import Shelf
@@ -55,10 +55,10 @@ class Machine:
     def is_confirmed(self):
         """A technician reads the right date and stands for it, with the door open."""
         self.is_set()
-        self.room.engine.handle(Event.DOOR_OPENED, door="main")
+        self.room.engine.handle(EventType.DOOR_OPENED, door="main")
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
-        self.room.engine.handle(Event.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
-        self.room.engine.handle(Event.DOOR_CLOSED, door="main")
+        self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
+        self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
         assert self.room.cabinet.times.is_believed
 
     def restarts(self):
@@ -88,11 +88,11 @@ class Machine:
             self.dated += 1
             return
         jobs = len(self.room.hands.jobs)
-        self.room.engine.handle(Event.CASH_OUT)
+        self.room.engine.handle(EventType.CASH_OUT)
         assert self.room.state is State.HANDPAY
         assert len(self.room.hands.jobs) == jobs, "a ticket with a date nobody believes"
         assert self.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == cents
-        self.room.engine.handle(Event.KEY_TURNED, key="attendant")
+        self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
         self.by_hand_cents += cents
 
     def puts_in(self):

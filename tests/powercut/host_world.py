@@ -14,9 +14,9 @@ from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
 from machine_room import Room
 from sas_bench import Bench
 
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
-from egm.cabinet.host.patience import Patience
-from egm.cabinet.states import Event, State
+from egm.cabinet.host.timeouts import HostTimeouts
 from egm.devices.interface import Barcode, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.sas.wire import marked
@@ -82,7 +82,7 @@ class Floor:
         """The player puts his first ticket in."""
         self.escrow = self.hand.pop(0)
         self.returning = False
-        self.room.engine.handle(Event.TICKET_ESCROWED, escrow=1, digits=self.escrow)
+        self.room.engine.handle(EventType.TICKET_ESCROWED, escrow=1, digits=self.escrow)
 
     def work(self) -> None:
         """Take each motion that was ordered to its end."""
@@ -97,7 +97,7 @@ class Floor:
             self.room.ledgers.paper.vend_confirmed()
         if self.returning and self.escrow is not None:
             self._give_back()
-            self.room.engine.handle(Event.BILL_RETURNED, reason="ordered")
+            self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
         printing = self.room.ledgers.printing.pending()
         if printing is not None:
             self._print(printing)
@@ -197,7 +197,7 @@ class World:
         """So long that what was not served is raised again, and the machine waits no more for its host."""
         self.room.clock.pass_seconds(16)
         at = self.bench.host.at
-        for _, (seconds, ended) in list(Patience(at).waits()):
+        for _, (seconds, ended) in list(HostTimeouts(at).waits()):
             assert seconds <= 16
             self.do(lambda ended=ended: at.handle(ended))
 
@@ -263,7 +263,7 @@ class World:
         if self.room.state is State.HANDPAY:
             owed = self.room.cabinet.recall("handpay")["amount_cents"]
             before = self.room.journal.balance_cents("out:handpay_cancelled_credit")
-            self.do(lambda: self.room.engine.handle(Event.KEY_TURNED))
+            self.do(lambda: self.room.engine.handle(EventType.KEY_TURNED))
             paid = self.room.journal.balance_cents("out:handpay_cancelled_credit") - before
             assert paid in {0, owed}
             self.paid_by_hand_cents += paid
@@ -274,7 +274,7 @@ class World:
             if self.room.state is State.IDLE and self.room.credit_cents == 0:
                 break
             if self.room.state is State.IDLE:
-                self.do(lambda: self.room.engine.handle(Event.CASH_OUT))
+                self.do(lambda: self.room.engine.handle(EventType.CASH_OUT))
             self.attend()
             self.bank.serve()
         self.bank.serve()

@@ -19,7 +19,7 @@ from test_linked_mystery import LEVELS, STAKE, lucky
 
 from egm.cabinet import mysteries
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from tools.audit.games import Shelf
@@ -108,11 +108,11 @@ class Life:
                     self._hear()
                 room.shown()
             case State.AWAITING_AWARD if self.late:
-                room.engine.handle(Event.KEY_TURNED, key="attendant")
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case State.AWAITING_AWARD:
                 self._hear()
             case State.HANDPAY:
-                room.engine.handle(Event.KEY_TURNED, key="attendant")
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case stuck:
                 raise AssertionError(f"the machine is stuck in {stuck}")
 
@@ -120,9 +120,9 @@ class Life:
         """The controller counts what was made, and says what it has won as long as it is not committed."""
         made = self._made()
         if made >= WON.sequence:
-            self.room.engine.handle(Event.MYSTERY_WON, level="LUCKY", won=WON)
+            self.room.engine.handle(EventType.MYSTERY_WON, level="LUCKY", won=WON)
         self.face.known = made
-        self.room.engine.handle(Event.LEVELS_MOVED)
+        self.room.engine.handle(EventType.LEVELS_MOVED)
 
 
 def judge(room, *, late):

@@ -16,7 +16,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -65,9 +65,9 @@ class Life:
             case State.PLAYING:
                 room.shown()
             case State.HANDPAY if self.cash and owed.get("prizes"):
-                room.engine.handle(Event.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+                room.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
             case State.HANDPAY:
-                room.engine.handle(Event.KEY_TURNED, key="attendant")
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case stuck:
                 raise AssertionError(f"the machine is stuck in {stuck}")
 

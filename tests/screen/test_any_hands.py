@@ -16,8 +16,8 @@ from tools.gallery import game_scenes
 from tools.gallery.machine import machine_scenes
 
 #: Wishes a screen may send; the machine refuses the ones it does not take.
-WISHES = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
-WISHES |= {"acknowledge", "limit", "residual", "menu", "answer"}
+INTENTS = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
+INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -46,5 +46,5 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:
             picture.draw(surface, view)
-    assert sent <= WISHES
+    assert sent <= INTENTS
     assert len(sent) > 6

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from egm.cabinet.events import State
 from egm.cabinet.faults import fault
-from egm.cabinet.states import TABLE, WISHES, State
+from egm.cabinet.states import REQUESTS, TABLE
 from egm.devices.ioboard.codec import DOORS
 from egm.profiles import load_profile
 from egm.screen.scenes.lockup import fault_words
@@ -77,7 +78,7 @@ def test_every_code_of_the_machine_has_words(language):
     ]
     codes = [f"tilt.text.{code}" for code in faults if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
-    codes += [f"notice.refused.{guard}" for row in TABLE if row.event in WISHES for guard in row.guards]
+    codes += [f"notice.refused.{guard}" for row in TABLE if row.event in REQUESTS for guard in row.guards]
     codes += [f"door.{door}" for door in DOORS]
     codes += [f"tilt.cleared_{who}" for who in ("self", "attendant", "technician", "memory_clear")]
     assert [code for code in codes if not texts.has(code)] == []

@@ -6,7 +6,7 @@ from machine_room import Room
 from staff_hands import Menu
 from test_picture import LEAST_HEIGHT, Watcher
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.people import Role
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -55,7 +55,7 @@ def walk(menu, seen):
 def real_pages(tmp_path):
     room = Room(tmp_path).boot().insert(2000)
     for _ in range(3):
-        room.engine.handle(Event.PLAY)
+        room.engine.handle(EventType.PLAY)
         room.shown()
     menu = Menu(room)
     found = [menu.open().page]

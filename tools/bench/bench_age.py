@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.engine import Engine
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.clock import SystemClock
 from egm.config import GameSlot
 from meters import Journal, open_view
@@ -56,15 +56,15 @@ class Player:
     def _play_one(self) -> None:
         engine, cabinet = self._engine, self._engine.cabinet
         if self.games % _SAME_GAME == 0:
-            engine.handle(Event.GAME, value=self._random.choice(sorted(cabinet.games)))
-        engine.handle(Event.PLAY)
+            engine.handle(EventType.GAME, value=self._random.choice(sorted(cabinet.games)))
+        engine.handle(EventType.PLAY)
         while cabinet.conversation is not None and cabinet.conversation.decision is not None:
             engine.handle(
-                Event.CHOOSE, value=self._random.choice(list(cabinet.conversation.decision.options))
+                EventType.CHOOSE, value=self._random.choice(list(cabinet.conversation.decision.options))
             )
-        engine.handle(Event.SHOWN, value=cabinet.recall(Key.GAME)["play_id"])
+        engine.handle(EventType.SHOWN, value=cabinet.recall(Key.GAME)["play_id"])
         if cabinet.recall(Key.HANDPAY) is not None:
-            engine.handle(Event.KEY_TURNED, key="attendant", reason="bench", detail="")
+            engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
         self.games += 1
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.credits import CREDIT
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.residents import admit
-from egm.cabinet.states import Event
 from egm.clock import SystemClock
 from egm.config import GameSlot
 from egm.link.messages import Decision, Play
@@ -62,8 +62,8 @@ def bench_engine(
         host=host or HostMoney(),
     )
     engine = Engine(cabinet, lambda: None)
-    engine.handle(Event.MEMORY_READY)
-    engine.handle(Event.SELF_TEST_PASSED)
+    engine.handle(EventType.MEMORY_READY)
+    engine.handle(EventType.SELF_TEST_PASSED)
     note = Transfer("world:bill", CREDIT, fund_cents)
     fund = Transaction(id=journal.fresh_id("fund"), kind="bill.in", transfers=(note,))
     journal.append(fund)
@@ -74,8 +74,8 @@ def _play(engine: Engine, games: int) -> float:
     """Play so many games; the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):
-        engine.handle(Event.PLAY)
-        engine.handle(Event.SHOWN, value=engine.cabinet.recall(Key.GAME)["play_id"])
+        engine.handle(EventType.PLAY)
+        engine.handle(EventType.SHOWN, value=engine.cabinet.recall(Key.GAME)["play_id"])
     return time.perf_counter() - began
 
 

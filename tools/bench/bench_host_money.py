@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event
 from egm.cabinet.host.model import HostMoney, Order, TransferKind
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.clock import SystemClock
@@ -27,8 +28,8 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
 
-        def handle(occurrence: Occurrence) -> None:
-            engine.handle(occurrence.event, **occurrence.values)
+        def handle(event: Event) -> None:
+            engine.handle(event.type, **event.data)
 
         transfers = HostTransfers(engine, handle)
         began = time.perf_counter()

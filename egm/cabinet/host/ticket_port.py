@@ -10,19 +10,19 @@ from datetime import date
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import Redeeming, Validation, in_ring, one_read, unread_places
 from egm.cabinet.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.cabinet.pay_out import ticket_of
-from egm.cabinet.states import Event
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
 from meters.recall import story
 
-Handle: TypeAlias = Callable[[Occurrence], None]
+Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberAnswer(StrEnum):
@@ -74,8 +74,8 @@ class HostTickets:
         self._cabinet = engine.cabinet
         self._handle = handle
 
-    def _let(self, event: Event, **values: object) -> None:
-        self._handle(Occurrence(event, values))
+    def _let(self, event: EventType, **values: object) -> None:
+        self._handle(Event(event, values))
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
@@ -94,7 +94,7 @@ class HostTickets:
             return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
         if known or not is_system(number):
             return NumberAnswer.IMPROPER
-        self._let(Event.TICKET_NUMBERED, id=wanted.id, number=number)
+        self._let(EventType.TICKET_NUMBERED, id=wanted.id, number=number)
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
@@ -102,7 +102,7 @@ class HostTickets:
         wanted = self.wanted
         if wanted is None:
             return NumberAnswer.NOT_WAITING
-        self._let(Event.NUMBER_REFUSED, id=wanted.id, why=SILENT if silent else DENIED)
+        self._let(EventType.NUMBER_REFUSED, id=wanted.id, why=SILENT if silent else DENIED)
         return NumberAnswer.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
@@ -127,7 +127,7 @@ class HostTickets:
         if refusal is not None:
             return self.decline(*refusal)
         self._let(
-            Event.TICKET_AUTHORISED,
+            EventType.TICKET_AUTHORISED,
             id=inquiry.id,
             kind=kind.value,
             amount_cents=amount_cents,
@@ -161,7 +161,7 @@ class HostTickets:
         inquiry = self._cabinet.host.inquiry
         if inquiry is None:
             return self.redeeming
-        self._let(Event.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
+        self._let(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
         return Redeemed(status, 0, inquiry.digits)
 
     @property

@@ -15,8 +15,9 @@ nothing; after it, the acceptor says where the paper is.
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event
 from egm.cabinet.host.model import Inquiry, Redeeming
 from egm.cabinet.pay_out import give_up_unprinted, printed_terms
 from egm.errors import InvariantError
@@ -32,21 +33,21 @@ DENIED: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def host_validates(cabinet: Cabinet, _: Occurrence) -> bool:
+def host_validates(cabinet: Cabinet, _: Event) -> bool:
     """A host says what tickets are worth here."""
     return cabinet.host.validation.by_host
 
 
-def number_is_awaited(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
     """This very cash-out is reserved and has no number yet."""
     pay_out = awaited(cabinet)
-    return pay_out is not None and pay_out["id"] == occurrence.values.get("id")
+    return pay_out is not None and pay_out["id"] == event.data.get("id")
 
 
-def inquiry_is_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
     """This very ticket lies in escrow and waits for the host's word."""
     inquiry = cabinet.host.inquiry
-    return inquiry is not None and inquiry.id == occurrence.values.get("id")
+    return inquiry is not None and inquiry.id == event.data.get("id")
 
 
 def awaited(cabinet: Cabinet) -> dict[str, Any] | None:
@@ -56,16 +57,16 @@ def awaited(cabinet: Cabinet) -> dict[str, Any] | None:
 
 
 # ---------------------------------------------------------------------------------------------- out
-def take_number(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def take_number(cabinet: Cabinet, event: Event) -> None:
     """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
     pay_out = cabinet.recall(Key.PAY_OUT)
-    if not _number(cabinet, pay_out, str(occurrence.values["number"])):
+    if not _number(cabinet, pay_out, str(event.data["number"])):
         give_up_unprinted(cabinet, pay_out, "the number could not be kept")
 
 
-def do_without_number(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def do_without_number(cabinet: Cabinet, event: Event) -> None:
     """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
-    pay_out, why = cabinet.recall(Key.PAY_OUT), str(occurrence.values["why"])
+    pay_out, why = cabinet.recall(Key.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and cabinet.profile.host.offline_tickets > 0
     if not (allowed and _number(cabinet, pay_out, None)):
         give_up_unprinted(cabinet, pay_out, why)
@@ -99,9 +100,9 @@ def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> No
 
 
 # ---------------------------------------------------------------------------------------------- in
-def ask_host(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def ask_host(cabinet: Cabinet, event: Event) -> None:
     """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
-    escrow, digits = int(occurrence.values["escrow"]), str(occurrence.values["digits"])
+    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
     cabinet.notice = None
     if not cabinet.the_desk.reads(digits):
@@ -125,9 +126,9 @@ def _is_owed_a_word(cabinet: Cabinet) -> bool:
     return kept is not None and bool(kept["kind"]) and not kept["told"]
 
 
-def stack_authorised(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def stack_authorised(cabinet: Cabinet, event: Event) -> None:
     """Lock the ticket with the worth the host gave it, and order it into the box."""
-    inquiry, values = _the_inquiry(cabinet), occurrence.values
+    inquiry, values = _the_inquiry(cabinet), event.data
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
     answer = cabinet.the_desk.admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
@@ -159,10 +160,10 @@ def stack_authorised(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.the_acceptor.stack(inquiry.escrow)
 
 
-def return_inquired(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def return_inquired(cabinet: Cabinet, event: Event) -> None:
     """Give the ticket back: the host will not have it, did not answer, or answered at a wrong moment."""
-    status = Redeeming(occurrence.values.get("status", Redeeming.NOT_NOW))
-    reason = Reason(occurrence.values.get("reason", Reason.NOT_NOW))
+    status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
+    reason = Reason(event.data.get("reason", Reason.NOT_NOW))
     _reject(cabinet, _the_inquiry(cabinet), status, reason)
 
 
@@ -194,12 +195,12 @@ def note_told(cabinet: Cabinet) -> None:
         cabinet.record("voucher.told", state={Key.HOST_TICKET: {**kept, "told": True}})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     host_validates,
     number_is_awaited,
     inquiry_is_open,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     take_number,
     do_without_number,
     ask_host,

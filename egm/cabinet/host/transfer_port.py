@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.evidence import moved_before, short_digest
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
 from egm.cabinet.host.ticket_port import Handle
 from egm.cabinet.host.transfers import HISTORY, entry_id, note_failure
-from egm.cabinet.states import Event, State
 
 #: States in which an order is followed at once.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
@@ -61,8 +61,8 @@ class HostTransfers:
         self._handle = handle
         self._moved_before = moved_before(self._cabinet.journal)
 
-    def _let(self, event: Event, **values: object) -> None:
-        self._handle(Occurrence(event, values))
+    def _let(self, event: EventType, **values: object) -> None:
+        self._handle(Event(event, values))
 
     # ------------------------------------------------------------------ orders
     def order(
@@ -81,7 +81,7 @@ class HostTransfers:
             note_failure(self._cabinet, order, refused, told=True)
             return refused
         host.order = order
-        self._let(Event.TRANSFER_ORDERED)
+        self._let(EventType.TRANSFER_ORDERED)
         return TransferStatus.PENDING
 
     def _refusal(
@@ -143,7 +143,7 @@ class HostTransfers:
     def cancel(self) -> TransferStatus:
         """Take back an order that still waits; otherwise what became of the last one."""
         if self._cabinet.host.order is not None:
-            self._let(Event.TRANSFER_CANCELLED)
+            self._let(EventType.TRANSFER_CANCELLED)
         last = self.last
         return TransferStatus.NONE if last is None else last.status
 
@@ -210,13 +210,13 @@ class HostTransfers:
         before = self._cabinet.host.lock
         waits = before is not None and before.is_offer
         self._cabinet.host.lock = Lock(condition, until_ns, cash_out_waits=waits)
-        self._let(Event.LOCK_ASKED)
+        self._let(EventType.LOCK_ASKED)
         return self.locked
 
     def unlock(self) -> None:
         """Let the machine go, or take the wish back. Without a lock, nothing happens."""
         if self._cabinet.host.lock is not None:
-            self._let(Event.LOCK_ENDED)
+            self._let(EventType.LOCK_ENDED)
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property

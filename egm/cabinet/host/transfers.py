@@ -14,10 +14,10 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
-from egm.cabinet.states import Event, State
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from meters import Phase, Transfer
@@ -27,17 +27,17 @@ HISTORY: Final = 35
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def order_is_open(cabinet: Cabinet, _: Occurrence) -> bool:
+def order_is_open(cabinet: Cabinet, _: Event) -> bool:
     """A host has ordered a transfer that is not done."""
     return cabinet.host.order is not None
 
 
-def lock_is_asked(cabinet: Cabinet, _: Occurrence) -> bool:
+def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """A host wants the machine held still."""
     return cabinet.host.lock is not None
 
 
-def host_takes_cash_out(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
     """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
     terms = cabinet.recall(Key.HOST_CASH_OUT)
     return (
@@ -46,11 +46,11 @@ def host_takes_cash_out(cabinet: Cabinet, occurrence: Occurrence) -> bool:
         and terms is not None
         and terms["enabled"]
         and cabinet.credit_cents > 0
-        and not occurrence.values.get("passed")
+        and not event.data.get("passed")
     )
 
 
-def restricted_has_expired(cabinet: Cabinet, _: Occurrence) -> bool:
+def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
     """There is restricted credit, and its last day is over by a clock that is believed."""
     terms = cabinet.recall(Key.RESTRICTED)
     if (
@@ -64,7 +64,7 @@ def restricted_has_expired(cabinet: Cabinet, _: Occurrence) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- transfers
-def transfer(cabinet: Cabinet, _: Occurrence) -> None:
+def transfer(cabinet: Cabinet, _: Event) -> None:
     """Do what was ordered, or record why not; the lock is lifted unless it is to stay."""
     order = _take_order(cabinet)
     cents = _possible(cabinet, order)
@@ -79,12 +79,12 @@ def transfer(cabinet: Cabinet, _: Occurrence) -> None:
             _let_pass(cabinet, lock)
 
 
-def refuse_transfer(cabinet: Cabinet, _: Occurrence) -> None:
+def refuse_transfer(cabinet: Cabinet, _: Event) -> None:
     """The machine is at something else: the order is not followed."""
     note_failure(cabinet, _take_order(cabinet), TransferStatus.NOT_NOW)
 
 
-def cancel_transfer(cabinet: Cabinet, _: Occurrence) -> None:
+def cancel_transfer(cabinet: Cabinet, _: Event) -> None:
     """The host has thought better of an order that waited."""
     note_failure(cabinet, _take_order(cabinet), TransferStatus.CANCELLED)
 
@@ -198,14 +198,14 @@ def entry_id(identifier: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- the lock
-def take_lock(cabinet: Cabinet, _: Occurrence) -> None:
+def take_lock(cabinet: Cabinet, _: Event) -> None:
     """Hold the machine still."""
     lock = _the_lock(cabinet)
     cabinet.host.lock = replace(lock, granted=True)
     cabinet.log("aft.locked", {"condition": lock.condition})
 
 
-def offer_to_host(cabinet: Cabinet, _: Occurrence) -> None:
+def offer_to_host(cabinet: Cabinet, _: Event) -> None:
     """Hold the machine still while the host is asked to take the credits."""
     until_ns = cabinet.clock.monotonic_ns() + cabinet.profile.host.answer_seconds * 1_000_000_000
     cabinet.host.lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
@@ -213,7 +213,7 @@ def offer_to_host(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code="cash_out_to_host")
 
 
-def end_lock(cabinet: Cabinet, _: Occurrence) -> None:
+def end_lock(cabinet: Cabinet, _: Event) -> None:
     """Let the machine go; a cash-out the host let pass is paid another way, unless the host forbids it."""
     lock, cabinet.host.lock = _the_lock(cabinet), None
     if lock.granted:
@@ -237,7 +237,7 @@ def _the_lock(cabinet: Cabinet) -> Lock:
 
 
 # ---------------------------------------------------------------------------------------------- promotions
-def expire_restricted(cabinet: Cabinet, _: Occurrence) -> None:
+def expire_restricted(cabinet: Cabinet, _: Event) -> None:
     """Its last day is over: restricted credit leaves the meter."""
     amount_cents = cabinet.kind_cents(CreditKind.RESTRICTED)
     flow = Transfer(cabinet.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
@@ -245,29 +245,29 @@ def expire_restricted(cabinet: Cabinet, _: Occurrence) -> None:
     cabinet.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 
-def due(cabinet: Cabinet, state: State) -> Occurrence | None:
+def due(cabinet: Cabinet, state: State) -> Event | None:
     """What a host has waited with until the machine is free; each is returned once or while it stands.
 
     An order is kept while a game is shown. Where the game leads to something else, or is held by a door, it
     is refused then and there: hours later it might find another player.
     """
     if cabinet.host.order is not None and state is not State.PLAYING:
-        return Occurrence(Event.TRANSFER_ORDERED)
+        return Event(EventType.TRANSFER_ORDERED)
     if cabinet.host.lock is not None and state is State.IDLE:
-        return Occurrence(Event.LOCK_ASKED)
+        return Event(EventType.LOCK_ASKED)
     if cabinet.host.cash_out_passed and state in {State.IDLE, State.OUT_OF_SERVICE}:
         cabinet.host.cash_out_passed = False
-        return Occurrence(Event.CASH_OUT, {"passed": True})
+        return Event(EventType.CASH_OUT, {"passed": True})
     return None
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     order_is_open,
     lock_is_asked,
     host_takes_cash_out,
     restricted_has_expired,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     transfer,
     refuse_transfer,
     cancel_transfer,

@@ -15,7 +15,8 @@ from egm.link.pages import ServicePage, Words
 from egm.people import Permission, Person
 
 if TYPE_CHECKING:  # the cabinet holds the desk
-    from egm.cabinet.cabinet import Cabinet, Occurrence
+    from egm.cabinet.cabinet import Cabinet
+    from egm.cabinet.events import Event
 
 Severity = Literal["info", "warning", "alarm"]
 
@@ -49,7 +50,7 @@ class Back:
 class Do:
     """Let something happen, and step back ``places``; the state table may refuse, and the page says so."""
 
-    occurrence: "Occurrence"
+    event: "Event"
     places: int = 0
 
 
@@ -102,7 +103,7 @@ class ServiceDesk:
     menu: str = "operator"
     keyed: bool = True
     """A key was turned to open the menu."""
-    follows: "Occurrence | None" = None
+    follows: "Event | None" = None
     """What an answer leads to, to happen when the answer itself is done."""
     bench: Workbench = field(default_factory=Workbench)
     restart: bool = False
@@ -140,7 +141,7 @@ class ServiceDesk:
         """Whether an answer to this page is to the page that is open: a second tap on an old one is not."""
         return self.is_open and page == self._page_id
 
-    def answer(self, cabinet: "Cabinet", action: str, text: str) -> "Occurrence | Leave | None":
+    def answer(self, cabinet: "Cabinet", action: str, text: str) -> "Event | Leave | None":
         """Take an answer in; what is to happen because of it, if anything."""
         self._turn += 1
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
@@ -155,10 +156,10 @@ class ServiceDesk:
                 self._step_back(count)
                 self._say(notice)
                 return None if self.places else Leave()
-            case Do(occurrence=occurrence, places=count):
+            case Do(event=event, places=count):
                 self._step_back(count)
                 self._say(say("service.done"))
-                return occurrence
+                return event
             case Leave():
                 return move
         return None

@@ -8,7 +8,8 @@ back. Every test is kept with the person. Nothing here reserves, credits or sett
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.cabinet.staff.forms import authorise
 from egm.devices.interface import TicketJob
 from egm.link.messages import Notice
@@ -36,14 +37,14 @@ def test_job(place: str, job_id: str) -> TicketJob:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def may_test(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def may_test(cabinet: Cabinet, event: Event) -> bool:
     """Somebody who may test devices, signed in."""
-    return authorise(cabinet, occurrence, Permission.TEST_DEVICES, 1)
+    return authorise(cabinet, event, Permission.TEST_DEVICES, 1)
 
 
-def device_is_free(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def device_is_free(cabinet: Cabinet, event: Event) -> bool:
     """The device is there, is not at work for a player, and what the test needs is so."""
-    values = occurrence.values
+    values = event.data
     match values.get("test"):
         case "print":
             return cabinet.printer is not None and cabinet.recall(Key.PRINT) is None
@@ -66,27 +67,27 @@ def device_is_free(cabinet: Cabinet, occurrence: Occurrence) -> bool:
             return False
 
 
-def acceptor_is_tested(cabinet: Cabinet, _: Occurrence) -> bool:
+def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
     """The bill acceptor takes for a test."""
     return cabinet.service.bench.taking
 
 
-def ticket_is_a_test(cabinet: Cabinet, _: Occurrence) -> bool:
+def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The ticket being printed is a test ticket."""
     printing = cabinet.recall(Key.PRINT)
     return printing is not None and is_test(printing["id"])
 
 
-def payout_is_a_test(cabinet: Cabinet, _: Occurrence) -> bool:
+def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
     """The coins being paid are a test's."""
     paying = cabinet.recall(Key.HOPPER)
     return paying is not None and is_test(paying["payout_id"])
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def start_test(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def start_test(cabinet: Cabinet, event: Event) -> None:
     """Record the test, and let the device do it."""
-    values = occurrence.values
+    values = event.data
     test, bench = values["test"], cabinet.service.bench
     test_id = cabinet.fresh_id(PREFIX.rstrip("-"))
     told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
@@ -113,19 +114,19 @@ def _failed(cabinet: Cabinet, test_id: str, why: str) -> None:
     cabinet.notice = Notice(code="test_failed", severity="warning", values={"why": why})
 
 
-def return_test_paper(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def return_test_paper(cabinet: Cabinet, event: Event) -> None:
     """What the acceptor has read goes back; a ticket's number is told to nobody."""
     if cabinet.acceptor is not None:
-        cabinet.acceptor.return_bill(int(occurrence.values["escrow"]))
-    cabinet.log("test.read", {"amount_cents": int(occurrence.values.get("amount_cents") or 0)})
+        cabinet.acceptor.return_bill(int(event.data["escrow"]))
+    cabinet.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
 
 
-def record_test_paper(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_test_paper(cabinet: Cabinet, event: Event) -> None:
     """It went back, or was refused."""
-    cabinet.log("test.paper", {"event": occurrence.event.value, **occurrence.values})
+    cabinet.log("test.paper", {"event": event.type.value, **event.data})
 
 
-def record_test_ticket(cabinet: Cabinet, _: Occurrence) -> None:
+def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
     """The test ticket is printed to its bar code."""
     printing = cabinet.recall(Key.PRINT)
     cabinet.record(
@@ -135,15 +136,15 @@ def record_test_ticket(cabinet: Cabinet, _: Occurrence) -> None:
     )
 
 
-def record_test_ticket_failed(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
-    printing, why = cabinet.recall(Key.PRINT), str(occurrence.values.get("why", ""))
+    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
     cabinet.record("test.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
 
 
-def record_test_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_test_coins(cabinet: Cabinet, event: Event) -> None:
     """The hopper has counted out so many; whoever tests puts them back."""
-    paying, paid = cabinet.recall(Key.HOPPER), int(occurrence.values["paid_coins"])
+    paying, paid = cabinet.recall(Key.HOPPER), int(event.data["paid_coins"])
     cabinet.record(
         "test.coins",
         state={Key.HOPPER: None},
@@ -152,14 +153,14 @@ def record_test_coins(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     may_test,
     device_is_free,
     acceptor_is_tested,
     ticket_is_a_test,
     payout_is_a_test,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     start_test,
     return_test_paper,
     record_test_paper,

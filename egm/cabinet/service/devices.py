@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.service.desk import Do, Entry, Go, Move, refuse
 from egm.cabinet.service.words import BACK, columns, pairs, plain, say
-from egm.cabinet.states import Event
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table
 from egm.people import Permission
@@ -119,11 +119,11 @@ class OneDevice:
         if person is None or test is None:
             return refuse("not_offered")
         values = {"device": self.name, "person": person.id, "persons": (person.id,), **test}
-        return Do(Occurrence(Event.TEST, values))
+        return Do(Event(EventType.TEST, values))
 
 
 def _wanted(kind: str, action: str, text: str) -> dict[str, Any] | None:
-    """The test an action asks for, as values of :attr:`Event.TEST`; None where there is none."""
+    """The test an action asks for, as values of :attr:`EventType.TEST`; None where there is none."""
     match kind, action:
         case "ticket_printer", "print":
             return {"test": "print"}

@@ -9,14 +9,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.service.desk import Do, Leave, Move, Stay
 from egm.cabinet.service.menu import MainMenu
 from egm.cabinet.service.sign_in import SignIn, read_staff
 from egm.cabinet.service.tries import begin_lock_outs
 from egm.cabinet.service.words import say
 from egm.cabinet.staff.forms import authorise
-from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.people import Permission, Person
 
@@ -27,30 +27,30 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def menu_may_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def menu_may_open(cabinet: Cabinet, event: Event) -> bool:
     """It is not open yet, and who asks has a key, or needs none here."""
-    key = occurrence.values.get("key")
+    key = event.data.get("key")
     return not cabinet.service.is_open and (key in MENU_KEYS or not cabinet.profile.staff.menu_key)
 
 
-def page_is_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def page_is_open(cabinet: Cabinet, event: Event) -> bool:
     """The answer is to the page that is open."""
-    options = occurrence.values.get("options")
+    options = event.data.get("options")
     return isinstance(options, Mapping) and cabinet.service.heeds(options.get("page"))
 
 
-def key_is_enough(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def key_is_enough(cabinet: Cabinet, event: Event) -> bool:
     """Who turns the attendant's key may do what it does now: any holder, or one who has said who he is."""
     act = _key_act(cabinet)
     person = cabinet.service.person
     return (
         act in cabinet.profile.staff.key_alone
         or (person is not None and person.may(act))
-        or authorise(cabinet, occurrence, act, 1)
+        or authorise(cabinet, event, act, 1)
     )
 
 
-def nobody_is_asked(cabinet: Cabinet, _: Occurrence) -> bool:
+def nobody_is_asked(cabinet: Cabinet, _: Event) -> bool:
     """No page is open."""
     return not cabinet.service.is_open
 
@@ -67,32 +67,32 @@ def _key_act(cabinet: Cabinet) -> Permission:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_key(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_key(cabinet: Cabinet, event: Event) -> None:
     """Every turn of a key switch is kept, also one while nobody listened (J-16)."""
-    cabinet.log("key.turned" if occurrence.values.get("on") else "key.returned", dict(occurrence.values))
+    cabinet.log("key.turned" if event.data.get("on") else "key.returned", dict(event.data))
 
 
-def open_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def open_menu(cabinet: Cabinet, event: Event) -> None:
     """Ask who is there."""
-    _open(cabinet, SignIn(_enter, say("service.sign_in")), str(occurrence.values.get("key", "screen")))
+    _open(cabinet, SignIn(_enter, say("service.sign_in")), str(event.data.get("key", "screen")))
 
 
-def ask_who(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def ask_who(cabinet: Cabinet, event: Event) -> None:
     """The key alone is not enough here: whoever turned it proves who he is, and then it is done."""
     act = _key_act(cabinet)
 
     def act_on(cabinet: Cabinet, person: Person) -> Move:
         _note_entry(cabinet, person, "attendant")
-        close_menu(cabinet, Occurrence(Event.MENU_CLOSED, {"why": "done"}))
-        return Do(Occurrence(occurrence.event, {**occurrence.values, **signature(person)}))
+        close_menu(cabinet, Event(EventType.MENU_CLOSED, {"why": "done"}))
+        return Do(Event(event.type, {**event.data, **signature(person)}))
 
     place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
-    _open(cabinet, place, str(occurrence.values.get("key", "attendant")))
+    _open(cabinet, place, str(event.data.get("key", "attendant")))
     cabinet.service.menu = "attendant"
 
 
 def signature(*persons: Person) -> dict[str, Any]:
-    """Who stands behind an occurrence, as its values say it."""
+    """Who stands behind an event, as its values say it."""
     return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 
 
@@ -120,14 +120,14 @@ def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
     )
 
 
-def answer_page(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def answer_page(cabinet: Cabinet, event: Event) -> None:
     """Take the attendant's answer to wherever it leads."""
-    options = occurrence.values["options"]
-    action, text = _typed(occurrence.values.get("value")), _typed(options.get("input"))
+    options = event.data["options"]
+    action, text = _typed(event.data.get("value")), _typed(options.get("input"))
     cabinet.notice = None
     follows = cabinet.service.answer(cabinet, action, text)
     if isinstance(follows, Leave):
-        follows = Occurrence(Event.MENU_CLOSED, {"why": follows.why})
+        follows = Event(EventType.MENU_CLOSED, {"why": follows.why})
     cabinet.service.follows = follows
 
 
@@ -137,7 +137,7 @@ def _typed(value: object) -> str:
     return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
-def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def close_menu(cabinet: Cabinet, event: Event) -> None:
     """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
     kept = cabinet.recall(Key.MENU)
     desk = cabinet.service
@@ -147,27 +147,27 @@ def close_menu(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "menu.left" if signed_in else "menu.given_up",
             state={Key.MENU: None},
             story={
-                "why": str(occurrence.values.get("why", "restart")),
+                "why": str(event.data.get("why", "restart")),
                 **({"menu": desk.menu, "person": kept["person"]} if signed_in else {}),
             },
         )
     desk.close()
 
 
-def note_staff(cabinet: Cabinet, _: Occurrence) -> None:
+def note_staff(cabinet: Cabinet, _: Event) -> None:
     """At power-up: record what has changed among the staff. A roster that cannot be read lets nobody in."""
     begin_lock_outs(cabinet)
     with contextlib.suppress(OperatorError):  # recorded, and a fault
         read_staff(cabinet)
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     menu_may_open,
     page_is_open,
     key_is_enough,
     nobody_is_asked,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     record_key,
     open_menu,
     ask_who,

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event
 from egm.cabinet.service.desk import Back, Do, Go, Move, Stay, refuse
 from egm.cabinet.service.sign_in import PLACES, SignIn
 from egm.cabinet.service.words import BACK, money, number, plain, say
@@ -108,15 +109,15 @@ class Filling:
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return Do(Occurrence(self.form.event, values), places=places)
+        return Do(Event(self.form.event, values), places=places)
 
     def _missing(self, cabinet: Cabinet) -> tuple[Row, ...]:
         """What must be true for it to be done, each with a mark."""
-        occurrence = Occurrence(self.form.event, self.form.values)
+        event = Event(self.form.event, self.form.values)
         return tuple(
             Row(
                 cells=(say(f"service.needs.{guard.__name__}"),),
-                mark="good" if guard(cabinet, occurrence) else "warning",
+                mark="good" if guard(cabinet, event) else "warning",
             )
             for guard in self.form.needs
         )

@@ -11,13 +11,13 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.lockups import record_fault
 from egm.cabinet.service.desk import Go, Move, refuse
 from egm.cabinet.service.tries import prove, take_over_wrong_pins
 from egm.cabinet.service.words import BACK, say
 from egm.cabinet.staff.technician import STAFF_ROSTER
-from egm.cabinet.states import Event
 from egm.errors import OperatorError
 from egm.link.pages import Prompt, ServicePage, Words
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
@@ -126,7 +126,7 @@ def read_staff(cabinet: Cabinet) -> None:
 
 
 def _alarm(cabinet: Cabinet, why: str) -> None:
-    record_fault(cabinet, Occurrence(Event.FAULT_RAISED, {"code": STAFF_ROSTER, "detail": why}))
+    record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": STAFF_ROSTER, "detail": why}))
 
 
 def _keep_second_copy(roster: Roster) -> None:

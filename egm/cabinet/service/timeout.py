@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Occurrence
-from egm.cabinet.states import Event
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.events import Event, EventType
 from egm.link.messages import Snapshot
 
 
@@ -14,9 +13,9 @@ class ServiceTimeout:
 
     name = "service menu"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._handle = surroundings.handle
-        self._seconds = surroundings.engine.cabinet.profile.staff.time_out_seconds
+    def __init__(self, context: MachineContext) -> None:
+        self._handle = context.handle
+        self._seconds = context.engine.cabinet.profile.staff.time_out_seconds
         self._page = ""
         self._timer: asyncio.TimerHandle | None = None
 
@@ -38,9 +37,9 @@ class ServiceTimeout:
 
     def _expire(self) -> None:
         self._timer = None
-        self._handle(Occurrence(Event.MENU_CLOSED, {"why": "time_out"}))
+        self._handle(Event(EventType.MENU_CLOSED, {"why": "time_out"}))
 
 
-def service_timeout(surroundings: Surroundings) -> Iterable[Attachment]:
+def service_timeout(context: MachineContext) -> Iterable[Attachment]:
     """One machine, one menu."""
-    return (ServiceTimeout(surroundings),)
+    return (ServiceTimeout(context),)

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.lockups import record_fault
-from egm.cabinet.states import Event
 from egm.cabinet.ticket_ledger import anchor, committed
 from egm.errors import InvariantError
 from egm.link.messages import Notice
@@ -117,26 +117,22 @@ def finish(cabinet: Cabinet) -> None:
     for disputed in disputed_amounts(cabinet).values():
         record_fault(
             cabinet,
-            Occurrence(Event.FAULT_RAISED, {"code": disputed.code, "detail": disputed.why}),
+            Event(EventType.FAULT_RAISED, {"code": disputed.code, "detail": disputed.why}),
         )
 
 
 # ---------------------------------------------------------------------------------------------- ruling
-def ruling_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def ruling_is_sound(cabinet: Cabinet, event: Event) -> bool:
     """An open dispute, an amount within its bounds, and the reason."""
-    disputed = disputed_amounts(cabinet).get(str(occurrence.values.get("disputed")))
-    return (
-        disputed is not None
-        and disputed.allows(occurrence.values.get("amount_cents"))
-        and says(occurrence, "reason")
-    )
+    disputed = disputed_amounts(cabinet).get(str(event.data.get("disputed")))
+    return disputed is not None and disputed.allows(event.data.get("amount_cents")) and says(event, "reason")
 
 
-def rule_disputed_amount(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what was decided; the last ruling about a device clears its fault."""
-    disputed = disputed_amounts(cabinet)[str(occurrence.values["disputed"])]
-    amount_cents = int(occurrence.values["amount_cents"])
-    story = ruling_story(cabinet, occurrence, **disputed.story, amount_cents=amount_cents)
+    disputed = disputed_amounts(cabinet)[str(event.data["disputed"])]
+    amount_cents = int(event.data["amount_cents"])
+    story = ruling_story(cabinet, event, **disputed.story, amount_cents=amount_cents)
     if disputed.held_cents:
         ruling = {"disputed": asdict(disputed), "amount_cents": amount_cents, "story": story}
         cabinet.record(
@@ -203,5 +199,5 @@ def _flows(
     return paid + left
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (ruling_is_sound,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (rule_disputed_amount,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (ruling_is_sound,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (rule_disputed_amount,)

@@ -1,10 +1,10 @@
 """What the staff may fill in at the machine: a table of forms, shown by the service menu.
 
-A form becomes one :class:`~egm.cabinet.cabinet.Occurrence` of its event, and the state table decides. Its
+A form becomes one :class:`~egm.cabinet.events.Event` of its event, and the state table decides. Its
 values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
 constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
 ``person`` first), every one verified by PIN a moment ago. The guard :func:`authorised` holds exactly for such
-an occurrence; nothing that comes over a line or from a player's screen can carry it.
+an event; nothing that comes over a line or from a player's screen can carry it.
 
 Words are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
 ``form.<id>.<field>_<choice>``.
@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.clock_trust import clock_is_doubted
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.merchandise import prize_may_be_cash
 from egm.cabinet.staff.interventions import (
     base_is_in_place,
@@ -36,7 +37,6 @@ from egm.cabinet.staff.rulings import (
 )
 from egm.cabinet.staff.stock import BOXES, box_is_to_be_counted
 from egm.cabinet.staff.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
-from egm.cabinet.states import Event
 from egm.cabinet.unproved import DECLINE, PAY, prize_is_held
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -112,11 +112,11 @@ class Form:
     """
 
     id: str
-    event: Event
+    event: EventType
     permission: Permission
     fields: tuple[Field, ...] = ()
     persons: int = 1
-    needs: tuple[Callable[[Cabinet, Occurrence], bool], ...] = ()
+    needs: tuple[Callable[[Cabinet, Event], bool], ...] = ()
     listed: bool = True
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -138,48 +138,48 @@ _ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="hold",
-        event=Event.DISABLED,
+        event=EventType.DISABLED,
         permission=Permission.HOLD,
         fields=(Field(name="reason"),),
         values={"source": "operator"},
     ),
     Form(
         id="release",
-        event=Event.ENABLED,
+        event=EventType.ENABLED,
         permission=Permission.HOLD,
         values={"source": "operator"},
     ),
-    Form(id="restart", event=Event.RESTART, permission=Permission.RESTART),
+    Form(id="restart", event=EventType.RESTART, permission=Permission.RESTART),
     Form(
         id="settle_faults",
-        event=Event.FAULTS_SETTLED,
+        event=EventType.FAULTS_SETTLED,
         permission=Permission.RESTART,
         fields=(Field(name="finding", length_max=200),),
         needs=(technician_is_needed,),
     ),
     Form(
         id="clock",
-        event=Event.CLOCK_CONFIRMED,
+        event=EventType.CLOCK_CONFIRMED,
         permission=Permission.RESTART,
         fields=(Field(name="date", kind=FieldKind.DIGITS, length_max=8),),
         needs=(clock_is_doubted,),
     ),
     Form(
         id="verify",
-        event=Event.VERIFY,
+        event=EventType.VERIFY,
         permission=Permission.READ_SOFTWARE,
         needs=(software_is_signed,),
     ),
     Form(
         id="counters",
-        event=Event.COUNTERS_EXCHANGED,
+        event=EventType.COUNTERS_EXCHANGED,
         permission=Permission.CONFIGURE,
         fields=(_REASON, Field(name="readings", length_max=200)),
         needs=(machine_is_open, hard_meters_are_fitted),
     ),
     Form(
         id="unlock",
-        event=Event.NUMBER_UNLOCKED,
+        event=EventType.NUMBER_UNLOCKED,
         permission=Permission.ENROL,
         fields=(Field(name="number", kind=FieldKind.DIGITS, length_max=8), _REASON),
         needs=(number_is_locked,),
@@ -187,7 +187,7 @@ FORMS: Final[tuple[Form, ...]] = (
     *(
         Form(
             id=f"options_{option}",
-            event=Event.OPTIONS,
+            event=EventType.OPTIONS,
             permission=Permission.CONFIGURE,
             fields=fields,
             needs=(machine_is_open, nothing_is_owed),
@@ -203,14 +203,14 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="level_move",
-        event=Event.MOVE_LEVEL,
+        event=EventType.MOVE_LEVEL,
         permission=Permission.CONFIGURE,
         fields=(Field(name="source"), Field(name="target")),
         needs=(machine_is_open, nothing_is_owed),
     ),
     Form(
         id="intervention",
-        event=Event.INTERVENTION_OPENED,
+        event=EventType.INTERVENTION_OPENED,
         permission=Permission.OPEN_DOORS,
         fields=(Field(name="reason"),),
         needs=(no_intervention_is_open,),
@@ -218,7 +218,7 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="collection",
-        event=Event.INTERVENTION_OPENED,
+        event=EventType.INTERVENTION_OPENED,
         permission=Permission.COLLECT,
         fields=(Field(name="reason"),),
         needs=(no_intervention_is_open,),
@@ -226,7 +226,7 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="intervention_end",
-        event=Event.INTERVENTION_CLOSED,
+        event=EventType.INTERVENTION_CLOSED,
         permission=Permission.OPEN_DOORS,
         fields=(Field(name="work", length_max=200), Field(name="parts", required=False, length_max=200)),
         needs=(intervention_is_open, every_door_is_closed),
@@ -234,7 +234,7 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="collection_end",
-        event=Event.INTERVENTION_CLOSED,
+        event=EventType.INTERVENTION_CLOSED,
         permission=Permission.COLLECT,
         fields=(Field(name="work", length_max=200),),
         needs=(intervention_is_open, every_door_is_closed),
@@ -242,13 +242,13 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="hopper_fill",
-        event=Event.HOPPER_FILLED,
+        event=EventType.HOPPER_FILLED,
         permission=Permission.COLLECT,
         fields=(_AMOUNT,),
     ),
     Form(
         id="box_count",
-        event=Event.BOX_COUNTED,
+        event=EventType.BOX_COUNTED,
         permission=Permission.COLLECT,
         fields=(
             Field(name="box", kind=FieldKind.CHOICE, choices=tuple(BOXES)),
@@ -258,14 +258,14 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="base_out",
-        event=Event.BASE_WITHDRAWN,
+        event=EventType.BASE_WITHDRAWN,
         permission=Permission.COLLECT,
         fields=(*_BASE, _REASON),
         needs=(somebody_is_at_work, base_is_in_place),
     ),
     Form(
         id="base_in",
-        event=Event.BASE_RETURNED,
+        event=EventType.BASE_RETURNED,
         permission=Permission.COLLECT,
         fields=_BASE,
         needs=(somebody_is_at_work, base_is_withdrawn),
@@ -273,7 +273,7 @@ FORMS: Final[tuple[Form, ...]] = (
     # ------------------------------------------------------------------ paying by hand (Monaco 21.1-21.2, 24)
     Form(
         id="handpay",
-        event=Event.HANDPAY_FORM,
+        event=EventType.HANDPAY_FORM,
         permission=Permission.PAY_BY_HAND,
         fields=(
             Field(name="method", kind=FieldKind.CHOICE, choices=("cash", "cheque", "transfer")),
@@ -290,32 +290,32 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="prize_cash",
-        event=Event.EXCHANGE_PRIZE,
+        event=EventType.EXCHANGE_PRIZE,
         permission=Permission.PAY_BY_HAND,
         needs=(prize_may_be_cash,),
     ),
     Form(
         id="machine_check",
-        event=Event.MACHINE_CHECKED,
+        event=EventType.MACHINE_CHECKED,
         permission=Permission.SETTLE,
         fields=(Field(name="remark", required=False),),
     ),
     Form(
         id="dispute",
-        event=Event.DISPUTE_DECIDED,
+        event=EventType.DISPUTE_DECIDED,
         permission=Permission.SETTLE,
         fields=(Field(name="claim"), Field(name="mechanic"), Field(name="decision"), _PLAY_ID),
     ),
     Form(
         id="disputed",
-        event=Event.DISPUTED_AMOUNT,
+        event=EventType.DISPUTED_AMOUNT,
         permission=Permission.SETTLE,
         fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), _REASON),
         listed=False,
     ),
     Form(
         id="incident",
-        event=Event.INCIDENT_JUDGED,
+        event=EventType.INCIDENT_JUDGED,
         permission=Permission.JUDGE,
         fields=(
             Field(name="what"),
@@ -326,62 +326,62 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="complement",
-        event=Event.COMPLEMENT,
+        event=EventType.COMPLEMENT,
         permission=Permission.SETTLE,
         fields=(_AMOUNT, _REASON, _PLAY_ID, Field(name="slip", kind=FieldKind.NUMBER, required=False)),
     ),
     # ------------------------------------------------------------------ orphans (Monaco 21.3)
     Form(
         id="orphan_credits",
-        event=Event.ORPHAN_CREDITS,
+        event=EventType.ORPHAN_CREDITS,
         permission=Permission.SETTLE,
         fields=(_PLACE,),
         needs=(credits_are_unclaimed,),
     ),
     Form(
         id="orphan_handpay",
-        event=Event.ORPHAN_HANDPAY,
+        event=EventType.ORPHAN_HANDPAY,
         permission=Permission.SETTLE,
         fields=(_PLACE,),
         needs=(handpay_waits,),
     ),
     Form(
         id="orphan_ticket",
-        event=Event.ORPHAN_TICKET,
+        event=EventType.ORPHAN_TICKET,
         permission=Permission.SETTLE,
         fields=(Field(name="number", kind=FieldKind.DIGITS), _PLACE),
     ),
     Form(
         id="exclusion",
-        event=Event.EXCLUSION_NOTED,
+        event=EventType.EXCLUSION_NOTED,
         permission=Permission.SETTLE,
         fields=(Field(name="who"), _REASON),
     ),
     # ------------------------------------------------------------------ Québec ss. 94-95
     Form(
         id="forfeit_game",
-        event=Event.FORFEIT_GAME,
+        event=EventType.FORFEIT_GAME,
         permission=Permission.SETTLE,
         persons=2,
         fields=(_REASON,),
     ),
     Form(
         id="forfeit_prize",
-        event=Event.FORFEIT_PRIZE,
+        event=EventType.FORFEIT_PRIZE,
         permission=Permission.SETTLE,
         persons=2,
         fields=(_REASON,),
     ),
     Form(
         id="forfeit_credits",
-        event=Event.FORFEIT_CREDITS,
+        event=EventType.FORFEIT_CREDITS,
         permission=Permission.SETTLE,
         persons=2,
         fields=(_AMOUNT, _REASON),
     ),
     Form(
         id="prize_ruling",
-        event=Event.PRIZE_RULED,
+        event=EventType.PRIZE_RULED,
         permission=Permission.SETTLE,
         persons=2,
         fields=(Field(name="decision", kind=FieldKind.CHOICE, choices=(PAY, DECLINE)), _REASON),
@@ -389,7 +389,7 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="refund_game",
-        event=Event.REFUND_GAME,
+        event=EventType.REFUND_GAME,
         permission=Permission.SETTLE,
         persons=2,
         fields=(_REASON,),
@@ -403,19 +403,19 @@ def form(form_id: str) -> Form | None:
     return next((row for row in FORMS if row.id == form_id), None)
 
 
-def authorised(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def authorised(cabinet: Cabinet, event: Event) -> bool:
     """The event came from its form, filled in by as many different persons as it needs, each permitted."""
-    row = form(str(occurrence.values.get("form", "")))
+    row = form(str(event.data.get("form", "")))
     return (
         row is not None
-        and row.event is occurrence.event
-        and authorise(cabinet, occurrence, row.permission, row.persons_needed(cabinet))
+        and row.event is event.type
+        and authorise(cabinet, event, row.permission, row.persons_needed(cabinet))
     )
 
 
-def authorise(cabinet: Cabinet, occurrence: Occurrence, permission: Permission, persons: int) -> bool:
-    """Whether so many different persons, each permitted and enrolled still, stand behind an occurrence."""
-    named = occurrence.values.get("persons", ())
+def authorise(cabinet: Cabinet, event: Event, permission: Permission, persons: int) -> bool:
+    """Whether so many different persons, each permitted and enrolled still, stand behind an event."""
+    named = event.data.get("persons", ())
     if len(set(named)) < persons:
         return False
     people = [cabinet.staff.get(person_id) for person_id in named]

@@ -10,7 +10,8 @@ sheet of an intervention is made from the journal's entries alone: see :mod:`egm
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.cabinet.slips import print_slip
 from egm.cabinet.staff.stock import collected
 from egm.devices.ioboard.codec import DOORS
@@ -37,41 +38,41 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_intervention_is_open(cabinet: Cabinet, _: Occurrence) -> bool:
+def no_intervention_is_open(cabinet: Cabinet, _: Event) -> bool:
     """One at a time."""
     return cabinet.recall(Key.INTERVENTION) is None
 
 
-def intervention_is_open(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def intervention_is_open(cabinet: Cabinet, event: Event) -> bool:
     """There is one of this kind to end."""
     opened = cabinet.recall(Key.INTERVENTION)
-    return opened is not None and opened["kind"] == occurrence.values.get("kind")
+    return opened is not None and opened["kind"] == event.data.get("kind")
 
 
-def somebody_is_at_work(cabinet: Cabinet, _: Occurrence) -> bool:
+def somebody_is_at_work(cabinet: Cabinet, _: Event) -> bool:
     """An intervention of any kind is open."""
     return cabinet.recall(Key.INTERVENTION) is not None
 
 
-def base_is_in_place(cabinet: Cabinet, _: Occurrence) -> bool:
+def base_is_in_place(cabinet: Cabinet, _: Event) -> bool:
     """The base is not withdrawn."""
     return cabinet.recall(Key.BASE) is None
 
 
-def base_is_withdrawn(cabinet: Cabinet, _: Occurrence) -> bool:
+def base_is_withdrawn(cabinet: Cabinet, _: Event) -> bool:
     """The base is withdrawn: it can come back."""
     return cabinet.recall(Key.BASE) is not None
 
 
-def every_door_is_closed(cabinet: Cabinet, _: Occurrence) -> bool:
+def every_door_is_closed(cabinet: Cabinet, _: Event) -> bool:
     """No door stands open."""
     return not cabinet.doors_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def open_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def open_intervention(cabinet: Cabinet, event: Event) -> None:
     """Keep who, when, why and the meters, and hold the machine out of service."""
-    values = occurrence.values
+    values = event.data
     since = cabinet.clock.now().isoformat()
     number = cabinet.fresh_id("intervention")
     told = {key: values[key] for key in ("kind", "reason", "person")} | {"persons": list(values["persons"])}
@@ -90,18 +91,18 @@ def open_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="intervention_announced" if waits else "intervention_opened")
 
 
-def record_intervention_seen(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_intervention_seen(cabinet: Cabinet, event: Event) -> None:
     """The monitoring system has read who is at work: the doors may be opened. Told again, nothing changes."""
-    opened, number = cabinet.recall(Key.INTERVENTION), str(occurrence.values["id"])
+    opened, number = cabinet.recall(Key.INTERVENTION), str(event.data["id"])
     if opened is None or opened["id"] != number or cabinet.recall(Key.MONITORED) == number:
         return
     cabinet.record("intervention.seen", state={Key.MONITORED: number}, story={"id": number})
     cabinet.notice = Notice(code="intervention_opened")
 
 
-def close_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def close_intervention(cabinet: Cabinet, event: Event) -> None:
     """Keep what was done and the meters, and give the machine back."""
-    values, opened = occurrence.values, cabinet.recall(Key.INTERVENTION)
+    values, opened = event.data, cabinet.recall(Key.INTERVENTION)
     counted = collected(cabinet, opened["id"]) if opened["kind"] == "collection" else {}
     cabinet.record(
         "intervention.closed",
@@ -120,12 +121,12 @@ def close_intervention(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="intervention_closed")
 
 
-def withdraw_base(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def withdraw_base(cabinet: Cabinet, event: Event) -> None:
     """The base is taken out of service: its lock and key go to the main cashier (Monaco art. 20.2).
 
     Until it is back the machine has nowhere for its coins to fall, and is held out of service.
     """
-    values, since = occurrence.values, cabinet.clock.now().isoformat()
+    values, since = event.data, cabinet.clock.now().isoformat()
     told = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
     cabinet.record(
         "base.withdrawn",
@@ -133,23 +134,23 @@ def withdraw_base(cabinet: Cabinet, occurrence: Occurrence) -> None:
             Key.BASE: {"since": since, **told},
             f"{Key.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
-        story={**told, **_at_work(cabinet, occurrence)},
+        story={**told, **_at_work(cabinet, event)},
     )
 
 
-def return_base(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def return_base(cabinet: Cabinet, event: Event) -> None:
     """A base stands under the machine again, with a lock and key the main cashier has given out."""
-    told = {name: occurrence.values[name] for name in ("base", "lock", "cashier")}
+    told = {name: event.data[name] for name in ("base", "lock", "cashier")}
     cabinet.record(
         "base.returned",
         state={Key.BASE: None, f"{Key.DISABLED}{BASE}": None},
-        story={**told, **_at_work(cabinet, occurrence)},
+        story={**told, **_at_work(cabinet, event)},
     )
 
 
-def _at_work(cabinet: Cabinet, occurrence: Occurrence) -> dict[str, Any]:
+def _at_work(cabinet: Cabinet, event: Event) -> dict[str, Any]:
     """The intervention it belongs to, and who stands behind it."""
-    values = occurrence.values
+    values = event.data
     return {
         "intervention": cabinet.recall(Key.INTERVENTION)["id"],
         "person": values["person"],
@@ -180,7 +181,7 @@ def _meters(cabinet: Cabinet) -> dict[str, int]:
     return {name: value for name, value in values.items() if value and ".since_" not in name}
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     no_intervention_is_open,
     intervention_is_open,
     every_door_is_closed,
@@ -188,7 +189,7 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     base_is_in_place,
     base_is_withdrawn,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     open_intervention,
     record_intervention_seen,
     close_intervention,

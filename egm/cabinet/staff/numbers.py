@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event
 from egm.cabinet.service.tries import key_of, left_seconds
 
 
@@ -20,26 +21,26 @@ def _locked(cabinet: Cabinet) -> dict[str, str]:
     }
 
 
-def number_is_locked(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def number_is_locked(cabinet: Cabinet, event: Event) -> bool:
     """The number named is locked; where none is named yet, any is."""
     locked = _locked(cabinet)
-    return occurrence.values.get("number", next(iter(locked), None)) in locked
+    return event.data.get("number", next(iter(locked), None)) in locked
 
 
-def unlock_number(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def unlock_number(cabinet: Cabinet, event: Event) -> None:
     """Forget the wrong PINs of a number; the PIN itself stays as it is."""
-    number = str(occurrence.values["number"])
+    number = str(event.data["number"])
     cabinet.record(
         "sign_in.unlocked",
         state={_locked(cabinet)[number]: None},
         story={
-            "person": cabinet.who(occurrence),
-            "persons": list(occurrence.values["persons"]),
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
             "whom": number,
-            "reason": occurrence.values["reason"],
+            "reason": event.data["reason"],
         },
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (number_is_locked,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (unlock_number,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (number_is_locked,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (unlock_number,)

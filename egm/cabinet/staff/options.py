@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
 from egm.link.messages import Notice
 
@@ -85,20 +86,20 @@ def _bounds(cabinet: Cabinet, options: Options) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def machine_is_open(cabinet: Cabinet, _: Occurrence) -> bool:
+def machine_is_open(cabinet: Cabinet, _: Event) -> bool:
     """The main or the logic door stands open."""
     return not _DOORS.isdisjoint(cabinet.doors_open)
 
 
-def nothing_is_owed(cabinet: Cabinet, _: Occurrence) -> bool:
+def nothing_is_owed(cabinet: Cabinet, _: Event) -> bool:
     """No credit, game, payment by hand or payout at any position: nothing of a player's is on the machine."""
     kept = {key.rpartition("/")[2] for key in cabinet.journal.states()}  # a position's keys are "2/game"
     return cabinet.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
 
 
-def option_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def option_is_sound(cabinet: Cabinet, event: Event) -> bool:
     """What is asked leaves at least a game with a denomination, and a bet that it takes."""
-    changed = _changed(cabinet, occurrence.values)
+    changed = _changed(cabinet, event.data)
     if changed is None:
         return False
     offered = {game: changed.offered(game, cents) for game, cents in cabinet.admitted.items()}
@@ -139,18 +140,18 @@ def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def change_options(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def change_options(cabinet: Cabinet, event: Event) -> None:
     """Keep the options as they are to be from the next start on, with who changed what."""
-    before, after = Options.of(cabinet), _changed(cabinet, occurrence.values)
+    before, after = Options.of(cabinet), _changed(cabinet, event.data)
     if after is None:
         return
-    named = {key: value for key, value in occurrence.values.items() if key not in {"persons", "form"}}
+    named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}
     cabinet.record(
         "options.changed",
         state={Key.OPTIONS: after.to_json()},
         story={
             **named,
-            "persons": list(occurrence.values["persons"]),
+            "persons": list(event.data["persons"]),
             "before": before.to_json(),
             "after": after.to_json(),
         },
@@ -158,15 +159,15 @@ def change_options(cabinet: Cabinet, occurrence: Occurrence) -> None:
     cabinet.notice = Notice(code="options_changed")
 
 
-def start_again(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def start_again(cabinet: Cabinet, event: Event) -> None:
     """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
-    cabinet.log("machine.restart", {"person": occurrence.values["person"]})
+    cabinet.log("machine.restart", {"person": event.data["person"]})
     cabinet.service.restart = True
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     machine_is_open,
     nothing_is_owed,
     option_is_sound,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (change_options, start_again)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (change_options, start_again)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Occurrence
+from egm.cabinet.cabinet import Cabinet
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.hand_pays import persons_of, says
-from egm.cabinet.states import Event
 from egm.errors import InvariantError, OperatorError
 from egm.link.messages import Notice
 from meters import StoredEntry
@@ -30,10 +30,10 @@ class Note:
     private: tuple[str, ...] = ()
 
 
-NOTES: Final[Mapping[Event, Note]] = {
-    Event.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
-    Event.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
-    Event.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
+NOTES: Final[Mapping[EventType, Note]] = {
+    EventType.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
+    EventType.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
+    EventType.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
 }
 
 #: How the control service can be informed of an incident (Monaco art. 24); the officer who was is named.
@@ -41,31 +41,31 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- notes
-def note_is_whole(_: Cabinet, occurrence: Occurrence) -> bool:
+def note_is_whole(_: Cabinet, event: Event) -> bool:
     """Every field of the note has a text; of an incident, the control service was informed, and how."""
-    note, values = NOTES[occurrence.event], occurrence.values
+    note, values = NOTES[event.type], event.data
     informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
-    return informed and says(occurrence, *note.fields, *note.private)
+    return informed and says(event, *note.fields, *note.private)
 
 
-def record_note(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def record_note(cabinet: Cabinet, event: Event) -> None:
     """Write the note down."""
-    note = NOTES[occurrence.event]
-    told: dict[str, Any] = {name: str(occurrence.values[name]).strip() for name in note.fields}
+    note = NOTES[event.type]
+    told: dict[str, Any] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if cabinet.identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
-        fields = {name: str(occurrence.values[name]).strip() for name in note.private}
+        fields = {name: str(event.data[name]).strip() for name in note.private}
         subject = cabinet.fresh_id(note.kind)
         told["identity"] = cabinet.identities.keep(subject, fields, cabinet.clock.now())
-    play_id = occurrence.values.get("play_id")
+    play_id = event.data.get("play_id")
     cabinet.record(
         note.kind,
         story={
             "machine": cabinet.identity.serial,
             **told,
             **({} if play_id is None else {"play_id": str(play_id)}),
-            "persons": persons_of(cabinet, occurrence),
+            "persons": persons_of(cabinet, event),
         },
     )
     cabinet.notice = Notice(code="form_recorded")
@@ -258,5 +258,5 @@ def _shown(column: str, value: Any) -> Any:
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (note_is_whole,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (record_note,)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (note_is_whole,)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_note,)

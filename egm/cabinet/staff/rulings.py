@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet import merchandise, progressives, protection, ticket_ledger
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import MONEY, CreditKind, given_back
+from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.play import chance_is_ready, has_won_already, win_cents
@@ -20,27 +21,27 @@ from meters import Phase, Transfer
 
 
 # ---------------------------------------------------------------------------------------------- complements
-def complement_is_sound(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
     """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
-    amount_cents, slip = occurrence.values.get("amount_cents"), occurrence.values.get("slip")
+    amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
     is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.recall(Key.SLIP) or 0))
-    return is_paid and type(amount_cents) is int and amount_cents > 0 and says(occurrence, "reason")
+    return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
 
 
-def pay_complement(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def pay_complement(cabinet: Cabinet, event: Event) -> None:
     """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
-    amount_cents = int(occurrence.values["amount_cents"])
+    amount_cents = int(event.data["amount_cents"])
     last: Mapping[str, Any] = cabinet.recall(Key.LAST) or {}
-    slip = occurrence.values.get("slip")
+    slip = event.data.get("slip")
     cabinet.record(
         "complement.paid",
         transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
         counts={"complements": 1},
         story=ruling_story(
             cabinet,
-            occurrence,
+            event,
             amount_cents=amount_cents,
-            play_id=occurrence.values.get("play_id") or last.get("play_id"),
+            play_id=event.data.get("play_id") or last.get("play_id"),
             **({} if slip is None else {"slip": slip}),
         ),
     )
@@ -48,31 +49,31 @@ def pay_complement(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- orphans
-def credits_are_unclaimed(cabinet: Cabinet, _: Occurrence) -> bool:
+def credits_are_unclaimed(cabinet: Cabinet, _: Event) -> bool:
     """There are credits, which nobody owns."""
     return cabinet.credit_cents > 0
 
 
-def place_is_said(_: Cabinet, occurrence: Occurrence) -> bool:
+def place_is_said(_: Cabinet, event: Event) -> bool:
     """Where the orphan was found is said (Monaco 21.3)."""
-    return says(occurrence, "place")
+    return says(event, "place")
 
 
-def handpay_waits(cabinet: Cabinet, _: Occurrence) -> bool:
+def handpay_waits(cabinet: Cabinet, _: Event) -> bool:
     """There is a hand-pay that nobody has been paid."""
     return cabinet.recall(Key.HANDPAY) is not None
 
 
-def found_ticket_is_named(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
     """A ticket was found: its number, on a machine that keeps the tickets itself."""
     return (
         ticket_ledger.tickets_may_move(cabinet)
         and not cabinet.host.validation.by_host
-        and says(occurrence, "number")
+        and says(event, "number")
     )
 
 
-def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
     """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
     amount_cents, promotion_cents = cabinet.cash_cents, cabinet.kind_cents(CreditKind.RESTRICTED)
     cabinet.record(
@@ -82,7 +83,7 @@ def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
         counts={"orphans": 1},
         story=ruling_story(
             cabinet,
-            occurrence,
+            event,
             kind="credits",
             amount_cents=amount_cents,
             expired_cents=promotion_cents,
@@ -90,7 +91,7 @@ def take_orphan_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
     )
 
 
-def take_orphan_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
     """An unclaimed hand-pay is given up and becomes an orphan; see :func:`finish`."""
     handpay = cabinet.recall(Key.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
@@ -100,7 +101,7 @@ def take_orphan_handpay(cabinet: Cabinet, occurrence: Occurrence) -> None:
         "flows": [
             [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
         ],
-        "story": ruling_story(cabinet, occurrence, **told),
+        "story": ruling_story(cabinet, event, **told),
     }
     cabinet.record(
         "handpay.unclaimed",
@@ -134,16 +135,16 @@ def finish(cabinet: Cabinet) -> None:
     )
 
 
-def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
     """A ticket found on a machine or on the floor is redeemed to the register of orphans, for good.
 
     The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
     ends the redemption as for a ticket that was stacked (:func:`egm.cabinet.tickets.recover`).
     """
     redemption_id = cabinet.fresh_id("orphan")
-    answer = cabinet.the_desk.redeem_begin(redemption_id, str(occurrence.values["number"]).strip())
+    answer = cabinet.the_desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
     if isinstance(answer, Refusal):
-        cabinet.record("orphan.refused", story=ruling_story(cabinet, occurrence, answer=answer.reason.value))
+        cabinet.record("orphan.refused", story=ruling_story(cabinet, event, answer=answer.reason.value))
         cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket
@@ -155,7 +156,7 @@ def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
         state=ticket_ledger.anchor(cabinet),
         story=ruling_story(
             cabinet,
-            occurrence,
+            event,
             kind="ticket",
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
@@ -166,40 +167,40 @@ def take_orphan_ticket(cabinet: Cabinet, occurrence: Occurrence) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- forfeits
-def game_is_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def game_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """A game is open, the place forfeits it, and the reason is said."""
     forfeits = cabinet.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(cabinet) is not None and says(occurrence, "reason")
+    return "game" in forfeits and open_game(cabinet) is not None and says(event, "reason")
 
 
-def prize_is_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
     handpay = cabinet.recall(Key.HANDPAY)
     return (
         "handpay" in cabinet.profile.by_hand.forfeits
         and handpay is not None
         and handpay["kind"] != "cancelled_credit"
-        and says(occurrence, "reason")
+        and says(event, "reason")
     )
 
 
-def credits_are_forfeit(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
     """An amount within the credits, the place forfeits them, and the reason is said."""
-    amount_cents = occurrence.values.get("amount_cents")
+    amount_cents = event.data.get("amount_cents")
     return (
         "credits" in cabinet.profile.by_hand.forfeits
         and type(amount_cents) is int
         and 0 < amount_cents <= cabinet.credit_cents
-        and says(occurrence, "reason")
+        and says(event, "reason")
     )
 
 
-def forfeit_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def forfeit_game(cabinet: Cabinet, event: Event) -> None:
     """A disrupted game gives neither prize nor refund (Québec s.94)."""
-    void_game(cabinet, refund=False, **ruling_story(cabinet, occurrence, ruling="disrupted"))
+    void_game(cabinet, refund=False, **ruling_story(cabinet, event, ruling="disrupted"))
 
 
-def forfeit_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
     """The prize that waited for an attendant is not paid (Québec s.94)."""
     handpay = cabinet.recall(Key.HANDPAY)
     told = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
@@ -210,29 +211,29 @@ def forfeit_prize(cabinet: Cabinet, occurrence: Occurrence) -> None:
         ref=handpay["id"],
         counts={"forfeits": 1},
         state={Key.HANDPAY: None},
-        story=ruling_story(cabinet, occurrence, **told),
+        story=ruling_story(cabinet, event, **told),
     )
 
 
-def forfeit_credits(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
     """Credits that a disrupted game brought in leave the meter (Québec s.94)."""
-    amount_cents = int(occurrence.values["amount_cents"])
+    amount_cents = int(event.data["amount_cents"])
     cabinet.record(
         "forfeit.credits",
         transfers=cabinet.take(amount_cents, "house:forfeit", reversed(CreditKind)),
         counts={"forfeits": 1},
-        story=ruling_story(cabinet, occurrence, amount_cents=amount_cents),
+        story=ruling_story(cabinet, event, amount_cents=amount_cents),
     )
 
 
 # ---------------------------------------------------------------------------------------------- refunds
-def game_waits_for_chance(cabinet: Cabinet, _: Occurrence) -> bool:
+def game_waits_for_chance(cabinet: Cabinet, _: Event) -> bool:
     """The open game is not decided, and the generator has failed."""
     game = open_game(cabinet)
     return not chance_is_ready(cabinet) and game is not None and game["outcome"] is None
 
 
-def game_cannot_end(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def game_cannot_end(cabinet: Cabinet, event: Event) -> bool:
     """The open game cannot be taken up from its record; or the generator has failed, and nothing is won yet.
 
     What is won already can be collected without a number: it is never refunded away.
@@ -240,14 +241,14 @@ def game_cannot_end(cabinet: Cabinet, occurrence: Occurrence) -> bool:
     if open_game(cabinet) is None:
         return False
     return "game_defective" in cabinet.faults or (
-        game_waits_for_chance(cabinet, occurrence) and not has_won_already(cabinet)
+        game_waits_for_chance(cabinet, event) and not has_won_already(cabinet)
     )
 
 
-def refund_game(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def refund_game(cabinet: Cabinet, event: Event) -> None:
     """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
     refund = cabinet.profile.pay_out.defect == "refund"
-    void_game(cabinet, refund=refund, **ruling_story(cabinet, occurrence, ruling="defect"))
+    void_game(cabinet, refund=refund, **ruling_story(cabinet, event, ruling="defect"))
 
 
 def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
@@ -292,7 +293,7 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
     cabinet.conversation = None
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     complement_is_sound,
     credits_are_unclaimed,
     place_is_said,
@@ -304,7 +305,7 @@ GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
     game_waits_for_chance,
     game_cannot_end,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     pay_complement,
     take_orphan_credits,
     take_orphan_handpay,

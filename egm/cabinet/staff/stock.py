@@ -9,7 +9,8 @@ where the money is counted, is held against just that, and the difference stands
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 from egm.link.messages import Notice
 from meters import Transfer
 
@@ -26,37 +27,37 @@ def collected(cabinet: Cabinet, collection: str) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def fill_is_whole(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def fill_is_whole(cabinet: Cabinet, event: Event) -> bool:
     """There is a hopper, and it is whole coins of its own."""
-    coin_cents, amount_cents = cabinet.profile.coins.hopper_cents, occurrence.values.get("amount_cents")
+    coin_cents, amount_cents = cabinet.profile.coins.hopper_cents, event.data.get("amount_cents")
     whole = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
     return cabinet.hopper is not None and whole
 
 
-def box_is_to_be_counted(cabinet: Cabinet, occurrence: Occurrence) -> bool:
+def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:
     """The last collection has brought this box, and nobody has counted it yet; with no box named: any."""
-    last, box = cabinet.recall(Key.COLLECTED), occurrence.values.get("box")
+    last, box = cabinet.recall(Key.COLLECTED), event.data.get("box")
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def fill_hopper(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def fill_hopper(cabinet: Cabinet, event: Event) -> None:
     """The house's coins are in the hopper."""
-    amount_cents = int(occurrence.values["amount_cents"])
+    amount_cents = int(event.data["amount_cents"])
     cabinet.record(
         "hopper.filled",
         transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
         counts={"hopper_fills": 1},
-        story={"amount_cents": amount_cents, **_behind(cabinet, occurrence)},
+        story={"amount_cents": amount_cents, **_behind(cabinet, event)},
     )
     cabinet.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
 
 
-def count_box(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def count_box(cabinet: Cabinet, event: Event) -> None:
     """A box of the last collection was counted: hold it against what was metered into it."""
-    last, box = cabinet.recall(Key.COLLECTED), str(occurrence.values["box"])
-    counted_cents = int(occurrence.values["counted_cents"])
+    last, box = cabinet.recall(Key.COLLECTED), str(event.data["box"])
+    counted_cents = int(event.data["counted_cents"])
     metered_cents = last["after"][box] - last["before"][box]
     cabinet.record(
         "collection.counted",
@@ -67,7 +68,7 @@ def count_box(cabinet: Cabinet, occurrence: Occurrence) -> None:
             "counted_cents": counted_cents,
             "metered_cents": metered_cents,
             "difference_cents": counted_cents - metered_cents,
-            **_behind(cabinet, occurrence),
+            **_behind(cabinet, event),
         },
     )
     agrees = counted_cents == metered_cents
@@ -78,8 +79,8 @@ def count_box(cabinet: Cabinet, occurrence: Occurrence) -> None:
     )
 
 
-def _behind(cabinet: Cabinet, occurrence: Occurrence) -> dict[str, Any]:
-    values = occurrence.values
+def _behind(cabinet: Cabinet, event: Event) -> dict[str, Any]:
+    values = event.data
     return {
         "machine": cabinet.identity.serial,
         "person": values["person"],
@@ -87,5 +88,5 @@ def _behind(cabinet: Cabinet, occurrence: Occurrence) -> dict[str, Any]:
     }
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (fill_is_whole, box_is_to_be_counted)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (fill_hopper, count_box)
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (fill_is_whole, box_is_to_be_counted)
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (fill_hopper, count_box)

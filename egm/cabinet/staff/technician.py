@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.events import Event
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; ends with its cause."""
@@ -29,23 +30,23 @@ def _settled(cabinet: Cabinet) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def technician_is_needed(cabinet: Cabinet, _: Occurrence) -> bool:
+def technician_is_needed(cabinet: Cabinet, _: Event) -> bool:
     """A fault waits for a technician, and its cause has gone."""
     return bool(_settled(cabinet))
 
 
-def software_is_signed(cabinet: Cabinet, _: Occurrence) -> bool:
+def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
     """There is a manifest to hold the software against."""
     return cabinet.reverify is not None
 
 
-def hard_meters_are_fitted(cabinet: Cabinet, _: Occurrence) -> bool:
+def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
     """There are counters that follow the electronic meters."""
     return cabinet.recall(Key.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def settle_faults(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def settle_faults(cabinet: Cabinet, event: Event) -> None:
     """The technician has found the cause and says what it was."""
     codes = _settled(cabinet)
     cabinet.record(
@@ -53,21 +54,21 @@ def settle_faults(cabinet: Cabinet, occurrence: Occurrence) -> None:
         state={f"{Key.FAULT}{code}": None for code in codes},
         story={
             "codes": codes,
-            "finding": str(occurrence.values["finding"]),
-            "person": cabinet.who(occurrence),
-            "persons": list(occurrence.values["persons"]),
+            "finding": str(event.data["finding"]),
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
         },
     )
 
 
-def verify_software(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def verify_software(cabinet: Cabinet, event: Event) -> None:
     """Have every file of the software read and compared, now."""
     if cabinet.reverify is not None:
-        cabinet.log("software.check", {"person": cabinet.who(occurrence)})
+        cabinet.log("software.check", {"person": cabinet.who(event)})
         cabinet.reverify()
 
 
-def refit_hard_meters(cabinet: Cabinet, occurrence: Occurrence) -> None:
+def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
     """The board or its counters are others than before: they count on from where they stand (D-20).
 
     What the old counters were short of is not made up for on the new ones; the electronic meters have it.
@@ -76,21 +77,21 @@ def refit_hard_meters(cabinet: Cabinet, occurrence: Occurrence) -> None:
         "hard_meters.exchanged",
         state={Key.HARD_METERS: None},
         story={
-            "person": cabinet.who(occurrence),
-            "persons": list(occurrence.values["persons"]),
-            "reason": occurrence.values["reason"],
-            "readings": occurrence.values["readings"],
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
+            "reason": event.data["reason"],
+            "readings": event.data["readings"],
             "before": cabinet.recall(Key.HARD_METERS),
         },
     )
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Occurrence], bool]]] = (
+GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
     technician_is_needed,
     software_is_signed,
     hard_meters_are_fitted,
 )
-EFFECTS: Final[Sequence[Callable[[Cabinet, Occurrence], None]]] = (
+EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
     settle_faults,
     verify_software,
     refit_hard_meters,

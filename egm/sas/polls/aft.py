@@ -77,7 +77,7 @@ def transfers_of(host: Host) -> HostTransfers | None:
     """The transfers this host may order, or None where it may order none."""
     money = host.cabinet.host
     mine = money.line == host.name and (money.transfers or money.bonuses)
-    return HostTransfers(host.at.engine, host.at.handle) if mine else None
+    return HostTransfers(host.context.engine, host.context.handle) if mine else None
 
 
 # ---------------------------------------------------------------------------------------------- transfers

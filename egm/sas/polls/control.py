@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from egm.cabinet.controls import Control
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
 from egm.sas.host import Host
 from egm.sas.poll import ONE_BYTE, Effect, Poll
@@ -24,7 +24,7 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 
 
 def _wish(host: Host, name: str, value: Any) -> Reply:
-    host.handle(Event.CONTROL, source=host.source, name=name, value=value)
+    host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
     return ACK
 
 
@@ -37,7 +37,7 @@ def _wishing(control: Control, value: Any) -> Effect:
 
 def _disabling(suffix: str, reason: str) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
-        host.handle(Event.DISABLED, source=host.source + suffix, reason=reason)
+        host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
         return ACK
 
     return effect
@@ -45,7 +45,7 @@ def _disabling(suffix: str, reason: str) -> Effect:
 
 def _enabling(suffix: str) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
-        host.handle(Event.ENABLED, source=host.source + suffix)
+        host.handle(EventType.ENABLED, source=host.source + suffix)
         return ACK
 
     return effect
@@ -83,11 +83,11 @@ def delay_game(host: Host, request: LongPoll) -> Reply:
     if pending is not None:
         pending.cancel()
     if not seconds:
-        host.handle(Event.ENABLED, source=source)
+        host.handle(EventType.ENABLED, source=source)
         return ACK
-    host.handle(Event.DISABLED, source=source, reason="delay")
+    host.handle(EventType.DISABLED, source=source, reason="delay")
     host.notes["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.handle(Event.ENABLED, source=source)
+        seconds, lambda: host.handle(EventType.ENABLED, source=source)
     )
     return ACK
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.sas.codec import Reply, bcd
 from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.poll import Poll
@@ -46,7 +46,7 @@ def remote_reset(host: Host, _: LongPoll) -> Reply:
     """94: the host says the money has been paid by hand."""
     if host.cabinet.recall(Key.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
-    host.handle(Event.HANDPAY_RESET, key=host.source)
+    host.handle(EventType.HANDPAY_RESET, key=host.source)
     done = host.cabinet.recall(Key.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 

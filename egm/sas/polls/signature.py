@@ -42,7 +42,7 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 
 async def _deliver(host: Host, seed: bytes) -> None:
     try:
-        signature = await rom_signature(Scope(own=own_files(host.at.file)), seed)
+        signature = await rom_signature(Scope(own=own_files(host.context.file)), seed)
     except LocalError as error:
         host.cabinet.log("host.unsigned", {"host": host.name, "why": str(error)})
         return

@@ -53,7 +53,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 def tickets_of(host: Host) -> HostTickets | None:
     """The tickets this host validates, or None where it validates none."""
     if host.cabinet.host.validation.by_host and host.cabinet.host.line == host.name:
-        return HostTickets(host.at.engine, host.at.handle)
+        return HostTickets(host.context.engine, host.context.handle)
     return None
 
 

@@ -10,8 +10,8 @@ from journals import make_state
 from machine_room import Room, ScriptedChance, generator
 
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType
 from egm.cabinet.host.model import Order, TransferKind
-from egm.cabinet.states import Event
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.liars import WITNESSED, Score, play, touches, witnessed
@@ -44,36 +44,36 @@ def money(room):
         )
     ):
         room.cabinet.host.order = Order(identifier=f"T{number}", kind=kind, cents=cents)
-        room.engine.handle(Event.TRANSFER_ORDERED)
+        room.engine.handle(EventType.TRANSFER_ORDERED)
 
 
 def hands(room):
     """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
     room.insert(1000)
     room.cabinet.printer = None
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.insert(500)
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.MENU, key="operator")
     ruling = {"reason": "left alone", **TWO}
-    room.engine.handle(Event.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
-    room.engine.handle(Event.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
-    room.engine.handle(Event.MACHINE_CHECKED, form="machine_check", **ruling)
+    room.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
+    room.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
+    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **ruling)
     note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
-    room.engine.handle(Event.DISPUTE_DECIDED, form="dispute", **note, **ruling)
+    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **ruling)
 
 
 def troubles(room):
     """Doors, faults, a fault in the middle of a game, and the stake given back by two persons."""
     room.insert(1000)
-    for event in (Event.DOOR_OPENED, Event.DOOR_CLOSED):
+    for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
         room.engine.handle(event, door="main")
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.play()
-    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
-    room.engine.handle(Event.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
     played(room)
 
 

@@ -5,10 +5,10 @@ from machine_room import Room
 from sas_bench import Bench
 from staff_hands import Menu
 
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.staff.disputed import disputed_amounts
-from egm.cabinet.states import Event
 from egm.config import Gat, StateFolder, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
@@ -59,7 +59,7 @@ def test_disputed_bills_and_tickets(audited):
     rule(room, 0)
     for decided in (1000, 0):
         room.insert(1000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             room.printer_says(state)
         room.offer_ticket(room.hands.jobs[-1].barcode)
@@ -74,7 +74,7 @@ def test_disputed_coins(audited, tmp_path):
     room = audited(profile=profile, devices=("hopper",)).boot()
     for seen, decided in ((3, 100), (0, 500), (5, None)):
         room.insert(500)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         payout_id, coins = room.hands.payouts[-1]
         payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
         room.ledgers.payouts.ordered(payout)
@@ -91,16 +91,16 @@ def test_disputed_coins(audited, tmp_path):
 
 def test_what_came_back_and_a_port_that_was_taken(audited):
     room = audited(devices=("printer",)).boot()
-    room.engine.handle(Event.BILL_RETURNED, reason="device")
-    room.engine.handle(Event.BILL_RETURNED, reason="device", ticket=True)
-    room.engine.handle(Event.FAULT_RAISED, code="monitoring.port_taken", detail="port 9477")
-    room.engine.handle(Event.FAULT_CLEARED, code="monitoring.port_taken")
+    room.engine.handle(EventType.BILL_RETURNED, reason="device")
+    room.engine.handle(EventType.BILL_RETURNED, reason="device", ticket=True)
+    room.engine.handle(EventType.FAULT_RAISED, code="monitoring.port_taken", detail="port 9477")
+    room.engine.handle(EventType.FAULT_CLEARED, code="monitoring.port_taken")
 
 
 def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
     room = audited().boot()
     file = load_cabinet().model_copy(update={"gat": Gat()})
-    [port] = gat_port(Surroundings(room.engine, file, StateFolder(tmp_path), room.clock, room.happen))
+    [port] = gat_port(MachineContext(room.engine, file, StateFolder(tmp_path), room.clock, room.happen))
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
         port._service.answer(Packet(Command.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from tools.audit.log_text import log_lines
 from tools.cli import main
 
@@ -35,7 +35,7 @@ def test_a_log_is_read_in_a_few_lines_an_entry(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     room = Room(tmp_path / "state").boot().insert(2000)
     room.engine.handle(
-        Event.FAULT_RAISED, code="bill_acceptor.jam", detail="a folded note, pulled out by hand"
+        EventType.FAULT_RAISED, code="bill_acceptor.jam", detail="a folded note, pulled out by hand"
     )
     room.close()
     for name in ("events", "bills"):

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from egm.cabinet.cabinet import Cabinet, Identity, Key, Occurrence
+from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.engine import Engine
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.positions import Position
@@ -15,7 +16,6 @@ from egm.cabinet.progressives import open_levels
 from egm.cabinet.residents import admit
 from egm.cabinet.staff.identities import IdentityRegister
 from egm.cabinet.staff.options import apply_options
-from egm.cabinet.states import Event, State
 from egm.cabinet.ticket_ledger import is_accounted, open_store
 from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
@@ -252,20 +252,20 @@ class Room:
 
     # ------------------------------------------------------------------ what happens to it
     def boot(self) -> "Room":
-        self.engine.handle(Event.MEMORY_READY)
+        self.engine.handle(EventType.MEMORY_READY)
         open_levels(self.cabinet)
-        self.engine.handle(Event.SELF_TEST_PASSED)
+        self.engine.handle(EventType.SELF_TEST_PASSED)
         return self
 
-    def happen(self, occurrence: Occurrence) -> None:
+    def happen(self, event: Event) -> None:
         """Let something happen, as an attachment does."""
-        self.engine.handle(occurrence.event, **occurrence.values)
+        self.engine.handle(event.type, **event.data)
 
     def offer(self, amount_cents: int) -> None:
         """A bill arrives in escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
-        self.engine.handle(Event.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
+        self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
 
     def insert(self, amount_cents: int) -> "Room":
         """A bill goes all the way into the box."""
@@ -279,7 +279,7 @@ class Room:
         """A ticket arrives in escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
-        self.engine.handle(Event.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
+        self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
 
     def printer_says(self, state: PrintState, detail: str = "") -> None:
         """The printer's driver reports on the open ticket."""
@@ -289,17 +289,17 @@ class Room:
 
     def cash_out_ticket(self) -> str:
         """Cash out by ticket, to the end; its number."""
-        self.engine.handle(Event.CASH_OUT)
+        self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             self.printer_says(state)
         return self.hands.jobs[-1].barcode
 
     def play(self) -> None:
-        self.engine.handle(Event.PLAY)
+        self.engine.handle(EventType.PLAY)
 
     def shown(self) -> None:
         game = self.cabinet.recall(Key.GAME)
-        self.engine.handle(Event.SHOWN, value=None if game is None else game["play_id"])
+        self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:
         """Let so many more entries become durable, and the machine stop at the next one."""

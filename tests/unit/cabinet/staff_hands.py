@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from machine_room import Room
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.link.pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
@@ -56,7 +56,7 @@ class Menu:
         return "" if notice is None else str(notice.value)
 
     def open(self, key: str = "operator") -> "Menu":
-        self.room.engine.handle(Event.MENU, key=key)
+        self.room.engine.handle(EventType.MENU, key=key)
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
@@ -64,7 +64,9 @@ class Menu:
         shown = self.page
         if page is None:
             assert action in offered(shown), f"{action} is not on {shown.title.value}: {offered(shown)}"
-        self.room.engine.handle(Event.ANSWER, value=action, options={"page": page or shown.id, "input": text})
+        self.room.engine.handle(
+            EventType.ANSWER, value=action, options={"page": page or shown.id, "input": text}
+        )
         return self
 
     def enter(self, text: str) -> "Menu":

@@ -5,9 +5,9 @@ from clearing import clear_it, paid
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.host.ticket_port import HostTickets
-from egm.cabinet.states import Event, State
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
@@ -113,7 +113,7 @@ def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
     again = cleared(room, tmp_path).insert(2000)
     again.play()
     again.shown()
-    again.engine.handle(Event.CASH_OUT)
+    again.engine.handle(EventType.CASH_OUT)
     assert again.state in {State.PAYING, State.HANDPAY}
     again.close()
 

@@ -7,11 +7,11 @@ import pytest
 from machine_room import BreakingChance, FailingChance, Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.play import has_won_already
 from egm.cabinet.staff.forms import form
 from egm.cabinet.staff.identities import FILE, IdentityRegister, commit
 from egm.cabinet.staff.registers import REGISTERS, lines
-from egm.cabinet.states import Event, State
 from egm.errors import OperatorError
 from egm.profiles import profile as profiles
 from egm.tickets.model import TicketState
@@ -53,10 +53,10 @@ def again(room, tmp_path) -> Room:
 def fill_in(room, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
     if not room.cabinet.service.is_open:
-        room.engine.handle(Event.MENU, key="operator")
+        room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(form(form_id).event, form=form_id, **values)
     told = room.cabinet.notice
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     room.cabinet.notice = told
 
 
@@ -68,8 +68,8 @@ def register(room, name):
 @pytest.mark.requirement("F-16", "Q-01", "Q-03")
 def test_above_the_amount_nothing_is_paid_without_the_form(room):
     room.insert(10000)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
 
     for lacking in (
@@ -86,7 +86,7 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
 
     fill_in(room, "handpay", **ONE, **NAMED, method="transfer")
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE
     (paid,) = register(room, "handpays")
     assert (paid["slip"], paid["method"], paid["amount_cents"]) == (1, "transfer", 10000)
@@ -98,8 +98,8 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
 def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(room):
     for number in (1, 2):
         room.insert(5000)
-        room.engine.handle(Event.CASH_OUT)
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.CASH_OUT)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.state is State.IDLE
         assert register(room, "handpays")[-1]["slip"] == number
     assert {line["taxable"] for line in register(room, "handpays")} == {False}
@@ -108,10 +108,10 @@ def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(room)
 @pytest.mark.requirement("Q-01", "A-08")
 def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
     room.insert(10000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "handpay", **ONE, **NAMED, method="cash")
     after = again(room, tmp_path)
-    after.engine.handle(Event.KEY_TURNED, key="attendant")
+    after.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert after.state is State.IDLE
     after.close()
 
@@ -119,9 +119,9 @@ def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
 @pytest.mark.requirement("Q-01")
 def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitment(room, tmp_path):
     room.insert(10000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "handpay", **ONE, **NAMED, method="cash")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     for entry in room.journal.entries():
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(room, "handpays")
@@ -159,7 +159,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     room = Room(tmp_path).boot().insert(500)
     room.play()
     room.shown()
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "machine_check", **ONE, remark="seal whole")
     (check,) = register(room, "checks")
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
@@ -172,7 +172,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
     room.cabinet.record("software.changed", state={Key.SOFTWARE: kept})
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(room, "machine_check", **ONE)
     signed = register(room, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
@@ -227,10 +227,10 @@ def test_a_complement_is_for_a_supervisor_to_pay(room, persons):
 @pytest.mark.requirement("Q-19")
 def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
     room.insert(500)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
     assert room.notice == "refused.complement_is_sound"  # no slip is written yet
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
     (paid,), (more,) = register(room, "handpays"), register(room, "complements")
     assert paid["time_utc"] == more["time_utc"]
@@ -268,7 +268,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
 @pytest.mark.parametrize("cut", ["", "cut", "before prizes in kind"])
 def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_path, cut, monkeypatch):
     room.insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     handpay_id = room.cabinet.recall(Key.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
         monkeypatch.setattr("egm.cabinet.staff.rulings.finish", lambda _: None)
@@ -334,14 +334,14 @@ def test_who_disrupts_the_machine_loses_the_game_and_its_wager_with_two_persons(
     room = Room(tmp_path, profile="quebec-casino").boot().insert(500)
     room.play()
     credit_cents = room.credit_cents
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     for lacking in ({**ONE, **DISRUPTED}, {"persons": ("2", "2"), **DISRUPTED}, {"persons": ("2", "1")}):
         fill_in(room, "forfeit_game", **lacking)
         assert room.notice == "refused.authorised"
     fill_in(room, "forfeit_game", **TWO)
     assert room.notice == "refused.game_is_forfeit"  # nobody said why
     fill_in(room, "forfeit_game", **TWO, **DISRUPTED)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, credit_cents)
     assert room.journal.balance_cents("house:win") == 0
     assert room.journal.balance_cents("house:refund_defect") == 0
@@ -365,7 +365,7 @@ def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
     assert (room.state, room.credit_cents) == (State.IDLE, credit_cents)
     assert room.journal.balance_cents("out:handpay_jackpot") == 0
     assert register(room, "forfeits")[0]["reason"] == "a magnet at the reels"
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "forfeit_prize", **TWO, **DISRUPTED)  # credits are no prize
     assert room.notice == "refused.prize_is_forfeit"
     room.close()
@@ -389,7 +389,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         credit_cents = room.credit_cents
         room.play()
         while not mended and has_won_already(room.cabinet):  # what is won already is collected instead
-            room.engine.handle(Event.CHOOSE, value=room.hands.told[-1].options[0])
+            room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
             room.shown()
             credit_cents = room.credit_cents
             room.play()
@@ -397,13 +397,13 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         fill_in(room, "refund_game", **ONE, reason="the player asks")
         assert room.notice == "refused.playing"  # it can be finished, and no menu opens
         good, room.cabinet.chance = room.cabinet.chance, broken()
-        room.engine.handle(Event.CHOOSE, value=question.options[0])
+        room.engine.handle(EventType.CHOOSE, value=question.options[0])
         assert room.state is State.PLAYING
         assert room.cabinet.recall(Key.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
             room.restarts.append(good)
-            room.engine.handle(Event.KEY_TURNED, key="attendant")
-            room.engine.handle(Event.CHOOSE, value=question.options[0])
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            room.engine.handle(EventType.CHOOSE, value=question.options[0])
             room.shown()
             assert (room.state, room.cabinet.faults) == (State.IDLE, {})
         else:

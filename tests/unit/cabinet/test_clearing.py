@@ -13,9 +13,9 @@ from egm.cabinet.cabinet import Fate, Key
 from egm.cabinet.carrying import clearance, look
 from egm.cabinet.claims import CLAIMS, WITH
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
-from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.progressive.level import Level
 from egm.tickets.model import TicketState
@@ -88,7 +88,7 @@ def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
     room = again(room, tmp_path)
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED)
+    room.engine.handle(EventType.KEY_TURNED)
     assert room.state is State.IDLE
     assert room.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
     assert wrong(room) == []
@@ -159,7 +159,7 @@ def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
     folder = tmp_path / "state"
     room = again(room, folder, make=lambda: Room(folder, games=(game,), chance=ScriptedChance()))
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.IDLE, "prize_delivered")
     assert room.journal.meters().values["att_merchandise.value"] == 29000
     assert wrong(room) == []
@@ -193,7 +193,7 @@ def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     question = room.cabinet.conversation.decision
     room = again(room, tmp_path, make=lambda: room_of(tmp_path))
     assert room.cabinet.conversation.decision == question
-    room.engine.handle(Event.CHOOSE, value=question.options[0])
+    room.engine.handle(EventType.CHOOSE, value=question.options[0])
     room.shown()
     assert room.state in {State.IDLE, State.HANDPAY}
     assert wrong(room) == []
@@ -219,7 +219,7 @@ def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
     room = again(room, tmp_path, make=make)
     assert room.state is State.AWAITING_AWARD
     credit = room.credit_cents
-    room.engine.handle(Event.AWARD_LOCKED, claim=claim, amount_cents=1700)
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
     assert room.state is State.IDLE
     assert room.credit_cents >= credit + 1700
     assert wrong(room) == []
@@ -230,7 +230,7 @@ def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
 @pytest.mark.parametrize("end", [PrintState.BARCODE_DONE, PrintState.FAILED])
 def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
     room = Room(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     room.printer_says(PrintState.PRINTING)
     number = room.hands.jobs[-1].barcode
     room.close()
@@ -255,7 +255,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
 def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
     room = Room(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     room = again(room, tmp_path, payout_1=decision)
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
@@ -298,7 +298,7 @@ def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, d
 @pytest.mark.requirement("A-05", "H-08")
 def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_journal_says(tmp_path):
     room = Room(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     room.cabinet.desk.printed = lambda _: (
         None
@@ -329,7 +329,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
 
 def coins_under_way(folder: Path) -> Room:
     room = Room(folder, devices=("hopper",)).boot().insert(1000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.cabinet.recall(Key.PAY_OUT)["way"] == "coins"
     return room
 

@@ -6,12 +6,11 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
-from egm.cabinet.cabinet import Occurrence
 from egm.cabinet.credits import CreditKind, given_back, taken
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.host.model import Order, TransferKind
 from egm.cabinet.host.transfers import transfer
 from egm.cabinet.positions import Position
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
@@ -54,7 +53,7 @@ def gift(room: Room, **cents: int) -> Room:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
     room.cabinet.host.order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
-    transfer(room.cabinet, Occurrence(Event.TRANSFER_ORDERED))
+    transfer(room.cabinet, Event(EventType.TRANSFER_ORDERED))
     return room
 
 
@@ -99,16 +98,16 @@ def test_restricted_credit_is_never_paid_as_money(make):
     assert kinds(room) == (300, 0, 0)
     assert room.journal.meters().values["ticket_out.cashable.count"] == 1
     before = room.journal.sequence
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.notice, room.journal.sequence) == (State.IDLE, "refused.has_credit", before)
 
 
 def test_a_hand_pay_is_of_money_only(make):
     room = gift(make(), restricted=300, nonrestricted=40)
     room.cabinet.printer = None
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED)
+    room.engine.handle(EventType.KEY_TURNED)
     assert kinds(room) == (300, 0, 0)
     assert room.journal.meters().values["att_cancel_credit"] == 40
 
@@ -116,10 +115,10 @@ def test_a_hand_pay_is_of_money_only(make):
 def test_a_void_game_gives_each_kind_its_own_stake_back(make):
     room = gift(make(chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     room.play()
-    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
     assert room.state is State.TILT
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
-    room.engine.handle(Event.REFUND_GAME, **ruling)
+    room.engine.handle(EventType.REFUND_GAME, **ruling)
     assert kinds(room) == (3, 0, 100)
 
 
@@ -143,7 +142,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
     room = gift(make(generous), restricted=300)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert kinds(room) == (0, 0, 0)
     room.printer_says(PrintState.FAILED, "paper jam")
     assert (room.state, kinds(room)) == (State.IDLE, (300, 0, 0))

@@ -12,9 +12,9 @@ from machine_room import FailingChance, PowerCutError, Room, ScriptedChance
 from progressive_room import NO_LUCK, A, room_of
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.progressives import awards
 from egm.cabinet.staff.forms import form
-from egm.cabinet.states import Event, State
 from egm.link.messages import Decision, Play
 from paytables.definition import LIBRARY
 
@@ -25,10 +25,10 @@ STAKE, WIN = 5, 300
 
 
 def fill_in(room: Room, form_id: str, **values) -> str | None:
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(form(form_id).event, form=form_id, **values)
     told = room.notice
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     return told
 
 
@@ -56,7 +56,7 @@ def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
     message = again.hands.told[-1]
     assert isinstance(message, Play)
     assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.records("game.void") == []
     again.shown()
     assert again.credit_cents == 10000 - STAKE + WIN
@@ -73,13 +73,13 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
     room.cut_power_after(written)
     with suppress(PowerCutError):
         room.play()
-        room.engine.handle(Event.DOOR_OPENED, door="main")
-        room.engine.handle(Event.DOOR_CLOSED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_CLOSED, door="main")
         room.shown()
     room.close()
     again = Room(tmp_path, games=()).boot()
     if "main" in again.cabinet.doors_open:
-        again.engine.handle(Event.DOOR_CLOSED, door="main")
+        again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
         again.shown()
     assert again.cabinet.recall(Key.GAME) is None
@@ -109,7 +109,7 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
     room.play()
     question = room.hands.told[-1]
     if cut_after_choice:
-        room.engine.handle(Event.CHOOSE, value=question.options[0])
+        room.engine.handle(EventType.CHOOSE, value=question.options[0])
     room.close()
     again = Room(tmp_path, games=()).boot()
     assert again.state is State.PLAYING
@@ -117,7 +117,7 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
         asked = again.hands.told[-1]
         assert isinstance(asked, Decision)
         assert (asked.options, asked.display) == (question.options, question.display)
-        again.engine.handle(Event.CHOOSE, value=asked.options[0])
+        again.engine.handle(EventType.CHOOSE, value=asked.options[0])
     win_cents = again.hands.told[-1].win_cents
     again.shown()
     assert again.credit_cents == 500 - 25 + win_cents
@@ -180,7 +180,7 @@ def test_what_cannot_be_continued_is_refunded_by_two_persons_and_never_by_a_key(
     room.close()
     broken = Room(tmp_path, games=()).boot()
     assert (broken.state, list(broken.cabinet.faults)) == (State.TILT, ["game_defective"])
-    broken.engine.handle(Event.KEY_TURNED, key="attendant")
+    broken.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (broken.state, broken.credit_cents) == (State.TILT, 475)
     assert fill_in(broken, "refund_game", **ONE, reason="no file") == "refused.authorised"
     assert broken.records("game.void") == []
@@ -215,7 +215,7 @@ def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tm
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
     (award,) = awards(room.cabinet, room.cabinet.told_game)
-    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
     fill_in(room, "refund_game", **TWO, reason="planted")
     assert room.credit_cents == 10000
     (void,) = room.records("game.void")
@@ -236,21 +236,21 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
         room.play()
         asked = room.hands.told[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
-            room.engine.handle(Event.CHOOSE, value=asked.options[0])
+            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
             asked = room.hands.told[-1]
         question = asked if isinstance(asked, Decision) else None
         room.shown()
     before = room.credit_cents
     won_cents = question.display["credits"] * room.cabinet.selection.denomination_cents
     room.cabinet.chance = FailingChance()
-    room.engine.handle(Event.CHOOSE, value="red")
+    room.engine.handle(EventType.CHOOSE, value="red")
     assert room.cabinet.recall(Key.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     room.close()
     again = Room(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
-    again.engine.handle(Event.CHOOSE, value="black")
+    again.engine.handle(EventType.CHOOSE, value="black")
     assert again.notice == "refused.choice_may_be_taken"
-    again.engine.handle(Event.CHOOSE, value="collect")
+    again.engine.handle(EventType.CHOOSE, value="collect")
     again.shown()
     assert again.credit_cents == before + won_cents
     assert again.records("game.void") == []

@@ -5,8 +5,8 @@ from machine_room import Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import Inquiry
-from egm.cabinet.states import Event, State
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
@@ -26,7 +26,7 @@ def fingerprint(room):
 @pytest.fixture
 def menu(tmp_path):
     room = Room(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.cabinet.service.bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(room)
@@ -90,7 +90,7 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
 
 @pytest.mark.requirement("J-11")
 def test_behind_closed_doors_no_coin_is_paid(menu):
-    menu.room.engine.handle(Event.DOOR_CLOSED, door="main")
+    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
     assert menu.room.hands.payouts == []
@@ -103,10 +103,10 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     room = menu.room
     menu.touch("device:bill").touch("take")
     room.hands.offered[9] = Note(500)
-    room.engine.handle(Event.BILL_ESCROWED, escrow=9, amount_cents=500)
-    room.engine.handle(Event.BILL_RETURNED, reason="ordered")
-    room.engine.handle(Event.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
-    room.engine.handle(Event.BILL_REJECTED, reason="unreadable")
+    room.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
+    room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
+    room.engine.handle(EventType.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
+    room.engine.handle(EventType.BILL_REJECTED, reason="unreadable")
     assert room.hands.orders[-2:] == [("return", 9), ("return", 10)]
     assert [record["amount_cents"] for record in room.records("test.read")] == [500, 0]
     assert len(room.records("test.paper")) == 2
@@ -129,7 +129,7 @@ def test_leaving_the_menu_ends_every_test(menu):
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
     assert bench.taking
-    menu.room.engine.handle(Event.MENU_CLOSED, why="time_out")
+    menu.room.engine.handle(EventType.MENU_CLOSED, why="time_out")
     assert (bench.taking, bench.outputs) == (False, frozenset())
 
 
@@ -164,7 +164,7 @@ def test_the_screen_runs_its_own_tests(menu):
 
 
 def test_only_whoever_may_tests(menu):
-    menu.room.engine.handle(Event.TEST, test="print", device="printer", person="1", persons=("1",))
+    menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
     assert menu.room.notice == "refused.may_test"
-    menu.room.engine.handle(Event.TEST, test="explode", device="printer", person="3", persons=("3",))
+    menu.room.engine.handle(EventType.TEST, test="explode", device="printer", person="3", persons=("3",))
     assert menu.room.notice == "refused.device_is_free"

@@ -7,10 +7,10 @@ from machine_room import PowerCutError, Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import Position
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event, State
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.people import Role
 from egm.profiles import profile as profiles
@@ -58,7 +58,7 @@ def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, t
     lose_bill(room)
     assert (room.state, room.credit_cents) == (State.TILT, 0)
     assert not room.journal.pending()
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
     room.close()
     again = Room(tmp_path / "state", devices=("printer",)).boot()
@@ -77,12 +77,12 @@ def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, t
 def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room):
     lose_bill(room)
     assert rule(room, 2001).notice == "service.refused.out_of_range"
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     menu = Menu(room).sign_in(Role.ATTENDANT)
     assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (True, "x")):
         values = {"disputed": open_one(room).id, "amount_cents": amount_cents, "reason": reason}
-        room.engine.handle(Event.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     assert (room.state, register(room)) == (State.TILT, [])
 
 
@@ -143,8 +143,8 @@ def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
     room.cut_power_after(written)
     values = {"disputed": open_one(room).id, "amount_cents": 2000, "reason": "it is in the box"}
     with suppress(PowerCutError):
-        room.engine.handle(Event.MENU, key="operator")
-        room.engine.handle(Event.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = Room(tmp_path / "state", devices=("printer",)).boot()
     if disputed_amounts(again.cabinet):
@@ -172,7 +172,7 @@ def coins(tmp_path):
 
 def pay_five(room):
     room.insert(500)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     payout_id, number = room.hands.payouts[-1]
     room.ledgers.payouts.ordered(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
@@ -219,8 +219,8 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
     room.cut_power_after(written)
     values = {"disputed": open_one(room).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
-        room.engine.handle(Event.MENU, key="operator")
-        room.engine.handle(Event.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
     room.close()
     again = coins.room = coins()
     if disputed_amounts(again.cabinet):

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from machine_room import PowerCutError, Room
 
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.link.messages import Decision
 from meters import open_view
 from tools.audit.games import Shelf
@@ -21,13 +21,13 @@ def play_to_a_double_up(room):
         room.play()
         asked = room.hands.told[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
-            room.engine.handle(Event.CHOOSE, value=asked.options[0])
+            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
             asked = room.hands.told[-1]
         if isinstance(asked, Decision):
             return asked
         room.shown()
         while room.state is State.HANDPAY:
-            room.engine.handle(Event.KEY_TURNED, key="attendant")
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 def double(room, rounds):
@@ -37,10 +37,10 @@ def double(room, rounds):
     while isinstance(asked := room.hands.told[-1], Decision):
         left = asked.display["credits"] * cents
         if len(stakes) == rounds:
-            room.engine.handle(Event.CHOOSE, value="collect")
+            room.engine.handle(EventType.CHOOSE, value="collect")
             continue
         stakes.append(left)
-        room.engine.handle(Event.CHOOSE, value="red")
+        room.engine.handle(EventType.CHOOSE, value="red")
     return stakes, room.hands.told[-1].win_cents
 
 

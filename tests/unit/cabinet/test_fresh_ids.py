@@ -9,7 +9,7 @@ from machine_room import Room
 import egm
 import meters
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 
 #: How the place of an entry to come is written.
 PLACES = ("journal.sequence", "self.sequence", "ledger.sequence")
@@ -54,7 +54,7 @@ def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
     room.shown()
     room.offer_ticket(room.cash_out_ticket())
     paper = room.cabinet.recall(Key.PAPER)["id"]
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert all(each.split("-")[2] == mark for each in (play_id, paper, room.hands.jobs[-1].job_id))
     meters_own = ("machine.genesis", "checkpoint", "event", "power.up")
     for entry in room.journal.entries():

@@ -10,9 +10,9 @@ import pytest
 import serial
 from machine_room import Room
 
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import State
+from egm.cabinet.events import State
 from egm.config import Gat, StateFolder, load_cabinet
 from egm.gat.functions import LIST
 from egm.gat.port import gat_port
@@ -30,8 +30,8 @@ class Inspection:
         self.folder = StateFolder(folder)
         self.room = Room(folder).boot()
         file = load_cabinet().model_copy(update={"gat": Gat()})
-        handle = lambda occurrence: self.room.engine.handle(occurrence.event, **occurrence.values)  # noqa: E731
-        self.at = Surroundings(self.room.engine, file, self.folder, self.room.clock, handle)
+        handle = lambda event: self.room.engine.handle(event.type, **event.data)  # noqa: E731
+        self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
         self.alter = lambda port: None
 
     async def ask(self, *questions):

@@ -4,10 +4,10 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType
 from egm.cabinet.hard_meters import HardMeters, hard_meters
-from egm.cabinet.states import Event
 from egm.config import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
@@ -27,9 +27,9 @@ def place(tmp_path):
     return path
 
 
-def surroundings(room, tmp_path, *devices) -> Surroundings:
+def context(room, tmp_path, *devices) -> MachineContext:
     folder = StateFolder(tmp_path / "run")
-    return Surroundings(room.engine, load_cabinet(), folder, room.clock, room.happen, devices)
+    return MachineContext(room.engine, load_cabinet(), folder, room.clock, room.happen, devices)
 
 
 def a_board(tmp_path) -> IoBoardDriver:
@@ -46,7 +46,7 @@ def says(board: IoBoardDriver, *pulses: int) -> None:
 def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     room = Room(tmp_path / "state", profile=place).boot().insert(1000)
     board = a_board(tmp_path)
-    (meters,) = hard_meters(surroundings(room, tmp_path, board))
+    (meters,) = hard_meters(context(room, tmp_path, board))
     assert isinstance(meters, HardMeters)
     assert not meters.tell()  # the board has not said yet where its counters are
     says(board, 7, 0, 0, 0, 40, 0)
@@ -64,7 +64,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 
     again = Room(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = hard_meters(surroundings(again, tmp_path, board))
+    (meters,) = hard_meters(context(again, tmp_path, board))
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
     assert meters.tell()
     assert (board._totals[0], board._totals[4]) == (9, 60)
@@ -76,13 +76,13 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
     room = Room(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = hard_meters(surroundings(room, tmp_path, board))
+    (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.tell()
     says(board, *board._totals)
     fitted = room.cabinet.recall(Key.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
-    (meters,) = hard_meters(surroundings(room, tmp_path, board))
+    (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
     meters.tell()
     says(board, 0, 0, 0, 0, 3, 0)
@@ -91,7 +91,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert room.cabinet.recall(Key.HARD_METERS) == fitted  # nobody exchanges counters behind a closed door
     menu.home().touch("leave")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
     assert meters.tell()
     assert board._totals == (0, 0, 0, 0, 3, 0)
@@ -104,10 +104,10 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
 
 def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):
     room = Room(tmp_path / "state").boot()
-    assert list(hard_meters(surroundings(room, tmp_path, a_board(tmp_path)))) == []
+    assert list(hard_meters(context(room, tmp_path, a_board(tmp_path)))) == []
     room.close()
     room = Room(tmp_path / "other", profile=place).boot()
-    assert list(hard_meters(surroundings(room, tmp_path))) == []
+    assert list(hard_meters(context(room, tmp_path))) == []
     room.close()
 
 

@@ -9,9 +9,9 @@ from machine_room import Room
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import RING, HostMoney, Redeeming, Validation
 from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
-from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
@@ -59,7 +59,7 @@ def stacked(room: Room) -> None:
 @pytest.mark.requirement("H-05")
 def test_the_hosts_number_is_printed(make):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents, room.hands.jobs) == (State.PAYING, 0, [])
     assert (room.port.wanted.kind, room.port.wanted.amount_cents) == (CASHABLE, 2000)
     assert room.port.give_number(FIRST) is NumberAnswer.TAKEN
@@ -73,14 +73,14 @@ def test_the_hosts_number_is_printed(make):
 
 def test_a_number_said_again_counts_once(make):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert [room.port.give_number(FIRST) for _ in range(3)] == [NumberAnswer.TAKEN] * 3
     assert len(room.hands.jobs) == 1
     printed(room)
     assert room.port.give_number(FIRST) is NumberAnswer.TAKEN
     assert room.port.give_number(SECOND) is NumberAnswer.NOT_WAITING
     room.insert(500)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.port.give_number(FIRST) is NumberAnswer.IMPROPER
     assert room.port.give_number("12345") is NumberAnswer.IMPROPER
     assert room.port.wanted.amount_cents == 500
@@ -90,12 +90,12 @@ def test_a_number_said_again_counts_once(make):
 @pytest.mark.parametrize("silent", [True, False])
 def test_without_a_number_the_attendant_pays(make, silent):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.port.refuse_number(silent=silent) is NumberAnswer.TAKEN
     assert room.state is State.HANDPAY
     assert room.port.give_number(FIRST) is NumberAnswer.NOT_WAITING
     assert room.port.refuse_number() is NumberAnswer.NOT_WAITING
-    room.engine.handle(Event.KEY_TURNED)
+    room.engine.handle(EventType.KEY_TURNED)
     assert (room.credit_cents, room.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
 
@@ -105,12 +105,12 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     room.port.enrol(12345, 677)
     for _ in range(2):
         room.insert(2000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         room.port.refuse_number(silent=True)
         printed(room)
         assert is_secure_enhanced(room.hands.jobs[-1].barcode)
     room.insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     room.port.refuse_number(silent=True)
     assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 2)
 
@@ -119,14 +119,14 @@ def test_a_host_that_refuses_is_not_got_round(make):
     room = make(offline=5)
     room.port.enrol(12345, 677)
     room.insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     room.port.refuse_number()
     assert room.state is State.HANDPAY
 
 
 def test_a_restart_asks_for_the_number_again(make):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     again = make()
     assert again.state is State.PAYING
     assert again.port.wanted.amount_cents == 2000
@@ -138,14 +138,14 @@ def test_a_restart_asks_for_the_number_again(make):
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize("alone", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
 def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
-    make().insert(2000).engine.handle(Event.CASH_OUT)
+    make().insert(2000).engine.handle(EventType.CASH_OUT)
     room = make(alone)
     assert (room.state, room.cabinet.recall(Key.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     monkeypatch.setattr("egm.cabinet.host.tickets.note_number", lambda *_: None)  # the power goes just here
     room.port.give_number(FIRST)
     monkeypatch.undo()
@@ -157,11 +157,11 @@ def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, m
 
 def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make):
     room = make().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.port.give_number(FIRST) is NumberAnswer.TAKEN
     assert (room.state, room.hands.jobs) == (State.DOOR_OPEN, [])
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.hands.jobs[-1].barcode == FIRST
 
 
@@ -171,9 +171,9 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
     room = make(Validation.SECURE_ENHANCED)
     assert room.port.wants_enrolment
     room.insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY, "a machine not enrolled prints nothing"
-    room.engine.handle(Event.KEY_TURNED)
+    room.engine.handle(EventType.KEY_TURNED)
     room.port.enrol(0x003039, 0x0002A5)
     assert not room.port.wants_enrolment
     for place in range(1, 4):
@@ -198,9 +198,9 @@ def test_with_every_place_unread_the_attendant_pays(make):
         room.insert(100)
         room.cash_out_ticket()
     room.insert(100)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED)
+    room.engine.handle(EventType.KEY_TURNED)
     room.port.read(room.port.unread().ticket.number)
     room.insert(100)
     room.cash_out_ticket()
@@ -292,7 +292,7 @@ def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(
     stacked(room)
     room.shown()
     room.offer_ticket(SECOND)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.port.authorise(SECOND, CASHABLE, 100).status is Redeeming.NOT_NOW
     assert room.hands.orders[-1] == ("return", 3)
 
@@ -341,7 +341,7 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
 @pytest.mark.requirement("E-06")
 def test_no_number_is_in_the_journal_whole(make):
     room = make().insert(500)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     room.port.give_number(SECOND)
     printed(room)
     for answer in ("rejected", "returned", "taken"):

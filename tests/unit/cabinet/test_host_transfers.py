@@ -7,11 +7,11 @@ from machine_room import Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.host.transfers import HISTORY
 from egm.cabinet.pay_out import is_due
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from meters import Transfer
 from meters.recall import log, story
@@ -189,12 +189,12 @@ def test_a_restart_forgets_an_order_that_waited(make):
 def test_a_machine_that_is_not_at_rest_refuses(make, what):
     room = make().insert(100)
     if what == "door":
-        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
     elif what == "tilt":
-        room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+        room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
         room.cabinet.printer = None
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
     before = kinds(room)
     assert not room.port.possible(IN)
     assert ask(room, cashable=500) is Status.NOT_NOW
@@ -217,7 +217,7 @@ def test_a_bonus_jackpot_waits_for_the_attendant(make):
     assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
     again = make()
     assert again.state is State.HANDPAY
-    again.engine.handle(Event.KEY_TURNED)
+    again.engine.handle(EventType.KEY_TURNED)
     meters = again.journal.meters().values
     assert (again.state, meters["att_bonus"], meters["handpays.bonus"]) == (State.IDLE, 50_000, 1)
 
@@ -258,13 +258,13 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
     assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
         case "disabled":
-            room.engine.handle(Event.DISABLED, source="host:main", reason="host")
+            room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
             assert room.port.last.status is Status.PENDING  # the game is still shown
             room.shown()
         case "door":
-            room.engine.handle(Event.DOOR_OPENED, door="main")
+            room.engine.handle(EventType.DOOR_OPENED, door="main")
         case "fault":
-            room.engine.handle(Event.FAULT_RAISED, code="io_board.communication")
+            room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     assert room.port.last.status is Status.NOT_NOW
     assert room.cabinet.host.order is None
     assert room.journal.balance_cents("world:aft_in:cashable") == 0
@@ -314,7 +314,7 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     assert room.port.lock(1, 500) is None
     room.shown()
     assert (room.state, room.port.locked) == (State.LOCKED, True)
-    room.engine.handle(Event.LOCK_ENDED)  # its time is over
+    room.engine.handle(EventType.LOCK_ENDED)  # its time is over
     room.play()
     room.port.lock(1, 500)
     room.port.unlock()
@@ -326,9 +326,9 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
 def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
     room = make()
     room.port.lock(1, 500)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert (room.state, room.port.locked) == (State.DOOR_OPEN, None)
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert (room.state, room.port.locked) == (State.LOCKED, True)
     again = make()
     assert (again.state, again.port.locked) == (State.IDLE, False)
@@ -338,7 +338,7 @@ def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
 def test_a_cash_out_is_offered_to_the_host_first(make):
     room = make().insert(10000)
     room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.port.cash_out_asked, room.port.locked) == (State.LOCKED, True, False)
     assert ask(room, kind=OUT, cashable=10000) is Status.FULL
     assert (room.state, room.credit_cents, room.port.cash_out_asked) == (State.IDLE, 0, False)
@@ -348,8 +348,8 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     room = make().insert(10000)
     room.port.set_cash_out(enabled=True, hard=False)
     room = make()
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.LOCK_ENDED)  # the host did not answer in time
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
     assert room.state is State.PAYING
     assert room.cabinet.recall(Key.PAY_OUT)["amount_cents"] == 10000
 
@@ -357,21 +357,21 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
     room = make().insert(2000)
     room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.port.lock(2, 500) is True
     assert not room.port.cash_out_asked
     assert room.port.lock(2, 500) is True  # asked again, for longer
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
     room = make().insert(2000)
     room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.DISABLED, source="host:main", reason="host")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.cabinet.recall(Key.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
@@ -379,7 +379,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
 def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     room = make().insert(2000)
     room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     if locks:
         room.port.lock(2, 500)
     assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
@@ -393,18 +393,18 @@ def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     assert ask(room, "T-1", OUT, cashable=500) is Status.FULL
     room.port.told()
     room.port.lock(2, 500)
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents) == (State.IDLE, 1500)
 
 
 def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room = make().insert(10000)
     room.port.set_cash_out(enabled=True, hard=True)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
     room.cabinet.host.online = False
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
 
@@ -413,18 +413,18 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room.port.set_cash_out(enabled=True, hard=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     room.cabinet.record("test.fund", transfers=fund)
-    room.engine.handle(Event.SERVICE)
+    room.engine.handle(EventType.SERVICE)
     assert (room.state, room.port.cash_out_asked) == (State.LOCKED, True)
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
     room.cabinet.host.online = False
     assert is_due(room.cabinet, room.state), "a host that is not there keeps nothing on the meter"
     room.cabinet.host.online = True
-    room.engine.handle(Event.CASH_OUT)  # the player may ask again
+    room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED
-    room.engine.handle(Event.LOCK_ENDED)
+    room.engine.handle(EventType.LOCK_ENDED)
     room.cabinet.record("test.fund", transfers=fund)  # and so does the law, of other credit
-    room.engine.handle(Event.SERVICE)
+    room.engine.handle(EventType.SERVICE)
     assert room.state is State.LOCKED
 
 
@@ -451,10 +451,10 @@ def test_restricted_credit_goes_when_its_last_day_is_over(make):
     room = make()
     ask(room, restricted=100, cashable=7, expires=date(2026, 1, 2))
     for _ in range(2):
-        room.engine.handle(Event.PROMOTION_EXPIRED)
+        room.engine.handle(EventType.PROMOTION_EXPIRED)
         assert kinds(room) == (7, 100, 0)
         room.clock.pass_seconds(24 * 3600 - 1)
     room.clock.pass_seconds(2)
-    room.engine.handle(Event.PROMOTION_EXPIRED)
+    room.engine.handle(EventType.PROMOTION_EXPIRED)
     assert kinds(room) == (7, 0, 0)
     assert room.journal.meters().values["expired"] == 100

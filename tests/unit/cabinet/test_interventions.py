@@ -9,8 +9,8 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.sheet import sheets
-from egm.cabinet.states import Event, State
 from egm.people import Role
 from tools.cli import main
 
@@ -32,7 +32,7 @@ def intervene(room, reason="bill jam"):
 def monitored(room):
     """The monitoring system reads who is at work."""
     opened = room.cabinet.recall(Key.INTERVENTION)
-    room.engine.handle(Event.INTERVENTION_SEEN, id=opened["id"])
+    room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
 
 def finish(room, *values):
@@ -41,7 +41,7 @@ def finish(room, *values):
 
 
 def clear(room):
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     Menu(room).prove(Role.SUPERVISOR)
 
 
@@ -49,11 +49,11 @@ def clear(room):
 def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(room):
     intervene(room)
     assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_OPENED, door="hopper")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="hopper")
     assert room.state is State.DOOR_OPEN
     for door in ("hopper", "main"):
-        room.engine.handle(Event.DOOR_CLOSED, door=door)
+        room.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert room.cabinet.faults == {}
     finish(room, "belt replaced", "belt 12").touch("leave")
     assert (room.state, room.credit_cents) == (State.IDLE, 2000)
@@ -71,20 +71,20 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
     menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
     assert room.notice == "intervention_announced"
     menu.touch("leave")
-    room.engine.handle(Event.INTERVENTION_SEEN, id="intervention-of-yesterday")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     clear(room)
     monitored(room)
     monitored(room)
     assert len(room.records("intervention.seen")) == 1
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.cabinet.faults == {}
     finish(room, "done", "").touch("leave")
     Menu(room).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
-    room.engine.handle(Event.DOOR_OPENED, door="main")  # what was read of the last one is not this one
+    room.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
 
 
@@ -92,15 +92,15 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
 @pytest.mark.parametrize("door", ["stacker", "drop", "cash_box"])
 def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     intervene(room)
-    room.engine.handle(Event.DOOR_OPENED, door=door)
+    room.engine.handle(EventType.DOOR_OPENED, door=door)
     assert room.cabinet.faults["unidentified_opening"]["detail"] == door
-    room.engine.handle(Event.DOOR_CLOSED, door=door)
+    room.engine.handle(EventType.DOOR_CLOSED, door=door)
     clear(room)
     finish(room, "nothing", "").touch("leave")
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(room)
-    room.engine.handle(Event.DOOR_OPENED, door=door)
-    room.engine.handle(Event.DOOR_CLOSED, door=door)
+    room.engine.handle(EventType.DOOR_OPENED, door=door)
+    room.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert room.cabinet.faults == {}
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
     assert [sheet.kind for sheet in sheets(room.journal)] == ["repair", "collection"]
@@ -112,14 +112,14 @@ def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(room):
         room.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")
 
     intervene(room)
-    gone(Event.FAULT_RAISED)
+    gone(EventType.FAULT_RAISED)
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "stacker"
-    gone(Event.FAULT_CLEARED)
+    gone(EventType.FAULT_CLEARED)
     clear(room)
     finish(room, "nothing", "").touch("leave")
     Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
     monitored(room)
-    gone(Event.FAULT_RAISED)
+    gone(EventType.FAULT_RAISED)
     assert "unidentified_opening" not in room.cabinet.faults
 
 
@@ -155,19 +155,19 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
 @pytest.mark.requirement("J-06", "E-12")
 @pytest.mark.parametrize("unattended", [False, True])
 def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(room, unattended):
-    room.engine.handle(Event.DOOR_OPENED, door="main", unattended=unattended)
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.TILT
     assert room.cabinet.faults["unidentified_opening"]["detail"] == "main"
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     Menu(room).prove(Role.SUPERVISOR)
     assert room.state is State.IDLE
 
 
 def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
     room = Room(tmp_path).boot()
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.IDLE
     room.close()
 
@@ -178,16 +178,16 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_pat
     menu.fill("intervention", "again")
     assert menu.notice == "notice.refused.no_intervention_is_open"
     menu.touch("leave")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.MECHANIC).touch("form:intervention_end")
     menu.complete("nothing", "")
     assert menu.notice == "notice.refused.every_door_is_closed"
     room.close()
     again = Room(tmp_path, profile="monaco").boot()  # it stays open over a restart, and so does the hold
-    again.engine.handle(Event.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert again.state is State.OUT_OF_SERVICE
     forged = {"form": "intervention_end", "kind": "repair", "work": "x", "person": "1", "persons": ("1",)}
-    again.engine.handle(Event.INTERVENTION_CLOSED, **forged)
+    again.engine.handle(EventType.INTERVENTION_CLOSED, **forged)
     assert again.notice == "refused.authorised"
     Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
     assert again.state is State.IDLE
@@ -198,8 +198,8 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_pat
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
 def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     intervene(room)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu = finish(room, "cleaned", "")
     name = next(sheets(room.journal)).id
     menu.home().touch("interventions").touch(name)

@@ -13,12 +13,11 @@ from click.testing import CliRunner
 from machine_room import GAME, Room, StoppedClock
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.process import Machine
 from egm.cabinet.residents import Certifying, admit
 from egm.cabinet.staff.forms import FORMS, FieldKind
 from egm.cabinet.staff.inventory import KIND, note_inventory, percent, sheet
-from egm.cabinet.states import Event
 from egm.config import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.people import Role
@@ -241,16 +240,16 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
     asked = {field.name for row in FORMS for field in row.fields}
     assert not asked & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
-    room.happen(Occurrence(Event.DISABLED, {"source": "host:main", "reason": "x", **forged}))
+    room.happen(Event(EventType.DISABLED, {"source": "host:main", "reason": "x", **forged}))
     menu = Menu(room).sign_in(Role.MANAGER)
     menu.fill("release")
     number = NUMBERS[Role.MANAGER]
     both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR]), **forged}
-    for row in FORMS:  # whatever a form's occurrence carries beside its own fields moves nothing
-        if row.event is not Event.RESTART:
+    for row in FORMS:  # whatever a form's event carries beside its own fields moves nothing
+        if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
-            room.happen(Occurrence(row.event, {"form": row.id, **texts, **both, **row.values}))
+            room.happen(Event(row.event, {"form": row.id, **texts, **both, **row.values}))
     note_inventory(room.cabinet, inventory(tmp_path))
     assert room.cabinet.identity == identity
     assert sheet(room.journal).now == before

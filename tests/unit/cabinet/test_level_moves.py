@@ -10,7 +10,7 @@ from small_controller import pool
 from staff_hands import Menu, said
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.people import Role
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
@@ -30,15 +30,15 @@ def level(room, pool) -> Level:
 def room(tmp_path):
     """A machine played at 5 cents and at 1 dollar a credit; then only 5 cents are offered any more."""
     first = room_of(tmp_path, *(B, NO_LUCK, MISS) * 4).boot().insert(10000)
-    first.engine.handle(Event.DENOMINATION, value=100)
+    first.engine.handle(EventType.DENOMINATION, value=100)
     for _ in range(3):
         first.play()
         first.shown()
-    first.engine.handle(Event.DENOMINATION, value=5)
+    first.engine.handle(EventType.DENOMINATION, value=5)
     first.play()
     first.shown()
-    first.engine.handle(Event.CASH_OUT)
-    first.engine.handle(Event.KEY_TURNED, key="attendant")
+    first.engine.handle(EventType.CASH_OUT)
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
     first.close()
     room = room_of(tmp_path, denominations_cents=(5,)).boot()
     yield room
@@ -62,7 +62,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
     assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
     assert DEAR not in room.cabinet.pools.by_id
     before = level(room, "three-levels.luck.50")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(room, DEAR, "three-levels.luck.50") == "service.done"
     assert level(room, DEAR).held == 0
     assert level(room, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
@@ -86,7 +86,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
     ],
 )
 def test_what_must_not_move_does_not(room, source, target):
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(room, source, target) == "notice.refused.level_may_move"
     assert room.records("progressive.moved") == []
 

@@ -10,7 +10,7 @@ import pytest
 from machine_room import FailingChance, Room, ScriptedChance, generator
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.link.messages import Play
 from rng import OutOfService
 
@@ -59,17 +59,17 @@ def test_the_win_is_credited_when_the_game_has_been_shown(room):
 
 def test_shown_counts_once_and_only_for_this_game(room):
     room.play()
-    room.engine.handle(Event.SHOWN, value="play-1")
+    room.engine.handle(EventType.SHOWN, value="play-1")
     assert room.state is State.PLAYING
     room.shown()
-    room.engine.handle(Event.SHOWN, value=room.records("game.start")[0]["play_id"])
+    room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
     assert len(room.records("game.end")) == 1
 
 
 @pytest.mark.requirement("F-08")
 def test_cashing_out_in_the_middle_of_a_game_is_refused(room):
     room.play()
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.notice) == (State.PLAYING, "refused.playing")
     assert room.records("cashout.request") == []
 
@@ -91,19 +91,19 @@ def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, 
 @pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
 def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
     room = Room(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(Event.DENOMINATION, value=100)
-    room.engine.handle(Event.BET, value=3)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
     room.play()
     room.shown()
     assert room.state is State.HANDPAY
     assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 150000
     assert room.credit_cents == 10000 - 300
-    for wish in (Event.PLAY, Event.CASH_OUT):
+    for wish in (EventType.PLAY, EventType.CASH_OUT):
         room.engine.handle(wish)
         assert room.notice == "refused.handpay"
     again = restart(room, tmp_path)
     assert again.state is State.HANDPAY  # a power cycle does not clear it
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
     assert again.credit_cents == 10000 - 300
     values = again.journal.meters().values
@@ -125,8 +125,8 @@ def place_with(folder, old, new):
 def won_at(folder, place):
     """A win of 1500.00 where the place is so."""
     room = Room(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(Event.DENOMINATION, value=100)
-    room.engine.handle(Event.BET, value=3)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
     room.play()
     room.shown()
     return room
@@ -143,7 +143,7 @@ def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold
     assert room.state is state
     locked = state is State.HANDPAY
     assert room.credit_cents == 10000 - 300 + (0 if locked else 150000)
-    assert room.engine.accepts(Event.PLAY) is not locked
+    assert room.engine.accepts(EventType.PLAY) is not locked
     room.close()
 
 
@@ -158,7 +158,7 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
     room = won_at(tmp_path, place)
     assert room.state is state
     if state is State.HANDPAY:
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert [record["taxable"] for record in room.records("handpay.paid")] == [True]
         assert room.journal.meters().values["att_jackpot"] == 150000
     room.close()
@@ -172,10 +172,10 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
     assert room.state is State.PLAYING
     credit_cents, selection = room.credit_cents, room.cabinet.selection
     for event, values in (
-        (Event.BET, {"value": 2 * selection.bet_credits}),
-        (Event.DENOMINATION, {"value": 100}),
-        (Event.PLAY, {}),
-        (Event.CASH_OUT, {}),
+        (EventType.BET, {"value": 2 * selection.bet_credits}),
+        (EventType.DENOMINATION, {"value": 100}),
+        (EventType.PLAY, {}),
+        (EventType.CASH_OUT, {}),
     ):
         room.engine.handle(event, **values)
         assert room.notice == "refused.playing"
@@ -196,9 +196,9 @@ def test_no_play_without_the_credit_for_it(tmp_path):
 @pytest.mark.requirement("B-07")
 def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
     numbers = len(room.cabinet.chance.values)
-    room.engine.handle(Event.BET, value=3)
-    room.engine.handle(Event.DENOMINATION, value=25)
-    room.engine.handle(Event.LANGUAGE, value="fr")
+    room.engine.handle(EventType.BET, value=3)
+    room.engine.handle(EventType.DENOMINATION, value=25)
+    room.engine.handle(EventType.LANGUAGE, value="fr")
     assert len(room.cabinet.chance.values) == numbers
     room.play()
     assert len(room.cabinet.chance.values) == numbers - 3
@@ -207,16 +207,16 @@ def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("bet", [0, -1, 4, "2", None, 2.0])
 def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
-    room.engine.handle(Event.BET, value=bet)
+    room.engine.handle(EventType.BET, value=bet)
     assert room.notice == "refused.bet_is_offered"
     assert room.cabinet.selection.bet_credits == 1
 
 
 @pytest.mark.requirement("O-05")
 def test_a_change_of_denomination_changes_no_balance(room):
-    room.engine.handle(Event.DENOMINATION, value=100)
+    room.engine.handle(EventType.DENOMINATION, value=100)
     assert room.credit_cents == 10000
-    room.engine.handle(Event.DENOMINATION, value=7)
+    room.engine.handle(EventType.DENOMINATION, value=7)
     assert room.notice == "refused.denomination_is_offered"
     assert room.cabinet.selection.denomination_cents == 100
 
@@ -231,9 +231,9 @@ def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_res
     again = restart(room, tmp_path, chance=generator())
     assert again.state is State.OUT_OF_SERVICE  # a power cycle is no authority
     again.restarts += [OutOfService("still"), generator()]
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (again.state, again.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
     again.close()
 
@@ -242,9 +242,9 @@ def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_res
 def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
     room = Room(tmp_path, chance=FailingChance()).boot().insert(2000)
     room.play()
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.OUT_OF_SERVICE
     assert room.credit_cents == 0
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000

@@ -7,7 +7,7 @@ from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
 from egm.progressive.definition import Kind, levels_of
 from egm.progressive.slots import LevelSlot
@@ -50,12 +50,12 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
         async with life_of(tmp_path, controller, *NONE, *ALL) as rig:
             await rig.up()
             rig.room.insert(10000)
-            rig.room.engine.handle(Event.BET, value=10, options=TWO)
+            rig.room.engine.handle(EventType.BET, value=10, options=TWO)
             assert snapshot(rig.room.engine, fingerprint="").progressives == ()
             rig.room.play()  # two cards of ten, and not one of them drawn
             assert rig.room.hands.told[-1].progressives == ()
             rig.room.shown()
-            rig.room.engine.handle(Event.BET, value=5, options=TEN)
+            rig.room.engine.handle(EventType.BET, value=5, options=TEN)
             rig.room.play()
             assert [win.id for win in rig.room.hands.told[-1].progressives] == ["SUMMIT"]
             await rig.until(lambda: rig.room.records("progressive.award"))

@@ -14,7 +14,7 @@ from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.link.messages import Play
 from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
@@ -173,13 +173,13 @@ def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tm
             await counted(rig, controller, 1)
             rig.wire.mute = True
             await rig.one_game()
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.IDLE
             assert rig.room.notice == "progressive_undecided"
             rig.wire.mute = False
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 501
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.IDLE
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
@@ -199,14 +199,14 @@ def test_a_prize_heard_of_late_waits_until_nothing_else_is_being_done(tmp_path, 
             await counted(rig, controller, 1)
             rig.wire.mute = True
             await rig.one_game()
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             rig.room.play()
             rig.wire.mute = False
             await counted(rig, controller, 3)
             assert not rig.room.records("progressive.won")
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
 
     run(life())
@@ -243,10 +243,10 @@ def test_a_void_game_s_prize_goes_back_to_its_level(tmp_path, controller):
     async def second():
         async with life_of(tmp_path, controller) as rig:
             engine = rig.room.engine
-            engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
-            engine.handle(Event.MENU, key="operator")
+            engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+            engine.handle(EventType.MENU, key="operator")
             engine.handle(
-                Event.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+                EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
             )
             assert rig.room.credit_cents == 2000 - STAKE + 15
 
@@ -293,9 +293,9 @@ def spoilt(**changes):
 
 def ruled(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
-    engine.handle(Event.MENU, key="operator")
+    engine.handle(EventType.MENU, key="operator")
     engine.handle(
-        Event.PRIZE_RULED,
+        EventType.PRIZE_RULED,
         form="prize_ruling",
         person=persons[0],
         persons=persons,
@@ -303,7 +303,7 @@ def ruled(rig, decision, persons=("2", "5")):
         reason="asked",
     )
     told = rig.room.notice
-    engine.handle(Event.MENU_CLOSED, why="key")
+    engine.handle(EventType.MENU_CLOSED, why="key")
     return told
 
 
@@ -333,7 +333,7 @@ def test_a_prize_that_is_not_proved_is_held_and_never_paid_by_itself(tmp_path, c
             assert (rig.room.state, list(rig.room.cabinet.faults)) == (State.TILT, ["progressive_unproved"])
             (held,) = rig.room.records("progressive.held")
             assert why in held["why"]
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.TILT
             assert ruled(rig, "decline", ("2",)) == "refused.authorised"
             ruled(rig, "decline")
@@ -367,7 +367,7 @@ def test_two_persons_may_have_it_paid_by_hand_also_over_a_power_cut(tmp_path, co
             rig.room.shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 501
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert not rig.room.journal.states(Key.HELD)
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15

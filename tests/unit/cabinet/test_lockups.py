@@ -6,10 +6,10 @@ import pytest
 from machine_room import PowerCutError, Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.faults import fault
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
-from egm.cabinet.wiring import bell, occurrences, tower
+from egm.cabinet.wiring import bell, reported, tower
 from egm.devices.interface import FaultCode, InputsKnown
 
 
@@ -24,12 +24,12 @@ def room(tmp_path):
 def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     room = Room(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.state is State.DOOR_OPEN
     room.shown()
     assert room.records("game.end") == []
     shown = room.hands.told[-1]
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.PLAYING
     again = room.hands.told[
         -1
@@ -44,10 +44,10 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
 @pytest.mark.requirement("J-01", "J-04")
 def test_each_door_counts_and_the_last_one_frees_the_machine(room):
     for door in ("main", "stacker", "main"):
-        room.engine.handle(Event.DOOR_OPENED, door=door)
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door=door)
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert (room.state, room.cabinet.doors_open) == (State.DOOR_OPEN, ("stacker",))
-    room.engine.handle(Event.DOOR_CLOSED, door="stacker")
+    room.engine.handle(EventType.DOOR_CLOSED, door="stacker")
     assert room.state is State.IDLE
     values = room.journal.meters().values
     assert (values["door.main.opens"], values["door.stacker.opens"]) == (1, 1)
@@ -55,14 +55,14 @@ def test_each_door_counts_and_the_last_one_frees_the_machine(room):
 
 @pytest.mark.requirement("A-09")
 def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
     assert room.state is State.TILT
     room.close()
     again = Room(tmp_path).boot()
     assert again.state is State.TILT
-    again.engine.handle(Event.FAULT_CLEARED, code="bill_acceptor.cheat")
+    again.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     assert again.state is State.TILT
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
     assert again.records("tilt.cleared") == [{"codes": ["bill_acceptor.cheat"], "person": "attendant"}]
     again.close()
@@ -83,15 +83,15 @@ CODES = [
 @pytest.mark.parametrize("code", CODES)
 def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
     known = fault(code)
-    room.engine.handle(Event.FAULT_RAISED, code=code)
-    room.engine.handle(Event.FAULT_RAISED, code=code)  # a repeat is no news
+    room.engine.handle(EventType.FAULT_RAISED, code=code)
+    room.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
     assert len(room.records("fault.raised")) == 1
     assert room.state is (State.TILT if known.locks else State.IDLE)
-    room.engine.handle(Event.FAULT_CLEARED, code=code)
+    room.engine.handle(EventType.FAULT_CLEARED, code=code)
     assert (code in room.cabinet.faults) is (known.cleared_by != "self")
     if known.cleared_by == "attendant":
         assert known.locks, "an attendant can clear only what he is called for"
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.state is State.IDLE
 
 
@@ -100,15 +100,15 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
 def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_path, written):
     room.cut_power_after(written)
     with suppress(PowerCutError):
-        room.engine.handle(Event.DOOR_OPENED, door="logic")
+        room.engine.handle(EventType.DOOR_OPENED, door="logic")
     room.close()
     again = Room(tmp_path).boot()
     inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
-    for occurrence in occurrences(inputs, "io_board", again.cabinet.doors_open):
-        again.happen(occurrence)
+    for event in reported(inputs, "io_board", again.cabinet.doors_open):
+        again.happen(event)
     assert again.cabinet.doors_open == ("logic",)
     assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
-    again.engine.handle(Event.DOOR_CLOSED, door="logic")
+    again.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert again.state is State.TILT
     assert "logic_access" in again.cabinet.faults
     again.close()
@@ -117,50 +117,50 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_pa
 @pytest.mark.requirement("A-24", "J-01", "E-10")
 @pytest.mark.parametrize("unattended", [False, True])
 def test_after_the_logic_door_an_attendant_must_look(room, unattended):
-    room.engine.handle(Event.DOOR_OPENED, door="logic", unattended=unattended)
-    room.engine.handle(Event.DOOR_CLOSED, door="logic")
+    room.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
+    room.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert room.state is State.TILT
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE
     kind = "door.opened_while_off" if unattended else "door.opened"
     assert len(room.records(kind)) == 1
 
 
 def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
-    room.engine.handle(Event.FAULT_RAISED, code="io_board.communication")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
 
 
 def test_an_unknown_fault_stops_play(room):
     assert fault("martians").locks
-    room.engine.handle(Event.FAULT_RAISED, code="martians")
+    room.engine.handle(EventType.FAULT_RAISED, code="martians")
     assert room.state is State.TILT
 
 
 def test_language_and_service(room):
-    room.engine.handle(Event.LANGUAGE, value="fr")
+    room.engine.handle(EventType.LANGUAGE, value="fr")
     assert room.cabinet.selection.language == "fr"
-    room.engine.handle(Event.LANGUAGE, value="tlh")
+    room.engine.handle(EventType.LANGUAGE, value="tlh")
     assert room.notice == "refused.language_is_offered"
-    room.engine.handle(Event.SERVICE)
+    room.engine.handle(EventType.SERVICE)
     assert room.cabinet.recall(Key.SERVICE) is True
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.cabinet.recall(Key.SERVICE) is None
 
 
 @pytest.mark.requirement("F-07")
 def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
     room.close()
     again = Room(tmp_path).boot()
     assert again.state is State.HANDPAY
-    again.engine.handle(Event.KEY_TURNED, key="attendant")
+    again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
     assert again.journal.balance_cents("out:handpay_cancelled_credit") == 2000
     assert again.journal.pending() == []
-    again.engine.handle(Event.CASH_OUT)
+    again.engine.handle(EventType.CASH_OUT)
     assert again.notice == "refused.has_credit"
     again.close()
 
@@ -168,24 +168,24 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
 @pytest.mark.requirement("Q-21", "F-20")
 def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
     room = Room(tmp_path, devices=("printer",)).boot().insert(500)
-    room.engine.handle(Event.DISABLED, source="host:1", reason="end of day")
-    room.engine.handle(Event.DISABLED, source="operator", reason="cleaning")
-    room.engine.handle(Event.DISABLED, source="host:1", reason="again")
+    room.engine.handle(EventType.DISABLED, source="host:1", reason="end of day")
+    room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    room.engine.handle(EventType.DISABLED, source="host:1", reason="again")
     assert [record["source"] for record in room.records("service.disabled")] == ["host:1", "operator"]
     room.engine.handle(
-        Event.KEY_TURNED, key="attendant"
+        EventType.KEY_TURNED, key="attendant"
     )  # nothing has failed: there is nothing to start anew
     assert room.state is State.OUT_OF_SERVICE
     room.play()
     assert room.notice == "refused.out_of_service"
-    room.engine.handle(Event.ENABLED, source="operator")
+    room.engine.handle(EventType.ENABLED, source="operator")
     room.close()
     again = Room(tmp_path, devices=("printer",)).boot()
     assert (again.state, tuple(again.cabinet.disabled)) == (State.OUT_OF_SERVICE, ("host:1",))
     again.cash_out_ticket()
     assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
-    again.engine.handle(Event.ENABLED, source="host:1")
-    again.engine.handle(Event.ENABLED, source="host:1")
+    again.engine.handle(EventType.ENABLED, source="host:1")
+    again.engine.handle(EventType.ENABLED, source="host:1")
     assert again.state is State.IDLE
     assert len(again.records("service.enabled")) == 2
     again.close()
@@ -197,26 +197,26 @@ def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
         return tower(snapshot(room.engine, fingerprint=""))
 
     assert lit() == frozenset()
-    room.engine.handle(Event.SERVICE)
+    room.engine.handle(EventType.SERVICE)
     assert lit() == {"service"}
-    room.engine.handle(Event.SERVICE)
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.SERVICE)
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert "tilt" in lit()
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert lit() == frozenset()
     room.insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     assert lit() == {"jackpot"}
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert lit() == frozenset()
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert lit() == {"door"}
 
 
 @pytest.mark.requirement("J-03", "J-09")
 def test_the_drop_door_lights_rings_and_is_reported(room):
-    room.engine.handle(Event.DOOR_OPENED, door="drop")
+    room.engine.handle(EventType.DOOR_OPENED, door="drop")
     shown = snapshot(room.engine, fingerprint="")
     assert "door" in tower(shown)
     assert bell(shown)

@@ -7,9 +7,9 @@ from machine_room import Room, ScriptedChance
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.residents import admit
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event, State
 from egm.config import GameSlot
 from egm.link import messages
 from egm.people import Role
@@ -74,7 +74,7 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
     room.play()
     assert room.state is State.HANDPAY
 
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "prize_delivered", 490)
     assert meters(room)["att_merchandise.value"] == 29000
     assert meters(room)["att_merchandise.count"] == 2
@@ -87,7 +87,7 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path):
     """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
     room = won(tmp_path)
     before = meters(room)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     moved = {name for name, value in meters(room).items() if value != before.get(name, 0)}
     assert moved == {"att_merchandise.value", "att_merchandise.count"} | {
         name for name in moved if name.startswith("handpays.merchandise")
@@ -106,7 +106,7 @@ def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
     handpay = room.cabinet.recall(Key.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
     assert verified(room) == []
     room.close()
@@ -125,13 +125,13 @@ def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
 def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path):
     place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
     room = won(tmp_path, profile=place)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
-    room.engine.handle(Event.MENU, key="operator")
-    room.engine.handle(Event.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
-    room.engine.handle(Event.MENU_CLOSED, why="key")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE
     [paid] = lines("handpays", room.journal.entries())
     assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
@@ -143,13 +143,13 @@ def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path)
 def exchange(room: Room) -> Menu:
     menu = Menu(room).sign_in(Role.ATTENDANT)
     menu.touch("form:prize_cash").touch("confirm")
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     return menu
 
 
 def exchange_and_pay(room: Room) -> None:
     exchange(room)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
@@ -159,7 +159,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
     assert [held.id for held in room.journal.pending()] == [handpay["id"]]
 
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
     assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
     assert verified(room) == []
@@ -178,10 +178,10 @@ def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
 
 def test_a_host_cannot_hand_a_prize_over(tmp_path):
     room = won(tmp_path)
-    room.engine.handle(Event.HANDPAY_RESET, key="sas:1")
+    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
     assert room.state is State.HANDPAY
     exchange(room)
-    room.engine.handle(Event.HANDPAY_RESET, key="sas:1")
+    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
     assert room.state is State.IDLE
     room.close()
 
@@ -216,7 +216,7 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     assert room.state is State.PLAYING
     room.shown()
     assert len(room.cabinet.recall(Key.HANDPAY)["prizes"]) == 2
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters(room)["att_merchandise.count"] == 2
     assert len(room.records("merchandise.won")) == 2
     assert verified(room) == []
@@ -236,7 +236,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
     assert room.state is State.HANDPAY
     owed = room.cabinet.recall(Key.HANDPAY)
     assert [held.id for held in room.journal.pending()] == [owed["id"]]
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
     assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
     assert meters(room)["att_jackpot"] == (0 if delivered else 29000)
@@ -248,9 +248,9 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
 @pytest.mark.requirement("Q-06")
 def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
     room = won(tmp_path, CART_AND_PEARS)
-    room.engine.handle(Event.MENU, key="operator")
-    room.engine.handle(Event.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     found = meters(room)
     assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
@@ -261,10 +261,10 @@ def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
 @pytest.mark.requirement("F-15")
 def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
     room = won(tmp_path)
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
-    room.engine.handle(Event.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
-    room.engine.handle(Event.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line for line in lines("merchandise", room.journal.entries()) if line["event"] == "forfeit.prize"
@@ -277,7 +277,7 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
 # ---------------------------------------------------------------------------------------------- told
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     room = won(tmp_path)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     [play] = plays(room.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
     menu = Menu(room).sign_in(Role.MANAGER)
@@ -349,7 +349,7 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch)
     monkeypatch.setattr("egm.cabinet.merchandise.finish", lambda _: None)
     older = room.cabinet.recall(Key.HANDPAY)["id"]
     exchange(room)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.cabinet.record("handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

@@ -5,8 +5,8 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event, State
 from egm.people import Role
 
 
@@ -26,15 +26,15 @@ def test_a_jackpot_is_paid_in_monaco_by_the_book(menu):
     """The form is missing, the key asks who it is, the mechanic checks nothing here, the supervisor pays."""
     for _ in range(11):
         menu.room.insert(20000)
-    menu.room.engine.handle(Event.CASH_OUT)
-    menu.room.engine.handle(Event.KEY_TURNED, key="attendant")
+    menu.room.engine.handle(EventType.CASH_OUT)
+    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (menu.room.notice, menu.is_open) == ("refused.handpay_is_in_order", False)
 
     menu.sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole")
     menu.home().fill("handpay", "transfer", "Anna Example", "passport", "X1234567")
     menu.touch("leave")
     assert menu.room.state is State.HANDPAY
-    menu.room.engine.handle(Event.KEY_TURNED, key="attendant")
+    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu.prove(Role.MECHANIC)  # is told that it is not his to do
     assert menu.room.state is State.HANDPAY
     menu.prove(Role.ATTENDANT)
@@ -78,13 +78,13 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
     menu.sign_in(Role.SUPERVISOR)
     assert "form:incident" not in page_actions(menu)
     judged = {"form": "incident", "person": "2", "persons": ("2",), **said, "informed": "telephone"}
-    menu.room.engine.handle(Event.INCIDENT_JUDGED, **judged)  # even past the menu
+    menu.room.engine.handle(EventType.INCIDENT_JUDGED, **judged)  # even past the menu
     assert menu.room.notice == "refused.authorised"
     menu.home().touch("leave")
     menu.sign_in(Role.MANAGER)
     direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
     for lacking in ({"informed": "nobody"}, {"informed": ""}, {"officer": " "}):
-        menu.room.engine.handle(Event.INCIDENT_JUDGED, **{**direction, **lacking})
+        menu.room.engine.handle(EventType.INCIDENT_JUDGED, **{**direction, **lacking})
         assert menu.room.notice == "refused.note_is_whole"
     assert register(menu, "incidents") == []
     menu.fill("incident", "a quarrel", "both left", "telephone", "agent 12, 14:00")
@@ -98,7 +98,7 @@ def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
     room = Room(tmp_path, profile="quebec-casino").boot().insert(500)
     menu = Menu(room)
     room.play()
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
     assert room.cabinet.recall(Key.GAME) is not None  # nobody is two persons
     menu.prove(Role.MANAGER)

@@ -11,8 +11,8 @@ from progressive_room import LINKED, room_of
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet import monitoring
-from egm.cabinet.attachments import Surroundings
-from egm.cabinet.states import Event
+from egm.cabinet.attachments import MachineContext
+from egm.cabinet.events import EventType
 from egm.cabinet.view import snapshot
 from egm.config import Metrics, StateFolder, load_cabinet
 from egm.people import Role
@@ -23,7 +23,7 @@ def monitored(room, folder, said, port=0):
     at = StateFolder(folder)
     at.prepare()
     [found] = monitoring.monitoring(
-        Surroundings(room.engine, file, at, room.clock, room.happen, say=said.append)
+        MachineContext(room.engine, file, at, room.clock, room.happen, say=said.append)
     )
     return found
 
@@ -111,7 +111,7 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
 
     text = asyncio.run(scene())
     assert f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"' in text
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.cabinet.faults == {}
     room.close()
 

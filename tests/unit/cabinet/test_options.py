@@ -4,8 +4,8 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
+from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.options import Options
-from egm.cabinet.states import Event, State
 from egm.people import Role
 
 GAMES = ("maple-classic", "comet-respin")
@@ -18,7 +18,7 @@ def room_of(folder, **more):
 @pytest.fixture
 def menu(tmp_path):
     room = room_of(tmp_path)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
     yield menu
     room.close()
@@ -46,18 +46,18 @@ def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(
 @pytest.mark.requirement("O-05", "E-11")
 def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
     first, *others = menu.cabinet.admitted["maple-classic"]
-    menu.room.engine.handle(Event.DOOR_CLOSED, door="main")
+    menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
     assert menu.notice == "notice.refused.machine_is_open"
-    menu.room.engine.handle(Event.DOOR_OPENED, door="main")
+    menu.room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.touch("denomination").complete(str(first), "no")
     menu.room.close()
     again = room_of(tmp_path)
     assert again.cabinet.denominations_cents["maple-classic"] == tuple(others)
     assert again.cabinet.selection.denomination_cents in others
-    again.engine.handle(Event.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.insert(2000)
-    again.engine.handle(Event.DENOMINATION, value=first)
+    again.engine.handle(EventType.DENOMINATION, value=first)
     assert again.notice == "refused.denomination_is_offered"
     assert again.credit_cents == 2000
     again.close()
@@ -66,7 +66,7 @@ def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_wor
 @pytest.mark.requirement("A-22", "O-07")
 def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
     room = room_of(tmp_path).insert(2000)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
     menu.touch("bet_limit")
     marks = [row.mark for table in menu.page.tables for row in table.rows]
@@ -83,10 +83,10 @@ def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     menu.room.close()
     again = room_of(tmp_path)
     assert again.cabinet.profile.play.bet_limit_cents == 10
-    again.engine.handle(Event.DOOR_CLOSED, door="main")
-    again.engine.handle(Event.BET, value=max(again.cabinet.games["maple-classic"].bet_options))
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.BET, value=max(again.cabinet.games["maple-classic"].bet_options))
     assert again.notice == "refused.bet_is_offered"
-    again.engine.handle(Event.DOOR_OPENED, door="main")
+    again.engine.handle(EventType.DOOR_OPENED, door="main")
     wide = Menu(again).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
     assert wide.notice == "service.done"
     again.close()
@@ -112,7 +112,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
     menu.touch("game:maple-classic").touch("game").complete("no")
     menu.home().touch("leave")
     room = menu.room
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     room.insert(500)
     room.play()
     room.close()
@@ -133,15 +133,15 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
     assert menu.notice == "service.done"
     menu.room.close()
     again = room_of(tmp_path)
-    again.engine.handle(Event.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.insert(2000)
     assert again.cabinet.selection.bet_credits == 3  # the least that is taken is what is proposed
     before = again.journal.meters().values
-    again.engine.handle(Event.BET, value=2)
+    again.engine.handle(EventType.BET, value=2)
     assert again.notice == "refused.bet_is_offered"
     again.cabinet.select(bet_credits=2)
     assert again.cabinet.selection.bet_credits == 3
-    again.engine.handle(Event.BET, value=3)
+    again.engine.handle(EventType.BET, value=3)
     assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
     again.play()
     assert again.journal.meters().values["coin_in"] == 3 * credit_cents
@@ -153,7 +153,7 @@ def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path
     room = Room(tmp_path, profile="monaco", games=GAMES).boot()
     mechanic = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "new game")
     mechanic.touch("leave")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
     menu.complete("no")
     assert menu.page.title.value == "service.second_person"
@@ -167,7 +167,7 @@ def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path
     (changed,) = room.records("options.changed")
     assert changed["persons"] == [NUMBERS[Role.TECHNICIAN], NUMBERS[Role.MANAGER]]
     alone = {**changed, "form": "options_game", "persons": (NUMBERS[Role.TECHNICIAN],), "on": "yes"}
-    room.engine.handle(Event.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
+    room.engine.handle(EventType.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
     assert room.notice == "refused.authorised"
     room.close()
 

@@ -6,8 +6,8 @@ import pytest
 from machine_room import FailingChance, PowerCutError, Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
-from egm.cabinet.states import Event, State
 from egm.cabinet.value_in import tickets_wanted
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
@@ -31,7 +31,7 @@ def restart(room, folder, **options) -> Room:
 
 @pytest.mark.requirement("H-06", "F-08", "D-04", "P-08")
 def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
     room.printer_says(PrintState.PRINTING)
     number = room.hands.jobs[-1].barcode
@@ -49,8 +49,8 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
 def test_the_ticket_says_what_it_must_in_the_players_language(room, language, words):
-    room.engine.handle(Event.LANGUAGE, value=language)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.LANGUAGE, value=language)
+    room.engine.handle(EventType.CASH_OUT)
     job = room.hands.jobs[-1]
     printed = " | ".join(job.fields.values())
     assert job.template == "generic"
@@ -61,14 +61,14 @@ def test_the_ticket_says_what_it_must_in_the_players_language(room, language, wo
 
 @pytest.mark.requirement("F-09", "H-06", "G-10")
 def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     room.printer_says(PrintState.PRINTING)
     room.printer_says(PrintState.FAILED, "jam")
     assert room.state is State.HANDPAY
     assert room.cabinet.recall(Key.HANDPAY)["amount_cents"] == 2000
     assert room.store.get(number).state is TicketState.VOID
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.journal.balance_cents(VOUCHERS) == 0
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
 
@@ -79,8 +79,8 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     [("ticket_printer.paper_out", State.HANDPAY), ("ticket_printer.paper_low", State.PAYING)],
 )
 def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
-    room.engine.handle(Event.FAULT_RAISED, code=fault)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.FAULT_RAISED, code=fault)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is way
 
 
@@ -91,7 +91,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     for _ in range(bills - 1):
         room.insert(10000)
     room.cabinet.record("bill.in", transfers=_fund(10000))
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is way
     room.close()
 
@@ -104,18 +104,18 @@ def _fund(cents):
 
 @pytest.mark.requirement("G-10")
 def test_the_next_ticket_waits_until_the_last_is_taken(room):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     room.printer_says(PrintState.PRINTING)
     room.printer_says(PrintState.BARCODE_DONE)
     room.insert(500)
-    room.engine.handle(Event.CASH_OUT)  # the last one is still in the mouth of the printer
+    room.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
     assert room.state is State.HANDPAY
 
 
 @pytest.mark.requirement("A-08", "H-06")
 @pytest.mark.parametrize("cut_after", ["reserved", "given", "printing", "done"])
 def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
         room.cabinet.record("test.forget", state={Key.PRINT: None})
@@ -144,7 +144,7 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
 @pytest.mark.requirement("F-09", "H-06")
 @pytest.mark.parametrize("state", [None, PrintState.PRINTING])
 def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(room, tmp_path, state):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     if state is not None:
         room.printer_says(state)
@@ -163,7 +163,7 @@ def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_
 
 
 def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, monkeypatch):
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
     room.printer_says(PrintState.PRINTING)
     monkeypatch.setattr(room.cabinet.desk, "printed", lambda number: None)  # the power goes just here
@@ -176,9 +176,9 @@ def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, m
 
 def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
     room = Room(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     room.close()
 
@@ -307,7 +307,7 @@ def _order(room):
 def _pay_coins_and_a_rest(coins):
     coins.insert(500)
     coins.ledgers.coins.coins_in(((25, True),), 1)
-    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
     coins.ledgers.payouts.finished(payout_id, 5)
@@ -329,12 +329,12 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
     if stopped == "door":
         coins.insert(500)
         coins.ledgers.coins.coins_in(((25, True),), 1)
-        coins.engine.handle(Event.CASH_OUT)
+        coins.engine.handle(EventType.CASH_OUT)
         payout_id, _ = _order(coins)
-        coins.engine.handle(Event.DOOR_OPENED, door="main")
+        coins.engine.handle(EventType.DOOR_OPENED, door="main")
         coins.ledgers.payouts.finished(payout_id, 5)
         assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
-        coins.engine.handle(Event.DOOR_CLOSED, door="main")
+        coins.engine.handle(EventType.DOOR_CLOSED, door="main")
         again = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coins.coins_in(((25, True),), 1)
@@ -366,11 +366,11 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     room = Room(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
     room.ledgers.coins.coins_in(((25, True),), 1)
     for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
-        machine.engine.handle(Event.RESIDUAL)
+        machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
     room.cabinet.record("test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
-    assert room.engine.accepts(Event.RESIDUAL)
-    room.engine.handle(Event.RESIDUAL)
+    assert room.engine.accepts(EventType.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)
     assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)
     assert room.records("residual.removed") == [{"amount_cents": 3}]
     room.close()
@@ -378,9 +378,9 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
 
 def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
     coins.insert(500)
-    coins.engine.handle(Event.CASH_OUT)
-    coins.engine.handle(Event.SERVICE)
-    coins.engine.handle(Event.FAULT_RAISED, code="ticket_printer.paper_low")
+    coins.engine.handle(EventType.CASH_OUT)
+    coins.engine.handle(EventType.SERVICE)
+    coins.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_low")
     assert len(coins.hands.payouts) == 1
 
 
@@ -388,7 +388,7 @@ def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
 @pytest.mark.parametrize("ordered", [False, True])
 def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
     coins.insert(500)
-    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(EventType.CASH_OUT)
     if ordered:
         _order(coins)
     coins.close()
@@ -404,7 +404,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
 @pytest.mark.requirement("G-08", "F-09")
 def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.insert(500)
-    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
     coins.ledgers.payouts.finished(payout_id, 2)
     assert coins.state is State.HANDPAY
@@ -418,7 +418,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
 def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, paid):
     """What the hopper has counted out has left exactly once, wherever between the entries the power goes."""
     coins.insert(500)
-    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
     coins.cut_power_after(written)
     with suppress(PowerCutError):
@@ -440,8 +440,8 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
 @pytest.mark.requirement("G-08")
 def test_an_empty_hopper_is_not_asked(coins):
     coins.insert(500)
-    coins.engine.handle(Event.FAULT_RAISED, code="hopper.hopper_empty")
-    coins.engine.handle(Event.CASH_OUT)
+    coins.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
+    coins.engine.handle(EventType.CASH_OUT)
     assert coins.state is State.HANDPAY
     assert coins.hands.payouts == []
 
@@ -452,7 +452,7 @@ def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_no
     """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
     alone = Room(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
     assert not tickets_wanted(alone.cabinet, State.IDLE)
-    alone.engine.handle(Event.CASH_OUT)
+    alone.engine.handle(EventType.CASH_OUT)
     assert (alone.state, alone.hands.jobs) == (State.HANDPAY, [])
     alone.close()
 
@@ -470,6 +470,6 @@ def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
         .insert(2000)
     )
     assert tickets_wanted(enrolled.cabinet, State.IDLE)
-    enrolled.engine.handle(Event.CASH_OUT)
+    enrolled.engine.handle(EventType.CASH_OUT)
     assert enrolled.state is State.PAYING
     enrolled.close()

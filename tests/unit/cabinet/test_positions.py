@@ -6,8 +6,8 @@ import pytest
 from machine_room import FailingChance, Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import OF_THE_PLAYER, Position
-from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.tickets.model import TicketState
 
@@ -113,7 +113,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
         for _ in range(games):
             room.play()
             room.shown()
-    first.engine.handle(Event.CASH_OUT)
+    first.engine.handle(EventType.CASH_OUT)
     reading = first.journal.meters()
     whole, parts = reading.values, [reading.where(position=number).values for number in (1, 2)]
     own = (
@@ -141,7 +141,7 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     second.insert(500)
     second.play()
     game = second.cabinet.recall(Key.GAME)
-    first.engine.handle(Event.CASH_OUT)
+    first.engine.handle(EventType.CASH_OUT)
     number = first.hands.jobs[-1].barcode
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
@@ -163,24 +163,24 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
 @pytest.mark.requirement("O-06")
 def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     first, second = machine()
-    second.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     first.engine.settle()
     assert (first.state, second.state) == (State.IDLE, State.TILT)
-    second.engine.handle(Event.KEY_TURNED, key="attendant")
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
 
-    first.engine.handle(Event.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
+    first.engine.handle(EventType.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
     second.engine.settle()
     assert (first.state, second.state) == (State.TILT, State.TILT)
-    first.engine.handle(Event.FAULT_CLEARED, code="link.buffer_full")
+    first.engine.handle(EventType.FAULT_CLEARED, code="link.buffer_full")
     second.engine.settle()
 
-    first.engine.handle(Event.DOOR_OPENED, door="main")
+    first.engine.handle(EventType.DOOR_OPENED, door="main")
     second.engine.settle()
     assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)
-    second.engine.handle(Event.DOOR_OPENED, door="main")  # told twice, counted once
+    second.engine.handle(EventType.DOOR_OPENED, door="main")  # told twice, counted once
     assert first.journal.meters().values["door.main.opens"] == 1
-    first.engine.handle(Event.DOOR_CLOSED, door="main")
+    first.engine.handle(EventType.DOOR_CLOSED, door="main")
     second.engine.settle()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
 
@@ -198,7 +198,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     assert first.state is State.PLAYING
     first.shown()
     assert first.state is State.OUT_OF_SERVICE
-    first.engine.handle(Event.CASH_OUT)
+    first.engine.handle(EventType.CASH_OUT)
     assert first.state is State.HANDPAY  # what is owed is owed
     assert second.credit_cents == 500
 
@@ -234,20 +234,20 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         rooms[at].shown()
 
     def cash_out(at: int) -> None:
-        rooms[at].engine.handle(Event.CASH_OUT)
+        rooms[at].engine.handle(EventType.CASH_OUT)
         if rooms[at].state is State.PAYING:
-            rooms[at].engine.handle(Event.TICKET_FAILED, why="no paper")
+            rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
         if rooms[at].state is State.HANDPAY:
             taken_out[at] += rooms[at].cabinet.recall(Key.HANDPAY)["amount_cents"]
-            rooms[at].engine.handle(Event.KEY_TURNED, key="attendant")
+            rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:
-        change = Event.DOOR_CLOSED if rooms[at].cabinet.doors_open else Event.DOOR_OPENED
+        change = EventType.DOOR_CLOSED if rooms[at].cabinet.doors_open else EventType.DOOR_OPENED
         rooms[at].engine.handle(change, door="main")
 
     def cheat(at: int) -> None:
-        rooms[at].engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
-        rooms[at].engine.handle(Event.KEY_TURNED, key="attendant")
+        rooms[at].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     for _ in range(150):
         if dice.random() < 0.03:

@@ -7,7 +7,7 @@ from machine_room import Room, generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.config import load_cabinet
 from meters import open_view
 from meters.entry import canonical
@@ -32,15 +32,15 @@ def bodies(tmp_path_factory):
         room.play()
         room.shown()
     room.play()
-    room.engine.handle(Event.CHOOSE, value=1)
+    room.engine.handle(EventType.CHOOSE, value=1)
     room.shown()
     room.play()
     room.close()
     room = room_of(folder).boot()
-    room.engine.handle(Event.FAULT_RAISED, code="game_defective", detail="planted")
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(
-        Event.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
+        EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
     )
     room.close()
     room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
@@ -121,7 +121,7 @@ def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
 def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
     room = awaiting(tmp_path)
     (claim,) = room.journal.states(Key.CLAIM)
-    room.engine.handle(Event.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1711)
+    room.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1711)
     assert room.state is State.IDLE
     room.close()
     with open_view(tmp_path) as view:
@@ -147,12 +147,12 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
     for n in range(60):
         if room.credit_cents < 1000:
             room.insert(10000)
-        room.engine.handle(Event.BET, value=room.cabinet.games[game_id].bet_options[n % 4])
+        room.engine.handle(EventType.BET, value=room.cabinet.games[game_id].bet_options[n % 4])
         room.play()
         assert room.state is State.PLAYING, room.notice
         room.shown()
         if room.state is State.HANDPAY:
-            room.engine.handle(Event.KEY_TURNED, key="attendant")
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.close()
     with open_view(tmp_path) as view:
         report = Auditor(Shelf()).run(view.bodies())

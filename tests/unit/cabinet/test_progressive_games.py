@@ -8,10 +8,10 @@ from machine_room import generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import Position
 from egm.cabinet.residents import admit
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import GameSlot
 from egm.profiles import load_profile
@@ -136,7 +136,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
     machine = room(C, MISS, 1, NO_LUCK)
     machine.play()
     assert machine.records("game.start")[-1]["hits"] == []
-    machine.engine.handle(Event.CHOOSE, value=1)
+    machine.engine.handle(EventType.CHOOSE, value=1)
     (choice,) = machine.records("game.choice")
     assert [(h["pool"], h["amount_cents"]) for h in choice["hits"]] == [(TOP, 1500)]
     before = machine.credit_cents
@@ -152,7 +152,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     one_game(machine)
     assert machine.state is State.HANDPAY
     assert machine.cabinet.recall(Key.HANDPAY)["kind"] == "progressive"
-    machine.engine.handle(Event.KEY_TURNED, key="attendant")
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
     assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
@@ -188,7 +188,7 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
         ("luck", 500, "up", False),
         ("mystery", 500, "up", True),
     ]
-    machine.engine.handle(Event.BET, value=20)
+    machine.engine.handle(EventType.BET, value=20)
     assert snapshot(machine.engine, fingerprint="").progressives[0].amount_cents == 3000
 
 
@@ -246,21 +246,21 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     again = room_of(tmp_path, levels=LINKED).boot()
     assert again.state is State.AWAITING_AWARD
     assert [n.code for n in snapshot(again.engine, fingerprint="").notices] == ["award_awaited"]
-    again.engine.handle(Event.PLAY)
+    again.engine.handle(EventType.PLAY)
     assert again.notice == "refused.awaiting_award"
     before = again.credit_cents
     name = claim.removeprefix(Key.CLAIM)
-    again.engine.handle(Event.AWARD_LOCKED, claim=name, amount_cents=1712)
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
     assert again.state is State.IDLE
     assert again.credit_cents == before + 100 + 1712
-    again.engine.handle(Event.AWARD_LOCKED, claim=name, amount_cents=1712)
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
     assert again.credit_cents == before + 100 + 1712
-    again.engine.handle(Event.AWARD_LOCKED, claim=name, amount_cents=9999)
+    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=9999)
     assert again.records("progressive.award_differs")
     assert again.credit_cents == before + 100 + 1712
     kept = again.journal.state(claim)
     assert (kept["way"], kept["amount_cents"]) == ("credit", 1712)
-    again.engine.handle(Event.CLAIM_CLOSED, claim=name)
+    again.engine.handle(EventType.CLAIM_CLOSED, claim=name)
     assert again.journal.states(Key.CLAIM) == {}
     assert again.journal.meters().value("mach_progressive") == 1712
     again.close()
@@ -273,7 +273,7 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
     (claim,) = machine.journal.states(Key.CLAIM)
     told = machine.hands.told[-1]
     assert told.progressives[0].amount_cents is None
-    machine.engine.handle(Event.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1650)
+    machine.engine.handle(EventType.AWARD_LOCKED, claim=claim.removeprefix(Key.CLAIM), amount_cents=1650)
     assert machine.state is State.PLAYING
     again = machine.hands.told[-1]
     assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
@@ -285,11 +285,11 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
 @pytest.mark.requirement("I-07", "F-05")
 def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     machine = awaiting(tmp_path)
-    machine.engine.handle(Event.KEY_TURNED, key="attendant")
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.HANDPAY
     assert machine.cabinet.recall(Key.HANDPAY)["amount_cents"] == 1700 + 100
     assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
-    machine.engine.handle(Event.KEY_TURNED, key="attendant")
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE
     (kept,) = machine.journal.states(Key.CLAIM).values()
     assert (kept["way"], kept["unanswered"]) == ("hand", True)
@@ -300,7 +300,7 @@ def test_a_place_may_make_everybody_wait_for_the_controller(tmp_path):
     path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
     awaiting(tmp_path / "state").close()
     machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
-    machine.engine.handle(Event.KEY_TURNED, key="attendant")
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (machine.state, machine.notice) == (State.AWAITING_AWARD, "refused.attendant_may_settle")
     machine.close()
 
@@ -320,10 +320,10 @@ def test_real_chance_plays_the_levels_too(room):
     for _ in range(40):
         machine.play()
         if machine.cabinet.conversation.decision is not None:
-            machine.engine.handle(Event.CHOOSE, value=1)
+            machine.engine.handle(EventType.CHOOSE, value=1)
         machine.shown()
         if machine.state is State.HANDPAY:
-            machine.engine.handle(Event.KEY_TURNED, key="attendant")
+            machine.engine.handle(EventType.KEY_TURNED, key="attendant")
         if machine.credit_cents < 500:
             machine.insert(10000)
     machine.journal.self_audit()

@@ -11,9 +11,9 @@ import pytest
 from progressive_room import NO_LUCK, A, B, place, room_of
 from small_controller import SmallController
 
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
 from egm.clock import SystemClock
 from egm.progressive import messages as m
@@ -70,8 +70,8 @@ class Rig:
 
     async def __aenter__(self):
         engine = self.room.engine
-        around = Surroundings(engine, None, None, SystemClock(), lambda o: engine.handle(o.event, **o.values))
-        self.link = ProgressiveLink(around, self.wire)
+        context = MachineContext(engine, None, None, SystemClock(), lambda o: engine.handle(o.type, **o.data))
+        self.link = ProgressiveLink(context, self.wire)
         self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
         self.room.boot()
         self.task = asyncio.create_task(self.link.run())
@@ -213,7 +213,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             rig.room.insert(2000)
             rig.wire.mute = True
             await rig.one_game()
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.HANDPAY
             rig.wire.mute = False
             await rig.until(lambda: not rig.room.journal.states(Key.CLAIM))
@@ -225,11 +225,11 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
 
 def ruled(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
-    engine.handle(Event.MENU, key="operator")
+    engine.handle(EventType.MENU, key="operator")
     values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
-    engine.handle(Event.PRIZE_RULED, **values, decision=decision, reason="asked")
+    engine.handle(EventType.PRIZE_RULED, **values, decision=decision, reason="asked")
     told = rig.room.notice
-    engine.handle(Event.MENU_CLOSED, why="key")
+    engine.handle(EventType.MENU_CLOSED, why="key")
     return told
 
 
@@ -259,7 +259,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             shown_cents = next(iter(rig.room.journal.states(Key.CLAIM).values()))["shown_cents"]
             assert held["amount_cents"] == amount_cents
             assert list(rig.room.cabinet.faults) == ["progressive_unproved"]
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.award") == []
             assert ruled(rig, decision, ("2",)) == "refused.authorised"
             ruled(rig, decision)
@@ -267,7 +267,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             due = amount_cents if decision == "pay" else shown_cents
             assert rig.room.cabinet.recall(Key.HANDPAY)["amount_cents"] == due + 100
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             (told,) = rig.room.records("progressive.ruled")
             assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
             assert not rig.room.journal.states(Key.HELD)
@@ -286,7 +286,7 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
             rig.wire.mute = True
             await rig.one_game()
             assert rig.room.state is State.AWAITING_AWARD
-            rig.room.engine.handle(Event.KEY_TURNED, key="attendant")
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.AWAITING_AWARD
             assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
             ruled(rig, "decline")

@@ -6,11 +6,11 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.attached import MAKERS
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.protection import due, time_due_at
 from egm.cabinet.reminders import Reminders, reminders
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import StateFolder, load_cabinet
 from egm.profiles import profile as profiles
@@ -58,17 +58,17 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
         minutes(room, after)
         assert due(room.cabinet) == wanted
         if wanted:
-            room.engine.handle(Event.REMINDER_DUE)
+            room.engine.handle(EventType.REMINDER_DUE)
             room.play()
             assert (room.state, room.notice) == (State.IDLE, "refused.no_reminder_stands")
-            room.engine.handle(Event.ACKNOWLEDGE)
+            room.engine.handle(EventType.ACKNOWLEDGE)
             play(room)
     told = [(record["kind"], record["minutes"]) for record in room.records("protection.reminder")]
     assert told == [("time", 60), ("time", 90), ("time", 120)]
     assert len(room.records("protection.acknowledged")) == 3
     minutes(room, 300)  # the machine was left alone over several: one is enough
-    room.engine.handle(Event.REMINDER_DUE)
-    room.engine.handle(Event.ACKNOWLEDGE)
+    room.engine.handle(EventType.REMINDER_DUE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
     assert due(room.cabinet) is None
     assert time_due_at(room.cabinet) > room.clock.now()
 
@@ -76,7 +76,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
 @pytest.mark.requirement("N-02", "N-03")
 def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
     room = make("remind_spend_cents = 50").insert(10000)
-    room.engine.handle(Event.BET, value=10)
+    room.engine.handle(EventType.BET, value=10)
     spent_cents = -1
     while spent_cents < 50:
         play(room)
@@ -84,13 +84,13 @@ def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
         assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
     room = make("remind_spend_cents = 50")
     assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
-    room.engine.handle(Event.REMINDER_DUE)
+    room.engine.handle(EventType.REMINDER_DUE)
     seen = snapshot(room.engine, fingerprint="").reminder
     assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
     room = make("remind_spend_cents = 50")  # it stands until it is read
     room.play()
     assert room.notice == "refused.no_reminder_stands"
-    room.engine.handle(Event.ACKNOWLEDGE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
     assert due(room.cabinet) is None  # until as much more is spent
     play(room)
 
@@ -100,16 +100,16 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     room = make("limit_minutes = 30\npause_minutes = 5").insert(2000)
     play(room)
     minutes(room, 30)
-    room.engine.handle(Event.REMINDER_DUE)
+    room.engine.handle(EventType.REMINDER_DUE)
     seen = snapshot(room.engine, fingerprint="").reminder
     assert (seen.kind, seen.until_utc[11:16], seen.own) == ("time_limit", "00:35", False)
-    room.engine.handle(Event.ACKNOWLEDGE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
     assert room.notice == "refused.reminder_may_go"
-    assert room.engine.accepts(Event.CASH_OUT)
-    room.engine.handle(Event.PAUSE_OVER)
+    assert room.engine.accepts(EventType.CASH_OUT)
+    room.engine.handle(EventType.PAUSE_OVER)
     assert room.cabinet.recall(Key.REMINDER) is not None
     minutes(room, 5)
-    room.engine.handle(Event.PAUSE_OVER)
+    room.engine.handle(EventType.PAUSE_OVER)
     play(room)
     assert due(room.cabinet) is None  # counted anew
 
@@ -123,8 +123,8 @@ def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_ha
     assert due(room.cabinet) is None
     room.cabinet.times.confirm()
     assert due(room.cabinet) == "time"
-    room.engine.handle(Event.REMINDER_DUE)
-    room.engine.handle(Event.ACKNOWLEDGE)
+    room.engine.handle(EventType.REMINDER_DUE)
+    room.engine.handle(EventType.ACKNOWLEDGE)
     assert due(room.cabinet) is None
     for after, wanted in ((29, None), (1, "time")):
         minutes(room, after)
@@ -137,7 +137,7 @@ def test_at_a_limit_the_place_may_pay_the_player_out(make):
     room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
     while due(room.cabinet) is None:
         play(room)
-    room.engine.handle(Event.REMINDER_DUE)
+    room.engine.handle(EventType.REMINDER_DUE)
     assert (room.state, room.credit_cents) == (State.PAYING, 0)
     assert room.hands.jobs
 
@@ -146,7 +146,7 @@ def test_at_a_limit_the_place_may_pay_the_player_out(make):
 def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(make):
     room = make("own_limits = true\nlimit_minutes = 120")
     limit = {"of": "minutes"}
-    room.engine.handle(Event.LIMIT, value=20, options=limit)
+    room.engine.handle(EventType.LIMIT, value=20, options=limit)
     assert room.notice == "refused.limit_is_offered"  # nobody plays
     room.insert(2000)
     for value, options in (
@@ -157,25 +157,25 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
         (20, {"of": "spins"}),
         (20, None),
     ):
-        room.engine.handle(Event.LIMIT, value=value, options=options)
+        room.engine.handle(EventType.LIMIT, value=value, options=options)
         assert room.notice == "refused.limit_is_offered"
-    room.engine.handle(Event.LIMIT, value=20, options=limit)
-    room.engine.handle(Event.LIMIT, value=1000, options={"of": "cents"})
+    room.engine.handle(EventType.LIMIT, value=20, options=limit)
+    room.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
     for value in (21, 0):
-        room.engine.handle(Event.LIMIT, value=value, options=limit)
+        room.engine.handle(EventType.LIMIT, value=value, options=limit)
         assert room.notice == "refused.limit_is_offered"
-    room.engine.handle(Event.LIMIT, value=10, options=limit)
+    room.engine.handle(EventType.LIMIT, value=10, options=limit)
     play(room)
     session = snapshot(room.engine, fingerprint="").session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
     minutes(room, 10)
     assert due(room.cabinet) == "time_limit"
-    room.engine.handle(Event.REMINDER_DUE)
+    room.engine.handle(EventType.REMINDER_DUE)
     assert snapshot(room.engine, fingerprint="").reminder.own
     room.cash_out_ticket()
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.SESSION_OVER)
     room.insert(2000)
-    room.engine.handle(Event.LIMIT, value=60, options=limit)
+    room.engine.handle(EventType.LIMIT, value=60, options=limit)
     assert room.notice == "limit_set"
     assert [record["value"] for record in room.records("protection.limit_set")] == [20, 1000, 10, 60]
 
@@ -183,18 +183,18 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
 @pytest.mark.requirement("N-02")
 def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
     room = make("remind_minutes = [60]").insert(500)
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.SESSION_OVER)
     play(room)
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.SESSION_OVER)
     assert room.cabinet.recall(Key.SESSION) is not None  # credits are left
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.SESSION_OVER)
     assert room.cabinet.recall(Key.SESSION) is not None  # and now they are on their way
-    room.engine.handle(Event.TICKET_FAILED, why="test")
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.TICKET_FAILED, why="test")
+    room.engine.handle(EventType.SESSION_OVER)
     assert room.cabinet.recall(Key.SESSION) is not None
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
-    room.engine.handle(Event.SESSION_OVER)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.SESSION_OVER)
     assert room.cabinet.recall(Key.SESSION) is None
     (ended,) = room.records("protection.session_ended")
     assert ended["minutes"] == 0
@@ -237,8 +237,8 @@ def test_protection_draws_nothing_and_changes_no_outcome(make):
         room = make(rules, chance=chance, state=state).insert(2000)
         for _ in range(6):
             if due(room.cabinet):
-                room.engine.handle(Event.REMINDER_DUE)
-                room.engine.handle(Event.ACKNOWLEDGE)
+                room.engine.handle(EventType.REMINDER_DUE)
+                room.engine.handle(EventType.ACKNOWLEDGE)
             play(room)
             minutes(room, 2)
         seen.append((chance.asked, [record["outcome"] for record in room.records("game.start")]))
@@ -265,13 +265,13 @@ def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- the attachment
-def surroundings(room, tmp_path) -> Surroundings:
-    return Surroundings(
+def context(room, tmp_path) -> MachineContext:
+    return MachineContext(
         engine=room.engine,
         file=load_cabinet(),
         folder=StateFolder(tmp_path / "run"),
         clock=room.clock,
-        handle=lambda occurrence: room.engine.handle(occurrence.event, **occurrence.values),
+        handle=lambda event: room.engine.handle(event.type, **event.data),
     )
 
 
@@ -287,7 +287,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     rules = "remind_minutes = [60]\nlimit_minutes = 90\npause_minutes = 5\nsession_gap_minutes = 5"
     room = make(rules).insert(500)
     play(room)
-    (attachment,) = reminders(surroundings(room, tmp_path))
+    (attachment,) = reminders(context(room, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
@@ -297,7 +297,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
         minutes(room, 60)
         await settled(attachment, room)
         assert room.cabinet.recall(Key.REMINDER)["kind"] == "time"
-        room.engine.handle(Event.ACKNOWLEDGE)
+        room.engine.handle(EventType.ACKNOWLEDGE)
         minutes(room, 30)
         await settled(attachment, room)
         assert room.cabinet.recall(Key.REMINDER)["kind"] == "time_limit"
@@ -320,4 +320,4 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
     assert reminders in MAKERS
-    assert list(reminders(surroundings(make("clock = true"), tmp_path))) == []
+    assert list(reminders(context(make("clock = true"), tmp_path))) == []

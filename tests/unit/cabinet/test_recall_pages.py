@@ -5,8 +5,8 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.service.recall import PlayDetail
-from egm.cabinet.states import Event, State
 from egm.people import Role
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
@@ -53,7 +53,7 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
 def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
     room.cabinet.chance = ScriptedChance(*WIN)
     room.play()
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.MECHANIC).touch("recall")
     first = menu.page.tables[0].rows[0]
     assert (first.mark, first.cells[4].value) == ("warning", "service.recall.open")
@@ -61,7 +61,7 @@ def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
     replay, shown = replayed(menu, first.action)
     assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
     menu.home().touch("leave")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.PLAYING
     room.shown()
     assert room.credit_cents == 2000 - 15 + 600
@@ -74,7 +74,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     answers = []
     while room.cabinet.conversation.decision is not None:
         answers.append(room.cabinet.conversation.decision.options[-1])
-        room.engine.handle(Event.CHOOSE, value=answers[-1])
+        room.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = room.cabinet.recall(Key.GAME)["play_id"]
     outcome = room.hands.told[-1].display
     room.shown()
@@ -135,8 +135,8 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ro
 
 @pytest.mark.requirement("E-08", "E-09", "J-12", "J-18")
 def test_logs_and_identity_are_read_at_the_machine(room):
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.jam")
-    room.engine.handle(Event.FAULT_CLEARED, code="bill_acceptor.jam")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
     events = [row.cells[1].value for row in menu.page.tables[0].rows]
     assert events[:2] == ["menu.entered:operator", "menu.asked"]

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
+from egm.cabinet.events import EventType
 from egm.cabinet.staff.identities import FILE
 from egm.cabinet.staff.registers import REGISTERS
-from egm.cabinet.states import Event
 from meters import export
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -30,12 +30,12 @@ def folder(tmp_path):
     room = Room(tmp_path / "state", profile="monaco").boot().insert(20000)
     for _ in range(10):
         room.insert(20000)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.MENU, key="operator")
     for event, values in (
-        (Event.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
-        (Event.KEY_TURNED, {"key": "attendant"}),
-        (Event.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
+        (EventType.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
+        (EventType.KEY_TURNED, {"key": "attendant"}),
+        (EventType.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
     ):
         room.engine.handle(event, person="2", persons=("2",), **values)
     with (tmp_path / "audit.jsonl").open("wb") as out:

@@ -3,10 +3,9 @@
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.staff.registers import lines
 from egm.cabinet.staff.rulings import forfeit_credits
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.link.messages import Residual
 from egm.profiles import profile as profiles
@@ -29,7 +28,7 @@ def make(tmp_path):
         place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"'))
         made = Room(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
         ruling = {"amount_cents": 500 - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
-        forfeit_credits(made.cabinet, Occurrence(Event.FORFEIT_CREDITS, ruling))
+        forfeit_credits(made.cabinet, Event(EventType.FORFEIT_CREDITS, ruling))
         rooms.append(made)
         return made
 
@@ -51,7 +50,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
         assert snapshot(room.engine, fingerprint="").residual == Residual(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
-        room.engine.handle(Event.RESIDUAL)
+        room.engine.handle(EventType.RESIDUAL)
         won = value < REST_CENTS
         assert room.notice == ("residual_won" if won else "residual_lost")
         assert room.credit_cents == (USEFUL_CENTS if won else 0)
@@ -66,8 +65,8 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
 
 def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room = make(ScriptedChance(0))
-    room.engine.handle(Event.RESIDUAL)
-    room.engine.handle(Event.RESIDUAL)  # five cents buy a game again
+    room.engine.handle(EventType.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (room.notice, room.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
     assert snapshot(room.engine, fingerprint="").residual is None
     [line] = lines("residuals", room.journal.entries())
@@ -76,15 +75,15 @@ def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
 
 def test_a_generator_that_fails_takes_no_rest(make):
     room = make(FailingChance())
-    room.engine.handle(Event.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)
     assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
-    assert not room.engine.accepts(Event.RESIDUAL)
+    assert not room.engine.accepts(EventType.RESIDUAL)
 
 
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
     room = make(ScriptedChance(), way)
-    room.engine.handle(Event.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)
     assert room.credit_cents == (REST_CENTS if way == "stays" else 0)
     assert room.records("residual.played") == []
     assert room.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
@@ -104,6 +103,6 @@ def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatc
         return append(Transaction(id="lie", kind=kind, transfers=(*transaction.transfers, win), record=told))
 
     monkeypatch.setattr(room.journal, "append", lying)
-    room.engine.handle(Event.RESIDUAL)
+    room.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
     assert any(why in found for found in findings(room))

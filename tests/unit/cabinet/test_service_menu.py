@@ -13,10 +13,10 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu, offered, pin_of, staff
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.service.menu import SECTIONS
 from egm.cabinet.service.timeout import service_timeout
 from egm.cabinet.service.tries import key_of
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
@@ -107,7 +107,7 @@ def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
     place.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
     room = Room(tmp_path / "state", profile=place).boot()
     menu = Menu(room)
-    room.engine.handle(Event.MENU)
+    room.engine.handle(EventType.MENU)
     for _ in range(4):
         menu.prove(Role.SUPERVISOR, pin="1379")
     menu.prove(Role.SUPERVISOR)
@@ -116,7 +116,7 @@ def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
     assert menu.page.person is not None
     menu.touch("leave").open().prove(Role.MANAGER).fill("unlock", NUMBERS[Role.SUPERVISOR], "children")
     menu.touch("leave")
-    room.engine.handle(Event.MENU)
+    room.engine.handle(EventType.MENU)
     menu.prove(Role.SUPERVISOR)
     assert menu.page.person is not None
     room.close()
@@ -196,7 +196,7 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
     menu.sign_in(Role.TECHNICIAN)
     before = menu.room.journal.meters().values
-    for event, values in ((Event.PLAY, {}), (Event.CASH_OUT, {}), (Event.BET, {"value": 2})):
+    for event, values in ((EventType.PLAY, {}), (EventType.CASH_OUT, {}), (EventType.BET, {"value": 2})):
         menu.room.engine.handle(event, **values)
         assert menu.room.notice == "refused.service_menu"
     menu.room.offer(500)
@@ -210,11 +210,11 @@ def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
 def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     room = Room(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.MENU, key="operator")
     assert room.notice == "refused.game_waits_for_chance"
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(room).sign_in(Role.TECHNICIAN)
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.SERVICE_MENU
     room.shown()
     assert room.records("game.end") == []
@@ -227,7 +227,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
 
 def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
-    menu.room.engine.handle(Event.MENU_CLOSED, why="key")
+    menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
     menu.sign_in(Role.MANAGER)
     menu.room.close()
@@ -258,11 +258,11 @@ def test_somebody_disabled_is_not_let_in(menu):
 @pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
 def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
     room = Room(tmp_path, profile=place).boot()
-    room.engine.handle(Event.MENU)
+    room.engine.handle(EventType.MENU)
     assert room.notice == "refused.menu_may_open"
-    room.engine.handle(Event.MENU, key="audit")
+    room.engine.handle(EventType.MENU, key="audit")
     assert room.state is State.SERVICE_MENU
-    room.engine.handle(Event.MENU, key="audit")
+    room.engine.handle(EventType.MENU, key="audit")
     assert room.notice == "refused.service_menu"
     room.close()
 
@@ -272,8 +272,8 @@ def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
 def test_where_the_key_alone_is_not_enough_whoever_turns_it_says_who_he_is(tmp_path):
     room = Room(tmp_path, profile="monaco").boot().insert(2000)
     menu = Menu(room)
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.HANDPAY
     assert menu.page.title.value == "service.act.pay_by_hand"
     menu.prove(Role.MECHANIC)
@@ -289,8 +289,8 @@ def test_where_the_key_alone_is_not_enough_whoever_turns_it_says_who_he_is(tmp_p
 def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
     room = Room(tmp_path, profile="monaco").boot()
     menu = Menu(room)
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu.prove(Role.INSPECTOR)
     assert menu.notice == "service.refused.not_permitted"
     menu.prove(Role.MECHANIC)
@@ -304,8 +304,8 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
     room = Room(tmp_path, profile="monaco").boot().insert(500)
     room.restarts.append(room.cabinet.chance)
     menu = Menu(room)
-    room.engine.handle(Event.CHANCE_FAILED, detail="planted")
-    room.engine.handle(Event.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert menu.page.title.value == "service.act.restart"
     menu.prove(Role.TECHNICIAN)
     assert room.state is State.IDLE
@@ -315,8 +315,8 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
 
 @pytest.mark.requirement("J-16")
 def test_every_turn_of_a_key_is_kept(menu):
-    menu.room.engine.handle(Event.KEY_MOVED, key="audit", on=True, unattended=True)
-    menu.room.engine.handle(Event.KEY_MOVED, key="audit", on=False, unattended=False)
+    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=True, unattended=True)
+    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
     assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
     assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
 
@@ -363,12 +363,12 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     room.boot()
     (added,) = room.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
-    room.engine.handle(Event.MENU, key="operator")
+    room.engine.handle(EventType.MENU, key="operator")
     page = room.cabinet.service.page(room.cabinet)
-    room.engine.handle(Event.ANSWER, value="enter", options={"page": page.id, "input": "7"})
+    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
     page = room.cabinet.service.page(room.cabinet)
-    room.engine.handle(Event.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
+    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
     assert room.cabinet.service.page(room.cabinet).notice.value == "service.refused.staff_unreadable"
     assert len(room.records("staff.added")) == 1
     room.close()
@@ -378,12 +378,12 @@ def test_a_menu_nobody_touches_signs_out(menu):
     async def session():
         expired = asyncio.Event()
 
-        def handle(occurrence):
-            menu.room.engine.handle(occurrence.event, **occurrence.values)
+        def handle(event):
+            menu.room.engine.handle(event.type, **event.data)
             expired.set()
 
-        surroundings = SimpleNamespace(engine=menu.room.engine, handle=handle)
-        (timeout,) = service_timeout(surroundings)
+        machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
+        (timeout,) = service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
         timeout.changed(snapshot(menu.room.engine, fingerprint=""))
@@ -407,7 +407,7 @@ WORDS = st.sampled_from(["", "0", "5", "yes", "no", "2", "999999999", "\ud800", 
 def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, steps):
     with tempfile.TemporaryDirectory() as folder:
         room = Room(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
-        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
         room.cabinet.service.bench.kinds = {"printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
         menu = Menu(room).sign_in(role)
         for choice, text in steps:
@@ -433,8 +433,8 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
 def test_an_answer_that_is_no_answer_is_not_heard(menu, values):
     menu.sign_in(Role.MANAGER)
     before = menu.room.journal.sequence
-    menu.room.engine.handle(Event.ANSWER, **values)
+    menu.room.engine.handle(EventType.ANSWER, **values)
     assert menu.room.journal.sequence == before
     shown = {"page": menu.page.id, "input": {"no": "text"}}
-    menu.room.engine.handle(Event.ANSWER, value=["leave"], options=shown)
+    menu.room.engine.handle(EventType.ANSWER, value=["leave"], options=shown)
     assert menu.is_open

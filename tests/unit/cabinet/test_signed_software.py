@@ -8,10 +8,10 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, TEXTS, Menu, staff
 
-from egm.cabinet.attachments import Surroundings
+from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.software import CHECK, DIFFERS, Reverification, Verifier, reverification
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.config import Software, StateFolder, load_cabinet
 from egm.people import Role
@@ -76,12 +76,12 @@ def start(tmp_path, maker):
             rooms[-1].close()
         room = Room(tmp_path / "state")
         rooms.append(room)
-        handle = lambda occurrence: room.engine.handle(occurrence.event, **occurrence.values)  # noqa: E731
-        at = Surroundings(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
-        room.engine.handle(Event.MEMORY_READY)
+        handle = lambda event: room.engine.handle(event.type, **event.data)  # noqa: E731
+        at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
+        room.engine.handle(EventType.MEMORY_READY)
         room.verifier = Verifier(at)
         room.verifier.at_start()
-        room.engine.handle(Event.SELF_TEST_PASSED)
+        room.engine.handle(EventType.SELF_TEST_PASSED)
         room.at = at
         return room
 
@@ -95,7 +95,11 @@ def settles(room, role):
     number = NUMBERS[role]
     room.cabinet.staff = staff()
     room.engine.handle(
-        Event.FAULTS_SETTLED, form="settle_faults", person=number, persons=(number,), finding="a wrong disk"
+        EventType.FAULTS_SETTLED,
+        form="settle_faults",
+        person=number,
+        persons=(number,),
+        finding="a wrong disk",
     )
 
 
@@ -117,7 +121,7 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
         room = start()
         assert room.state is State.TILT
         assert tilts(room) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.state is State.TILT, "an attendant may not clear it"
     assert room.journal.meters().value("verify_fail") == 2
     assert room.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
@@ -150,7 +154,7 @@ def test_the_staff_may_have_it_verified_at_any_time(start, maker):
 
     async def ask():
         work = asyncio.create_task(verification.run())
-        room.engine.handle(Event.VERIFY, form="verify", person=number, persons=(number,))
+        room.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
         async with asyncio.timeout(120):
             while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
@@ -182,7 +186,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
 
     async def door_and_check():
         work = asyncio.create_task(verification.run())
-        for event in (Event.DOOR_OPENED, Event.DOOR_CLOSED):
+        for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
             room.engine.handle(event, door="main")
             verification.changed(snapshot(room.engine, fingerprint=""))
         assert room.state is State.IDLE, "the check is beside play, not before it"

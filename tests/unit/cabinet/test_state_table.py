@@ -9,13 +9,14 @@ import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 from progressive_room import awaiting
 
-from egm.cabinet.cabinet import Key, Occurrence
+from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.diagram import mermaid
 from egm.cabinet.engine import EFFECTS, GUARDS
+from egm.cabinet.events import Event, EventType, Next, State
 from egm.cabinet.host.model import Inquiry, Lock, Order, TransferKind
 from egm.cabinet.staff.forms import FORMS
-from egm.cabinet.states import FACTS, SAID_AGAIN, TABLE, WISHES, Event, Next, State, rows, standing
+from egm.cabinet.states import FACTS, REQUESTS, SAID_AGAIN, TABLE, derived_state, rows
 from egm.devices.interface import Barcode, Note
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
@@ -30,94 +31,94 @@ _SECRET = Trigger(
 )
 PRIZE = Won(claim="of-nobody", sequence=1, amount_cents=700, order=1, trigger=_SECRET)
 VALUES = {
-    Event.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
-    Event.BILL_RETURNED: {"reason": "device"},
-    Event.BILL_REJECTED: {"reason": "unreadable"},
-    Event.BILL_NOT_STACKED: {"why": "test"},
-    Event.BILL_LOST: {"why": "test"},
-    Event.AMOUNT_DISPUTED: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
-    Event.COINS_STRAYED: {"coins": 2, "why": "test"},
-    Event.DISPUTED_AMOUNT: {
+    EventType.BILL_ESCROWED: {"escrow": 1, "amount_cents": 500},
+    EventType.BILL_RETURNED: {"reason": "device"},
+    EventType.BILL_REJECTED: {"reason": "unreadable"},
+    EventType.BILL_NOT_STACKED: {"why": "test"},
+    EventType.BILL_LOST: {"why": "test"},
+    EventType.AMOUNT_DISPUTED: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
+    EventType.COINS_STRAYED: {"coins": 2, "why": "test"},
+    EventType.DISPUTED_AMOUNT: {
         "form": "disputed",
         "disputed": "a",
         "amount_cents": 0,
         "reason": "test",
         "persons": ("5",),
     },
-    Event.DOOR_OPENED: {"door": "main"},
-    Event.DOOR_CLOSED: {"door": "main"},
-    Event.FAULT_RAISED: {"code": "bill_acceptor.jam"},
-    Event.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
-    Event.KEY_TURNED: {"key": "attendant"},
-    Event.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
-    Event.MENU: {"key": "operator"},
-    Event.MENU_CLOSED: {"why": "key"},
-    Event.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
-    Event.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
-    Event.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
-    Event.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
-    Event.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
-    Event.COUNTERS_EXCHANGED: {
+    EventType.DOOR_OPENED: {"door": "main"},
+    EventType.DOOR_CLOSED: {"door": "main"},
+    EventType.FAULT_RAISED: {"code": "bill_acceptor.jam"},
+    EventType.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
+    EventType.KEY_TURNED: {"key": "attendant"},
+    EventType.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
+    EventType.MENU: {"key": "operator"},
+    EventType.MENU_CLOSED: {"why": "key"},
+    EventType.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
+    EventType.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
+    EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
+    EventType.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
+    EventType.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
+    EventType.COUNTERS_EXCHANGED: {
         "form": "counters",
         "person": "4",
         "persons": ("4",),
         "reason": "a new board",
         "readings": "0",
     },
-    Event.NUMBER_UNLOCKED: {
+    EventType.NUMBER_UNLOCKED: {
         "form": "unlock",
         "person": "5",
         "persons": ("5",),
         "number": "3",
         "reason": "forgot",
     },
-    Event.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
-    Event.INTERVENTION_OPENED: {
+    EventType.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
+    EventType.INTERVENTION_OPENED: {
         "form": "intervention",
         "kind": "repair",
         "reason": "test",
         "person": "3",
         "persons": ("3",),
     },
-    Event.INTERVENTION_CLOSED: {"form": "intervention_end", "kind": "repair", "persons": ("3",)},
-    Event.BET: {"value": 2},
-    Event.GAME: {"value": "maple-classic"},
-    Event.DENOMINATION: {"value": 25},
-    Event.LANGUAGE: {"value": "fr"},
-    Event.CHOOSE: {"value": 0},
-    Event.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    Event.COINS_IN: {"coins": ((100, True),), "position": 3},
-    Event.TICKET_FAILED: {"why": "test"},
-    Event.NO_PAYOUT_DEVICE: {"why": "test"},
-    Event.CHANCE_FAILED: {"detail": "test"},
-    Event.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
-    Event.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
-    Event.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
-    Event.TICKET_DECLINED: {"id": "asked"},
-    Event.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
-    Event.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
-    Event.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
-    Event.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
-    Event.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
-    Event.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000", "place": "b"},
-    Event.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
-    Event.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
-    Event.FORFEIT_CREDITS: {
+    EventType.INTERVENTION_CLOSED: {"form": "intervention_end", "kind": "repair", "persons": ("3",)},
+    EventType.BET: {"value": 2},
+    EventType.GAME: {"value": "maple-classic"},
+    EventType.DENOMINATION: {"value": 25},
+    EventType.LANGUAGE: {"value": "fr"},
+    EventType.CHOOSE: {"value": 0},
+    EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
+    EventType.COINS_IN: {"coins": ((100, True),), "position": 3},
+    EventType.TICKET_FAILED: {"why": "test"},
+    EventType.NO_PAYOUT_DEVICE: {"why": "test"},
+    EventType.CHANCE_FAILED: {"detail": "test"},
+    EventType.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
+    EventType.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
+    EventType.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
+    EventType.TICKET_DECLINED: {"id": "asked"},
+    EventType.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
+    EventType.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
+    EventType.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
+    EventType.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
+    EventType.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
+    EventType.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000", "place": "b"},
+    EventType.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
+    EventType.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
+    EventType.FORFEIT_CREDITS: {
         **TWO,
         "form": "forfeit_credits",
         "reason": "a wire in the bill slot",
         "amount_cents": 100,
     },
-    Event.REFUND_GAME: {**TWO, "form": "refund_game"},
-    Event.DISPUTE_DECIDED: {
+    EventType.REFUND_GAME: {**TWO, "form": "refund_game"},
+    EventType.DISPUTE_DECIDED: {
         **TWO,
         "form": "dispute",
         "claim": "three sevens",
         "mechanic": "two",
         "decision": "not paid",
     },
-    Event.EXCLUSION_NOTED: {**TWO, "form": "exclusion", "who": "somebody", "reason": "took an orphan"},
-    Event.INCIDENT_JUDGED: {
+    EventType.EXCLUSION_NOTED: {**TWO, "form": "exclusion", "who": "somebody", "reason": "took an orphan"},
+    EventType.INCIDENT_JUDGED: {
         **TWO,
         "form": "incident",
         "what": "a quarrel",
@@ -125,13 +126,13 @@ VALUES = {
         "informed": "telephone",
         "officer": "agent 12",
     },
-    Event.DISABLED: {"source": "host:test", "reason": "test"},
-    Event.ENABLED: {"source": "host:test"},
-    Event.SELF_TEST_FAILED: {"detail": "test"},
-    Event.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
-    Event.CLAIM_CLOSED: {"claim": "of-nobody"},
-    Event.INTERVENTION_SEEN: {"id": "of-nobody"},
-    Event.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
+    EventType.DISABLED: {"source": "host:test", "reason": "test"},
+    EventType.ENABLED: {"source": "host:test"},
+    EventType.SELF_TEST_FAILED: {"detail": "test"},
+    EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
+    EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
+    EventType.INTERVENTION_SEEN: {"id": "of-nobody"},
+    EventType.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
 }
 
 
@@ -143,27 +144,27 @@ def _room(tmp_path, state: State) -> Room:
     room.restarts.append(room.cabinet.chance)
     if state is State.BOOT:
         return room
-    room.engine.handle(Event.MEMORY_READY)
+    room.engine.handle(EventType.MEMORY_READY)
     if state is State.SELF_TEST:
         return room
     if state is State.OUT_OF_SERVICE:
-        room.engine.handle(Event.SELF_TEST_FAILED, detail="test")
+        room.engine.handle(EventType.SELF_TEST_FAILED, detail="test")
         return room
-    room.engine.handle(Event.SELF_TEST_PASSED)
+    room.engine.handle(EventType.SELF_TEST_PASSED)
     room.insert(500)
     if state is State.PLAYING:
         room.play()
     elif state is State.PAYING or state is State.HANDPAY:
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
     elif state is State.DOOR_OPEN:
-        room.engine.handle(Event.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
     elif state is State.LOCKED:
         room.cabinet.host.lock = Lock(condition=1, until_ns=0)
-        room.engine.handle(Event.LOCK_ASKED)
+        room.engine.handle(EventType.LOCK_ASKED)
     elif state is State.TILT:
-        room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.cheat")
+        room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     elif state is State.SERVICE_MENU:
-        room.engine.handle(Event.MENU, key="operator")
+        room.engine.handle(EventType.MENU, key="operator")
     return room
 
 
@@ -180,8 +181,8 @@ def _start_ticket(room: Room) -> None:
 def _start_coins(room: Room) -> None:
     """Coins on their way, the same."""
     if room.cabinet.recall(Key.PAY_OUT) is not None:
-        room.engine.handle(Event.TICKET_FAILED, why="test")
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.TICKET_FAILED, why="test")
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
     _reserve(room, "coins", "out:hopper", {"way": "coins", "coins": 5})
 
@@ -189,8 +190,8 @@ def _start_coins(room: Room) -> None:
 def _await_number(room: Room) -> None:
     """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
     if room.cabinet.recall(Key.PAY_OUT) is not None:
-        room.engine.handle(Event.TICKET_FAILED, why="test")
-        room.engine.handle(Event.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.TICKET_FAILED, why="test")
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
         room.engine.state = State.PAYING
     waiting = {"way": "ticket", "kind": "cashable", "number": "", "language": "en"}
     _reserve(room, "waiting", "out:voucher:cashable", waiting)
@@ -208,44 +209,44 @@ def _reserve(room: Room, pay_out_id: str, target: str, more: dict) -> None:
     )
 
 
-def _particulars(room: Room, state: State, event: Event) -> dict:
+def _particulars(room: Room, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    if event is Event.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
+    if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": room.cabinet.recall(Key.GAME)["play_id"]}
-    if event is Event.ANSWER and state is State.SERVICE_MENU:
+    if event is EventType.ANSWER and state is State.SERVICE_MENU:
         page = room.cabinet.service.page(room.cabinet)
         return {"value": "back", "options": {"page": page.id}}
-    if event is Event.BILL_ESCROWED:
+    if event is EventType.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)
-    elif event in {Event.TICKET_AUTHORISED, Event.TICKET_DECLINED}:
+    elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
         room.hands.offered[1] = Barcode(TICKET)
         room.cabinet.host.inquiry = Inquiry("asked", 1, TICKET)
-    elif event in {Event.TRANSFER_ORDERED, Event.TRANSFER_CANCELLED}:
+    elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
         room.cabinet.host.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
-    elif event in {Event.LOCK_ASKED, Event.LOCK_ENDED}:
+    elif event in {EventType.LOCK_ASKED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
         room.cabinet.host.lock = Lock(condition=1, until_ns=0, granted=granted)
-    elif event in {Event.TICKET_NUMBERED, Event.NUMBER_REFUSED}:
+    elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
         _await_number(room)
-    elif event is Event.COINS_PAID:
+    elif event is EventType.COINS_PAID:
         _start_coins(room)
         return {"paid_coins": 5}
-    elif event in {Event.TICKET_PRINTED, Event.TICKET_FAILED} and state is not State.PAYING:
+    elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
         _start_ticket(room)
-    elif event in {Event.BILL_STACKED, Event.BILL_NOT_STACKED, Event.BILL_LOST}:
+    elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
         room.ledger.stack_ordered(Note(500), 0)
     return VALUES.get(event, {})
 
 
 @pytest.mark.requirement("F-08", "G-04", "J-02")
-@pytest.mark.parametrize("event", Event, ids=str)
+@pytest.mark.parametrize("event", EventType, ids=str)
 @pytest.mark.parametrize("state", State, ids=str)
 def test_every_state_and_event(tmp_path, state, event):
     room = _room(tmp_path, state)
     values = _particulars(room, state, event)
     before, credit_before = room.journal.sequence, room.credit_cents
-    happening = Occurrence(event, values)
+    happening = Event(event, values)
     held = [r for r in rows(state, event) if all(GUARDS[g](room.cabinet, happening) for g in r.guards)]
 
     room.engine.handle(event, **values)
@@ -253,7 +254,7 @@ def test_every_state_and_event(tmp_path, state, event):
     room.journal.self_audit()
     if not held:
         unexpected = room.records("event.unexpected")
-        told = [] if event in WISHES | SAID_AGAIN else [(event.value, state.value)]
+        told = [] if event in REQUESTS | SAID_AGAIN else [(event.value, state.value)]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == told
         assert "number" not in values or str(values["number"]) not in str(unexpected)
         assert (room.journal.sequence, room.credit_cents, room.state) == (
@@ -263,18 +264,18 @@ def test_every_state_and_event(tmp_path, state, event):
         )
     elif held[0].next is Next.SAME:
         assert room.state is state
-    elif held[0].next is Next.STANDING or held[0].next is State.PAYING:
-        assert room.state is room.cabinet.standing_state()
+    elif held[0].next is Next.DERIVED or held[0].next is State.PAYING:
+        assert room.state is room.cabinet.derived_state()
     else:
         assert room.state is held[0].next
     if not held:
-        assert (room.notice or "").startswith("refused.") == (event in WISHES)
+        assert (room.notice or "").startswith("refused.") == (event in REQUESTS)
 
 
 def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
     room = _room(tmp_path, State.IDLE)
     for _ in range(3):
-        room.engine.handle(Event.TICKET_NUMBERED, id="of-nobody", number=TICKET)
+        room.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
     (told,) = room.records("event.unexpected")
     assert (told["event"], told["reason"]) == ("ticket_numbered", "number_is_awaited")
     assert told["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}
@@ -286,7 +287,7 @@ def test_every_form_is_refused_out_loud(tmp_path):
     room = _room(tmp_path, State.IDLE)
     facts = {event for event, _, _ in FACTS}
     for form in FORMS:
-        assert form.event in WISHES | facts
+        assert form.event in REQUESTS | facts
         if form.event not in facts:
             room.engine.handle(form.event, form=form.id)
             assert room.notice is not None, form.id
@@ -341,9 +342,9 @@ def test_standing_puts_the_most_pressing_first():
     )
     facts = dict.fromkeys(order, True)
     for fact, state in zip(order, names, strict=True):
-        assert standing(**facts) is state
+        assert derived_state(**facts) is state
         facts[fact] = False
-    assert standing(**facts) is State.IDLE
+    assert derived_state(**facts) is State.IDLE
 
 
 def test_the_diagram_has_every_state():

@@ -6,9 +6,9 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.ports import Ports
 from egm.cabinet.residents import admit
-from egm.cabinet.states import Event, State
 from egm.cabinet.station import Station
 from egm.config import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import FaultCode
@@ -27,9 +27,9 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[Room, Station]:
     folder.prepare()
     heard: list = []
 
-    def handle(at: Station, occurrence) -> None:
-        heard.append(occurrence)
-        at.engine.handle(occurrence.event, **occurrence.values)
+    def handle(at: Station, event) -> None:
+        heard.append(event)
+        at.engine.handle(event.type, **event.data)
 
     station = Station(room.cabinet, residents, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
@@ -69,16 +69,16 @@ def ends_after(station: Station, seconds: float, act) -> bool:
 def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:
         room, station = a_station(tmp_path, 2500)
-        station.engine.handle(Event.MEMORY_READY)
-        station.engine.handle(Event.SELF_TEST_PASSED)
+        station.engine.handle(EventType.MEMORY_READY)
+        station.engine.handle(EventType.SELF_TEST_PASSED)
         room.cabinet.acceptor = room.hands
         room.engine = station.engine
         room.ledgers.paper._handle = station.engine.handle
         room.insert(500)
         room.cabinet.acceptor = None
-        assert ends_after(station, 2.5, lambda: station.engine.handle(Event.PLAY))  # nobody looks
+        assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
-        station.engine.handle(Event.PLAY)
+        station.engine.handle(EventType.PLAY)
         assert room.cabinet.notice.code == "refused.playing"
 
         play_id = station._showing

@@ -8,8 +8,8 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType
 from egm.cabinet.staff.registers import lines
-from egm.cabinet.states import Event
 from egm.people import Role
 from meters import open_view
 from tools.audit.games import Shelf
@@ -30,7 +30,7 @@ def room(tmp_path):
 
 def coins(room, position, *fallen):
     """Coins pass the acceptor: (minor units, whether into the hopper) each."""
-    room.engine.handle(Event.COINS_IN, coins=fallen, position=position)
+    room.engine.handle(EventType.COINS_IN, coins=fallen, position=position)
 
 
 def collect(room):
@@ -55,7 +55,7 @@ def test_nobody_else_fills_it(room):
     menu = Menu(room).sign_in(Role.MECHANIC)
     assert "form:hopper_fill" not in [action.id for action in menu.page.actions]
     forged = {"form": "hopper_fill", "amount_cents": 100, "person": "1", "persons": ("1",)}
-    room.engine.handle(Event.HOPPER_FILLED, **forged)
+    room.engine.handle(EventType.HOPPER_FILLED, **forged)
     assert room.journal.meters().values["hopper_fill"] == 0
 
 

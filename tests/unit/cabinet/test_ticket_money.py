@@ -11,8 +11,8 @@ from machine_room import OPENED, Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_watch import clock_watch
+from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.disputed import disputed_amounts
-from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
@@ -76,7 +76,7 @@ def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its
     assert not room.cabinet.is_tilted  # games go on
     take(room, number)
     assert room.credit_cents == 2000
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
     room.clock.wall = right + timedelta(minutes=3)
     watch(room)
@@ -87,13 +87,13 @@ def test_a_person_confirms_a_clock_that_was_set(room):
     room.clock.wall += timedelta(days=20)
     watch(room)
     signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.CLOCK_CONFIRMED, date="20260101", **signed)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260101", **signed)
     assert room.notice == "refused.date_is_the_clocks"
-    room.engine.handle(Event.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
     assert room.notice == "refused.authorised"
     assert "clock_doubted" in room.cabinet.faults
-    room.engine.handle(Event.CLOCK_CONFIRMED, date="20260121", **signed)
+    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
     (told,) = room.records("clock.confirmed")
     assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
     assert room.cabinet.faults.keys().isdisjoint({"clock_doubted"})
@@ -133,7 +133,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(Event.DISPUTED_AMOUNT, **ruling, **both)
+    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
     assert room.state is State.IDLE
     assert room.store.found(number).moves[-1].by == "cage:Luc"
 
@@ -175,7 +175,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
     again.offer_ticket("919999999999990001")
     assert again.hands.orders[-1][0] == "return"
     again.insert(2000)
-    again.engine.handle(Event.CASH_OUT)
+    again.engine.handle(EventType.CASH_OUT)
     assert (again.state, again.hands.jobs) == (State.HANDPAY, [])
 
 
@@ -186,8 +186,8 @@ def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
     desk.printed(ticket.number)
     room.offer_ticket(ticket.number)
     assert (room.hands.orders[-1][0], room.notice) == ("return", "ticket_refused.not_ours")
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert (
         "the journal says 0 cents, the ticket ledger 5000" in room.cabinet.faults["ticket_ledger"]["detail"]
     )
@@ -215,7 +215,7 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
 @pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
 def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room, tmp_path, state):
     room.insert(10_000)
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
         if state is not PrintState.PENDING and (said is PrintState.PRINTING or state is said):
             room.printer_says(said)
@@ -239,8 +239,8 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
     before = {path: path.read_bytes() for path in names}
     again = Room(tmp_path, devices=("printer",)).boot()
     Cage(again.store, again.clock, "Luc").pay(number)
-    again.engine.handle(Event.DOOR_OPENED, door="main")
-    again.engine.handle(Event.DOOR_CLOSED, door="main")
+    again.engine.handle(EventType.DOOR_OPENED, door="main")
+    again.engine.handle(EventType.DOOR_CLOSED, door="main")
     again.close()
     for path, data in before.items():
         path.write_bytes(data)
@@ -461,7 +461,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     (disputed,) = disputed_amounts(room.cabinet).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(Event.DISPUTED_AMOUNT, **ruling, **both)
+    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
     assert prove((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
     room.close()
     put_back(before)

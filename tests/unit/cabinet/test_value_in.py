@@ -4,9 +4,9 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.cabinet.value_in import bills_wanted
-from egm.cabinet.wiring import occurrences
+from egm.cabinet.wiring import reported
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
@@ -77,7 +77,7 @@ def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
 
 @pytest.mark.requirement("G-04", "J-02")
 def test_a_bill_offered_while_the_door_is_open_goes_back(room):
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert bills_wanted(room.cabinet, room.state) == frozenset()
     room.offer(2000)
     assert room.hands.orders == [("return", 1)]
@@ -86,7 +86,7 @@ def test_a_bill_offered_while_the_door_is_open_goes_back(room):
 
 def test_a_bill_stacked_as_the_door_opens_is_credited(room):
     room.offer(2000)
-    room.engine.handle(Event.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.ledger.vended()
     assert room.credit_cents == 2000
     assert room.state is State.DOOR_OPEN
@@ -112,16 +112,16 @@ def test_a_ticket_is_never_stacked_as_a_bill(room):
 
 # ---------------------------------------------------------------------------------------------- given back
 def given_back(room, content):
-    for occurrence in occurrences(
+    for event in reported(
         Returned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
     ):
-        room.happen(occurrence)
+        room.happen(event)
 
 
 @pytest.mark.requirement("H-08")
 def test_a_ticket_given_back_is_called_a_ticket_and_counts_as_none_of_the_bills(room):
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.TICKET_ESCROWED, escrow=3, digits="00" * 9)
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.TICKET_ESCROWED, escrow=3, digits="00" * 9)
     assert room.notice == "ticket_returned"
     given_back(room, Barcode("00" * 9))
     assert (len(room.records("voucher.returned")), room.records("bill.returned")) == (1, [])

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.people import Person, Recorded, Role, Roster
 from egm.people.pins import PinDigest
 from meters import open_view
@@ -55,15 +55,15 @@ class Place:
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         room = self.room
         if room.cabinet.service.page(room.cabinet) is None:
-            room.engine.handle(Event.MENU, key="operator")
+            room.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
             page = room.cabinet.service.page(room.cabinet)
-            room.engine.handle(Event.ANSWER, value="enter", options={"page": page.id, "input": text})
+            room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
         page = room.cabinet.service.page(room.cabinet)
         if page.person is not None:
-            room.engine.handle(Event.ANSWER, value="leave", options={"page": page.id, "input": ""})
+            room.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""
-        room.engine.handle(Event.ANSWER, value="back", options={"page": page.id, "input": ""})
+        room.engine.handle(EventType.ANSWER, value="back", options={"page": page.id, "input": ""})
         return page.notice.value
 
     @property

@@ -5,9 +5,9 @@ from machine_room import Room, ScriptedChance
 from sas_bench import Bench
 
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.host.transfers import HISTORY
-from egm.cabinet.states import Event, State
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"
 KEY, POS = "ab" * 20, "78563412"
@@ -233,7 +233,7 @@ def test_an_order_that_waits_for_a_game_may_be_cancelled(make):
 
 def test_a_machine_that_is_at_something_else_says_so(make):
     bench = make()
-    bench.room.engine.handle(Event.DOOR_OPENED, door="main")
+    bench.room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert transferred(bench) == "87"
 
 
@@ -247,7 +247,7 @@ def test_bonuses(make):
     assert transferred(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
     assert bench.room.state is State.HANDPAY
     assert 0x51 in bench.exceptions()
-    bench.room.engine.handle(Event.KEY_TURNED)
+    bench.room.engine.handle(EventType.KEY_TURNED)
     values = bench.room.journal.meters().values
     assert (values["mach_bonus"], values["att_bonus"], bench.room.credit_cents) == (520, 90_000, 520)
 
@@ -347,7 +347,7 @@ def test_cash_outs_offered_to_the_host(make):
     assert transferred(bench, flags="03") == "00"
     assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == "03"
     bench.sync()
-    bench.room.engine.handle(Event.CASH_OUT)
+    bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.general() == 0x6A
     assert transferred(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
     assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)

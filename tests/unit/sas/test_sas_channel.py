@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench, attach
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.sas.channel import Channel, LinkChanged, Send
 from egm.sas.codec import ACK, Reply
 from egm.sas.crc import sealed
@@ -26,7 +26,7 @@ def bench(tmp_path: Path):
 
 
 def door(bench: Bench, *, opened: bool) -> None:
-    bench.room.engine.handle(Event.DOOR_OPENED if opened else Event.DOOR_CLOSED, door="main")
+    bench.room.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
 
 
 def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
 
 def test_a_set_poll_repeated_is_answered_again_and_done_once(bench: Bench) -> None:
     assert bench.long(0x01) == "01"
-    bench.room.engine.handle(Event.ENABLED, source="host:main")
+    bench.room.engine.handle(EventType.ENABLED, source="host:main")
     assert bench.long(0x01) == "01"
     assert bench.room.cabinet.disabled == {}
     bench.sync()

@@ -8,7 +8,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 
 #: Door -> its exceptions: opened, closed, found opened while the power was off.
 DOORS: Mapping[str, tuple[int, int, int]] = {
@@ -54,7 +54,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     room.close()
 
 
-def told(bench: Bench, event: Event, **values: Any) -> list[int]:
+def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
     bench.room.engine.handle(event, **values)
     return bench.exceptions()
 
@@ -63,10 +63,10 @@ def told(bench: Bench, event: Event, **values: Any) -> list[int]:
 @pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
 def test_doors(bench: Bench) -> None:
     for door, (opened, closed, while_off) in DOORS.items():
-        assert told(bench, Event.DOOR_OPENED, door=door)[0] == opened
-        assert told(bench, Event.DOOR_CLOSED, door=door)[0] == closed
-        assert told(bench, Event.DOOR_OPENED, door=door, unattended=True)[0] == while_off
-        assert told(bench, Event.DOOR_CLOSED, door=door)[0] == closed
+        assert told(bench, EventType.DOOR_OPENED, door=door)[0] == opened
+        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
+        assert told(bench, EventType.DOOR_OPENED, door=door, unattended=True)[0] == while_off
+        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
 
 
 @pytest.mark.requirement("K-12")
@@ -75,8 +75,8 @@ def test_doors(bench: Bench) -> None:
 )
 def test_faults(bench: Bench) -> None:
     for code, (raised, cleared) in FAULTS.items():
-        assert told(bench, Event.FAULT_RAISED, code=code) == [raised], code
-        assert told(bench, Event.FAULT_CLEARED, code=code) == [cleared][: bool(cleared)], code
+        assert told(bench, EventType.FAULT_RAISED, code=code) == [raised], code
+        assert told(bench, EventType.FAULT_CLEARED, code=code) == [cleared][: bool(cleared)], code
 
 
 @pytest.mark.requirement("K-12", "K-11")
@@ -85,7 +85,7 @@ def test_bills(bench: Bench) -> None:
     for amount_cents, code in BILLS.items():
         bench.room.insert(amount_cents)
         assert bench.exceptions() == [code]
-    assert told(bench, Event.BILL_REJECTED, reason="unknown") == [0x2B]
+    assert told(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
     assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
     assert bench.read(0x1E) == "00000001" * 6
     assert bench.read(0x48) == "370700000001"
@@ -96,9 +96,9 @@ def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
     bench.room.insert(500)
     bench.exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
-    assert told(bench, Event.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
+    assert told(bench, EventType.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000000", "00000000")
-    assert told(bench, Event.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
+    assert told(bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
 
 
 @pytest.mark.sas(exceptions="17 18")
@@ -111,12 +111,12 @@ def test_power(tmp_path: Path) -> None:
 
 @pytest.mark.sas(exceptions="71 72 86 37")
 def test_service_and_closing(bench: Bench) -> None:
-    assert told(bench, Event.SERVICE) == [0x71]
-    assert told(bench, Event.SERVICE) == [0x72]
-    assert told(bench, Event.DISABLED, source="operator", reason="cleaning") == [0x86]
-    assert told(bench, Event.DISABLED, source="host:other", reason="host") == []
+    assert told(bench, EventType.SERVICE) == [0x71]
+    assert told(bench, EventType.SERVICE) == [0x72]
+    assert told(bench, EventType.DISABLED, source="operator", reason="cleaning") == [0x86]
+    assert told(bench, EventType.DISABLED, source="host:other", reason="host") == []
     bench.room.engine.state = bench.room.engine.state.SELF_TEST
-    assert told(bench, Event.SELF_TEST_FAILED, detail="planted") == [0x37]
+    assert told(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
 
 
 @pytest.mark.sas(exceptions="00")
@@ -130,11 +130,11 @@ def test_games(tmp_path: Path) -> None:
     bench = Bench(tmp_path, room)
     room.insert(500)
     bench.exceptions()
-    assert told(bench, Event.GAME, value="aurora-twenty") == [0x8C]
+    assert told(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
-    assert told(bench, Event.LANGUAGE, value="fr") == []
-    assert told(bench, Event.GAME, value="aurora-twenty") == []
-    assert told(bench, Event.PLAY) == [0x7E]
+    assert told(bench, EventType.LANGUAGE, value="fr") == []
+    assert told(bench, EventType.GAME, value="aurora-twenty") == []
+    assert told(bench, EventType.PLAY) == [0x7E]
     room.shown()
     assert bench.exceptions() == [0x7F]
     room.close()
@@ -157,4 +157,4 @@ ENTRIES = (
 def test_entries_of_other_parts_of_the_machine(bench: Bench) -> None:
     for kind, story, code in ENTRIES:
         bench.room.cabinet.log(kind, story)
-        assert told(bench, Event.SHOWN) == [code]
+        assert told(bench, EventType.SHOWN) == [code]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.sas.tables.meters import METERS
 from meters import Transaction, Transfer
 
@@ -107,9 +107,9 @@ def bench(tmp_path: Path):
     room.insert(100)
     give(room, "nonrestricted", 20)
     give(room, "restricted", 30)
-    room.engine.handle(Event.FAULT_RAISED, code="ticket_printer.paper_out")
-    room.engine.handle(Event.CASH_OUT)
-    room.engine.handle(Event.HANDPAY_RESET, key="host:main")
+    room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     yield bench
     room.close()
 
@@ -159,9 +159,9 @@ def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
             room.play()
             room.shown()
         elif act == "cash":
-            room.engine.handle(Event.CASH_OUT)
+            room.engine.handle(EventType.CASH_OUT)
         elif act == "key":
-            room.engine.handle(Event.KEY_TURNED, key="attendant")
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
         now = every_meter(bench)
         assert all((now[c] or 0) >= (before.get(c) or 0) for c in now if c not in levels)
         before = now
@@ -218,7 +218,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
                 transfers=(moved,),
                 story={"amount_cents": cents},
             )
-            room.engine.handle(Event.SHOWN)
+            room.engine.handle(EventType.SHOWN)
             assert bench.exceptions() == [own.get(bill, 0x4F)]
         assert bench.read(poll) == f"{count:08d}"
         bench.sync()
@@ -230,11 +230,11 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     room = Room(tmp_path, devices=("hopper",))
     bench = Bench(tmp_path, room, enable=["hopper_status"])
-    room.engine.handle(Event.COINS_IN, coins=((100, True), (200, True), (25, False)), position=1)
+    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), position=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"
-    room.engine.handle(Event.FAULT_RAISED, code="hopper.hopper_empty")
+    room.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     bench.sync()
     assert bench.read(0x4F) == "0607ff00000003"
     room.close()

@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
 from egm.sas.poll import VARIABLE
 from egm.sas.polls import BUILT
@@ -120,9 +120,9 @@ def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
     room.shown()
     room.cash_out_ticket()
     assert bench.exceptions() == [0x3D, 0x7F, 0x66]
-    room.engine.handle(Event.DOOR_OPENED, door="main")
-    room.engine.handle(Event.DOOR_CLOSED, door="main")
-    room.engine.handle(Event.FAULT_RAISED, code="bill_acceptor.stacker_full")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.stacker_full")
     assert bench.exceptions() == [0x11, 0x12, 0x27]
     room.close()
 
@@ -290,8 +290,8 @@ def test_a_game_is_withheld(tmp_path: Path) -> None:
     assert bench.read(0x56) == plain("03 01 0002")
     room.play()
     assert room.notice == "refused.game_is_enabled"
-    room.engine.handle(Event.GAME, value="aurora-twenty")
-    room.engine.handle(Event.GAME, value="maple-classic")
+    room.engine.handle(EventType.GAME, value="aurora-twenty")
+    room.engine.handle(EventType.GAME, value="maple-classic")
     assert room.cabinet.selection.game_id == "aurora-twenty"
     assert bench.exceptions()[-1] == 0x8C
     assert bench.long(0x09, "0001 01") == "01"
@@ -328,7 +328,7 @@ def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     room.insert(2000)
     bench.exceptions()
     assert bench.long(0x94) == "02"
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     assert bench.exceptions() == [0x51]
     data = "00 80 0000002000 0000 00" + "00" * 10
@@ -362,7 +362,7 @@ def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_va
     assert bench.long(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
     assert room.state is State.HANDPAY
 
-    room.engine.handle(Event.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+    room.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
     assert bench.exceptions() == [0x51]
     assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
     bench.sync()
@@ -378,18 +378,20 @@ def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
     bench = Bench(tmp_path, room)
     room.insert(2000)
     bench.exceptions()
-    room.engine.handle(Event.CASH_OUT)
+    room.engine.handle(EventType.CASH_OUT)
     assert bench.exceptions() == [0x51]
     bench.read(0x1B)
     bench.sync()
-    room.engine.handle(Event.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",))
+    room.engine.handle(
+        EventType.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
+    )
     assert room.records("handpay.form")
     assert bench.exceptions() == []
     room.close()
 
 
 def test_a_remote_reset_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
-    bench.room.engine.handle(Event.CASH_OUT)
+    bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.long(0x94) == ""
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 from progressive_room import GAME, LUCK, NO_LUCK, A, B, room_of
-from sas_bench import Bench, surroundings
+from sas_bench import Bench, machine_context
 
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import State
 from egm.cabinet.staff.rulings import void_game
-from egm.cabinet.states import State
 from egm.cabinet.view import snapshot
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.definition import Kind
@@ -34,7 +34,7 @@ def make(tmp_path):
         room = room_of(tmp_path, *numbers, levels=LEVELS)
         room.cabinet.link = None
         opened.append(Bench(tmp_path, room, enable=["progressives"]))
-        (opened[-1].levels,) = broadcasts(surroundings(room, tmp_path, {}))
+        (opened[-1].levels,) = broadcasts(machine_context(room, tmp_path, {}))
         opened[-1].exceptions()
         return opened[-1]
 
@@ -146,7 +146,7 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
 
 def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
     room = room_of(tmp_path)
-    assert broadcasts(surroundings(room, tmp_path, {})) == ()
+    assert broadcasts(machine_context(room, tmp_path, {})) == ()
     room.close()
 
 

@@ -8,8 +8,8 @@ from sas_bench import Bench
 
 import egm.profiles
 from egm.cabinet.cabinet import Key
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
-from egm.cabinet.states import Event, State
 from egm.devices.interface import PrintState
 from meters import Transfer
 
@@ -60,7 +60,7 @@ def stacked(bench: Bench) -> None:
 def cash_out(bench: Bench, cents: int = 2000) -> None:
     bench.room.insert(cents)
     bench.exceptions()
-    bench.room.engine.handle(Event.CASH_OUT)
+    bench.room.engine.handle(EventType.CASH_OUT)
 
 
 def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more: str = "") -> str:
@@ -171,7 +171,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
     assert bench.long(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
     pay_out = bench.room.cabinet.recall(Key.PAY_OUT)
-    bench.room.engine.handle(Event.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
+    bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     printed(bench)
     assert bench.long(0x4D, "00")[18:34] == "4724978028378429"
@@ -216,7 +216,7 @@ def test_a_restricted_ticket_tells_its_kind_its_pool_and_the_last_day_of_its_cre
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {Key.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
     bench.room.cabinet.record("test.gift", transfers=gift, state=terms)
-    bench.room.engine.handle(Event.CASH_OUT)
+    bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.long(0x58, NUMBER)
     printed(bench)

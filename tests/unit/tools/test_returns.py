@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import GAME, Room, ScriptedChance
 
-from egm.cabinet.states import Event, State
+from egm.cabinet.events import EventType, State
 from tools.cli import main
 
 #: Where the reels of the classic stop on three maple leaves, 60 credits.
@@ -27,10 +27,10 @@ def play(room, games):
             room.insert(2000)
         room.play()
         while room.cabinet.conversation is not None and room.cabinet.conversation.decision is not None:
-            room.engine.handle(Event.CHOOSE, value=room.cabinet.conversation.decision.options[-1])
+            room.engine.handle(EventType.CHOOSE, value=room.cabinet.conversation.decision.options[-1])
         room.shown()
         if room.state is State.HANDPAY:
-            room.engine.handle(Event.KEY_TURNED, key="attendant")
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 @pytest.mark.requirement("Q-22")
@@ -38,12 +38,12 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
     games = (GAME, "aurora-keno", "river-wheel", "hold-fast")
     room = Room(tmp_path, games=games).boot()
     for game in games:
-        room.engine.handle(Event.GAME, value=game)
+        room.engine.handle(EventType.GAME, value=game)
         for cents in room.cabinet.denominations_cents[game][:2]:
-            room.engine.handle(Event.DENOMINATION, value=cents)
+            room.engine.handle(EventType.DENOMINATION, value=cents)
             play(room, 20)
             bet = room.cabinet.games[game].bet_options[1]
-            room.engine.handle(Event.BET, value=bet)
+            room.engine.handle(EventType.BET, value=bet)
             play(room, 5)
     values = room.journal.meters().values
     room.close()

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 from machine_room import Room
-from sas_bench import surroundings
+from sas_bench import machine_context
 
 from egm.cabinet.credits import CreditKind
+from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, TransferKind, Validation
-from egm.cabinet.host.patience import Patience, patience
+from egm.cabinet.host.timeouts import HostTimeouts, host_timeouts
 from egm.cabinet.host.transfer_port import HostTransfers
-from egm.cabinet.states import Event, State
 from egm.cabinet.view import snapshot
 from egm.timekeeping import Timekeeper
 from tools.soak.virtual import LoopClock, jump
@@ -18,7 +18,7 @@ from tools.soak.virtual import LoopClock, jump
 TICKET = "071111222233334444"
 
 
-def with_patience(folder, scenario, *, online=True):
+def with_timeouts(folder, scenario, *, online=True):
     """Run ``scenario(room)`` on a machine whose host is waited for."""
 
     async def run():
@@ -28,8 +28,8 @@ def with_patience(folder, scenario, *, online=True):
         room = Room(folder, devices=("printer",), host=host)
         room.cabinet.clock = LoopClock(asyncio.get_running_loop())
         room.cabinet.times = Timekeeper(room.cabinet.clock)
-        at = surroundings(room, folder, {})
-        (waiting,) = patience(at)
+        context = machine_context(room, folder, {})
+        (waiting,) = host_timeouts(context)
         room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))
         room.boot()
         task = asyncio.create_task(waiting.run())
@@ -47,27 +47,27 @@ def with_patience(folder, scenario, *, online=True):
 def test_a_number_is_waited_for(tmp_path, online, seconds):
     async def scenario(room):
         room.insert(2000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         if seconds:
             await asyncio.sleep(seconds - 0.1)
             assert room.state is State.PAYING
         await asyncio.sleep(0.2)
         assert room.state is State.HANDPAY
 
-    with_patience(tmp_path, scenario, online=online)
+    with_timeouts(tmp_path, scenario, online=online)
 
 
 def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
     async def scenario(room):
         room.insert(2000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         pay_out = room.cabinet.recall("pay_out")
         await asyncio.sleep(9)
-        room.engine.handle(Event.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
+        room.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
         await asyncio.sleep(60)
         assert (room.state, room.hands.jobs[-1].barcode) == (State.PAYING, TICKET)
 
-    with_patience(tmp_path, scenario)
+    with_timeouts(tmp_path, scenario)
 
 
 def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
@@ -79,7 +79,7 @@ def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
         assert room.hands.orders[-1] == ("return", 1)
         assert room.notice == "ticket_refused.host_down"
 
-    with_patience(tmp_path, scenario)
+    with_timeouts(tmp_path, scenario)
 
 
 def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
@@ -93,7 +93,7 @@ def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
         await asyncio.sleep(1.1)
         assert (room.state, port.locked) == (State.IDLE, False)
 
-    with_patience(tmp_path, scenario)
+    with_timeouts(tmp_path, scenario)
 
 
 def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
@@ -101,14 +101,14 @@ def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
         port = HostTransfers(room.engine, room.happen)
         port.set_cash_out(enabled=True, hard=False)
         room.insert(2000)
-        room.engine.handle(Event.CASH_OUT)
+        room.engine.handle(EventType.CASH_OUT)
         assert (room.state, port.cash_out_asked) == (State.LOCKED, True)
         await asyncio.sleep(10.1)
         assert room.state is State.PAYING
         await asyncio.sleep(10.1)
         assert room.state is State.HANDPAY
 
-    with_patience(tmp_path, scenario)
+    with_timeouts(tmp_path, scenario)
 
 
 def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
@@ -123,11 +123,11 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
         await asyncio.sleep(24 * 3600)
         assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
 
-    with_patience(tmp_path, scenario)
+    with_timeouts(tmp_path, scenario)
 
 
 def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
     room = Room(tmp_path)
-    assert list(patience(surroundings(room, tmp_path, {}))) == []
-    assert isinstance(Patience(surroundings(room, tmp_path, {})), Patience)
+    assert list(host_timeouts(machine_context(room, tmp_path, {}))) == []
+    assert isinstance(HostTimeouts(machine_context(room, tmp_path, {})), HostTimeouts)
     room.close()

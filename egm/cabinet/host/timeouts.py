@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from egm.cabinet.attachments import Attachment, Surroundings
-from egm.cabinet.cabinet import Occurrence
+from egm.cabinet.attachments import Attachment, MachineContext
+from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.host.ticket_port import HostTickets
 from egm.cabinet.host.tickets import SILENT
-from egm.cabinet.states import Event
 from egm.link.messages import Snapshot
 from egm.tickets.redemption import Reason
 
@@ -23,23 +22,23 @@ _EXPIRY_SECONDS: Final = 30.0
 _NANOSECONDS: Final = 1_000_000_000
 
 
-class Patience:
+class HostTimeouts:
     """Waits for the host of one machine."""
 
     name = "host"
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
-        self._cabinet = around.engine.cabinet
-        self._tickets = HostTickets(around.engine, around.handle)
-        self._started_ns = around.clock.monotonic_ns()
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
+        self._tickets = HostTickets(context.engine, context.handle)
+        self._started_ns = context.clock.monotonic_ns()
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
         """Look for expired promotional credit now and then."""
         while True:
             await asyncio.sleep(_EXPIRY_SECONDS)
-            self._around.handle(Occurrence(Event.PROMOTION_EXPIRED))
+            self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
         """Begin to wait for each new question, and stop for each that was answered."""
@@ -50,29 +49,29 @@ class Patience:
             seconds, ended = waits[name]
             self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end, ended)
 
-    def _end(self, ended: Occurrence) -> None:
-        self._around.handle(ended)
+    def _end(self, ended: Event) -> None:
+        self._context.handle(ended)
 
-    def waits(self) -> Iterator[tuple[str, tuple[float, Occurrence]]]:
+    def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Each thing waited for: a name of its own, for how long from now, and what happens then."""
         host, answer_seconds = self._cabinet.host, self._cabinet.profile.host.answer_seconds
         wanted = self._tickets.wanted
         if wanted is not None:
             running = (self._cabinet.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
-            yield wanted.id, (seconds, Occurrence(Event.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
+            yield wanted.id, (seconds, Event(EventType.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
         inquiry = host.inquiry
         if inquiry is not None:
             values = {"id": inquiry.id, "status": Redeeming.TIMED_OUT, "reason": Reason.HOST_DOWN}
-            yield inquiry.id, (answer_seconds, Occurrence(Event.TICKET_DECLINED, values))
+            yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, values))
         lock = host.lock
         if lock is not None:
             left_ns = lock.until_ns - self._cabinet.clock.monotonic_ns()
-            yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Occurrence(Event.LOCK_ENDED))
+            yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Event(EventType.LOCK_ENDED))
 
 
-def patience(around: Surroundings) -> Iterable[Attachment]:
+def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """One, where a host has to do with the machine's money."""
-    host = around.engine.cabinet.host
+    host = context.engine.cabinet.host
     if host.validation.by_host or host.transfers or host.bonuses:
-        yield Patience(around)
+        yield HostTimeouts(context)
