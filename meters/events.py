@@ -162,6 +162,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("coins.request", _LOG, _NO, 0x66),
         ("handpay.pending*", _LOCK, _ATT, 0x51),
         ("handpay.paid*", _LOG, _NO, 0x52),
+        ("handpay.returned*", _LOG, _NO, 0x52),
         ("merchandise.won*", _LOCK, _ATT),
         ("handpay.validated*", _LOG, _NO, 0x3E),
         ("progressive.link_lost*", _LOG, _SELF, 0x53),

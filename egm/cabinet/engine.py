@@ -18,6 +18,7 @@ from egm.cabinet import (
     protection,
     residuals,
     slips,
+    ticket_instead,
     unproved,
     value_in,
 )
@@ -58,6 +59,7 @@ _MODULES: Final = (
     value_in,
     pay_out,
     hand_pays,
+    ticket_instead,
     merchandise,
     rulings,
     disputed,

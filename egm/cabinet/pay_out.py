@@ -45,7 +45,7 @@ def restricted_may_leave(cabinet: Cabinet, _: Event) -> bool:
         and cabinet.kind_cents(CreditKind.RESTRICTED) > 0
         and cabinet.profile.tickets.restricted_out
         and cabinet.terms.restricted_out
-        and _printer_is_open(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
+        and not no_ticket(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
     )
 
 
@@ -66,7 +66,7 @@ def _way(cabinet: Cabinet) -> str:
 def _open(cabinet: Cabinet, way: str) -> bool:
     """Whether a way out could take what is on the credit meter now."""
     if way == "ticket":
-        return _printer_is_open(cabinet, cabinet.cash_cents)
+        return not no_ticket(cabinet, cabinet.cash_cents)
     if way == "coins":
         return (
             cabinet.hopper is not None
@@ -77,19 +77,25 @@ def _open(cabinet: Cabinet, way: str) -> bool:
     return False
 
 
-def _printer_is_open(cabinet: Cabinet, amount_cents: int) -> bool:
-    """Whether a ticket of so much could be printed now."""
-    return (
-        cabinet.desk is not None
-        and cabinet.printer is not None
-        and cabinet.recall(Key.PRINT) is None
-        and cabinet.recall(Key.OUT_OF_SERVICE) is None
-        and (cabinet.host.validation.by_host or not cabinet.profile.tickets.central)
-        and not _ails(cabinet, "ticket_printer")
-        and tickets_may_move(cabinet)
-        and cabinet.times.is_believed  # a ticket with a wrong date may never be money: coins, or a person
-        and amount_cents <= cabinet.profile.tickets.limit_cents
-    )
+def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
+    """Why no ticket of so much could be printed now, as a code; empty: it could.
+
+    ``printer`` there is none; ``fault`` it has failed; ``busy`` it is at work; ``limit`` a ticket may not be
+    worth so much; ``clock`` a ticket with a wrong date may never be money; ``tickets`` this machine prints
+    none now: it is out of service, has no host, or its ledger is not to be trusted.
+    """
+    tickets = cabinet.profile.tickets
+    reasons = {
+        "printer": cabinet.desk is None or cabinet.printer is None,
+        "fault": _ails(cabinet, "ticket_printer"),
+        "busy": cabinet.recall(Key.PRINT) is not None,
+        "limit": amount_cents > tickets.limit_cents,
+        "clock": not cabinet.times.is_believed,
+        "tickets": cabinet.recall(Key.OUT_OF_SERVICE) is not None
+        or (tickets.central and not cabinet.host.validation.by_host)
+        or (cabinet.desk is not None and not tickets_may_move(cabinet)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _ails(cabinet: Cabinet, kind: str) -> bool:
@@ -413,13 +419,19 @@ def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
     """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
     amount_cents = _into_money(cabinet)
     handpay_id = cabinet.fresh_id("handpay")
+    why = no_ticket(cabinet, amount_cents)
     cabinet.record(
         "handpay.pending",
         transaction_id=handpay_id,
         phase=Phase.RESERVE,
         transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
         state={
-            Key.HANDPAY: {"id": handpay_id, "kind": "cancelled_credit", "amount_cents": amount_cents},
+            Key.HANDPAY: {
+                "id": handpay_id,
+                "kind": "cancelled_credit",
+                "amount_cents": amount_cents,
+                **({"why": why} if why else {}),
+            },
             Key.GOES_ON: None,
         },
     )

@@ -279,24 +279,40 @@ OWN: Final[tuple[Row, ...]] = (
         Next.DERIVED,
     ),
     # ------------------------------------------------------------------ the attendant's key
+    Row(State.HANDPAY, EventType.CASH_OUT, ("ticket_may_replace",), ("choose_way",), Next.SAME),
     Row(
         State.HANDPAY,
         EventType.KEY_TURNED,
-        ("handpay_is_in_order", "key_is_enough"),
+        ("ticket_is_asked", "ticket_may_replace", "key_is_enough"),
+        ("return_handpay",),
+        Next.DERIVED,
+    ),
+    Row(
+        State.HANDPAY,
+        EventType.KEY_TURNED,
+        ("ticket_is_asked", "ticket_may_replace", "nobody_is_asked"),
+        ("ask_who",),
+        Next.DERIVED,
+    ),
+    Row(State.HANDPAY, EventType.KEY_TURNED, ("asked_ticket_is_gone",), ("keep_handpay",), Next.SAME),
+    Row(
+        State.HANDPAY,
+        EventType.KEY_TURNED,
+        ("hand_is_asked", "handpay_is_in_order", "key_is_enough"),
         ("settle_handpay",),
         Next.DERIVED,
     ),
     Row(
         State.HANDPAY,
         EventType.KEY_TURNED,
-        ("handpay_is_in_order", "nobody_is_asked"),
+        ("hand_is_asked", "handpay_is_in_order", "nobody_is_asked"),
         ("ask_who",),
         Next.DERIVED,
     ),
     Row(
         State.HANDPAY,
         EventType.HANDPAY_RESET,  # by a host
-        ("no_prize_waits", "handpay_is_in_order"),
+        ("no_prize_waits", "hand_is_asked", "handpay_is_in_order"),
         ("settle_handpay",),
         Next.DERIVED,
     ),

@@ -2,8 +2,17 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any, Literal
 
-from egm.cabinet import level_views, merchandise, progressives, protection, residuals
+from egm.cabinet import (
+    hand_pays,
+    level_views,
+    merchandise,
+    progressives,
+    protection,
+    residuals,
+    ticket_instead,
+)
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
@@ -62,14 +71,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
             for code, entry in cabinet.faults.items()
             if entry["locks"]
         ),
-        handpay=None
-        if handpay is None
-        else Handpay(
-            kind=handpay["kind"],
-            amount_cents=handpay["amount_cents"],
-            prizes=merchandise.views(merchandise.owed(handpay)),
-            cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
-        ),
+        handpay=None if handpay is None else _handpay(cabinet, handpay),
         paying=None
         if paying is None
         else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
@@ -85,6 +87,26 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         session=protection.session_view(cabinet),
         protection=protection.protection_view(cabinet),
         page=cabinet.service.page(cabinet),
+    )
+
+
+def _handpay(cabinet: Cabinet, handpay: dict[str, Any]) -> Handpay:
+    """What is owed by hand, why and since when, and what must be done first."""
+    reserved, asked = cabinet.journal.get(handpay["id"]), Event(EventType.CASH_OUT)
+    ticket: Literal["", "offered", "asked"] = ""
+    if ticket_instead.ticket_may_replace(cabinet, asked):
+        ticket = "asked" if ticket_instead.ticket_is_asked(cabinet, asked) else "offered"
+    return Handpay(
+        kind=handpay["kind"],
+        amount_cents=handpay["amount_cents"],
+        prizes=merchandise.views(merchandise.owed(handpay)),
+        cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
+        why=handpay.get("why", ""),
+        since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
+        number=int(cabinet.recall(Key.SLIP) or 0) + 1,
+        position=cabinet.position.number if cabinet.position.of > 1 else 0,
+        form_first=not hand_pays.handpay_is_in_order(cabinet, asked),
+        ticket=ticket,
     )
 
 

@@ -118,6 +118,18 @@ class Handpay(_Message):
     prizes: tuple[PrizeInKind, ...] = ()
     cash_instead: bool = False
     """The player may take the prizes' value in money."""
+    why: str = ""
+    """Why credits are paid by hand: a code of ``handpay.why``; empty: for what its kind says."""
+    since: str = ""
+    """When it was reserved, UTC, ISO 8601."""
+    number: int = 0
+    """The number its slip will have."""
+    position: int = 0
+    """The player's place at a machine that has several; 0: there is one."""
+    form_first: bool = False
+    """The form about the player is to be filled in before it may be settled."""
+    ticket: Literal["", "offered", "asked"] = ""
+    """A ticket could be printed instead: the player may ask for it (``cash_out``), or has."""
 
 
 class HostLock(_Message):

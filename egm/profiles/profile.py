@@ -187,6 +187,9 @@ class ByHand(_Table):
     """How a hand-pay may be settled (Monaco 21.1)."""
     tax_cents: Cents | None = None
     """A win of this much or more is paid by hand, marked as to be reported for tax (NJD 1.40, CFR 547.11)."""
+    ticket_instead: bool = True
+    """Credits an attendant was to pay may leave on a ticket once one can be printed: the player asks, the
+    attendant's key lets it."""
     prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
     """Games that can win merchandise are refused, or an attendant delivers the prize (Québec s.90), or the
     player may take its stated value in money instead."""

@@ -131,7 +131,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     )
     page.draw(on, LANDSCAPE.sheet)
     prize = game.presentation["merchandise"][0]
-    assert heard_words[:2] == [prize["name"][language], prize["description"][language]]
+    assert heard_words[:2] == [texts.local(prize["name"]), texts.local(prize["description"])]
     assert "120" in heard_words[2]
 
 

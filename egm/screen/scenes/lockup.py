@@ -104,9 +104,14 @@ def words_of(stage: Stage, scene: Scene) -> Words:
 def _handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    facts = _handpay_facts(stage, handpay)
+    first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
         sum_ = stage.money(handpay.amount_cents)
-        return Words(title, sum_, (said, wait), say("handpay.attendant"), money=True)
+        why = (say(f"handpay.why.{handpay.why}"),) if handpay.why else ()
+        ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
+        who = say("handpay.attendant_ticket" if handpay.ticket == "asked" else "handpay.attendant")
+        return Words(title, sum_, (*why, said, *(ticket or (wait,)), *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -117,8 +122,23 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
             * bool(handpay.amount_cents)
         ),
         wait,
+        *first,
+        facts,
     )
     return Words(title, prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift")
+
+
+def _handpay_facts(stage: Stage, handpay: Handpay) -> str:
+    """Which payment it is, since when, and at which machine and place: what an attendant writes down."""
+    say, snapshot = stage.texts.say, stage.view.snapshot
+    facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
+    if handpay.since:
+        facts.append(say("tilt.since", time=stage.texts.moment(handpay.since)))
+    if snapshot is not None:
+        facts.append(say("handpay.machine", number=snapshot.operator_number))
+    if handpay.position:
+        facts.append(say("handpay.position", number=handpay.position))
+    return "  ·  ".join(facts)
 
 
 def _locked(stage: Stage, lock: HostLock) -> Words:

@@ -17,7 +17,7 @@ from tools.audit.rules.parts import (
     take,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, same, shown
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -84,6 +84,14 @@ def _as_given_up(scope: Scope) -> Any:
     return [tuple(flow) for flow in scope["unclaimed"]["flows"]]
 
 
+def _asked_for(scope: Scope) -> Any:
+    """The hand-pay with the way the player has asked for, which is never the one that stood before."""
+    handpay, way = dict(scope.was("handpay")), scope.told["way"]
+    if handpay.pop("way", "hand") == way:
+        raise Differs(f"it was to leave by {shown(way)} already")
+    return handpay if way == "hand" else {**handpay, "way": way}
+
+
 _HANDPAYS: Final = (
     Rule(
         kind="handpay.pending",
@@ -91,11 +99,42 @@ _HANDPAYS: Final = (
         phase=Phase.RESERVE,
         before={"handpay": None, "pay_out": None},
         state={
-            "handpay": {"id": "$id", "kind": "cancelled_credit", "amount_cents": "$cents"},
+            "handpay": {
+                "id": "$id",
+                "kind": "cancelled_credit",
+                "amount_cents": "$cents",
+                "why?": OneOf("printer", "fault", "busy", "limit", "clock", "tickets"),
+            },
             "cash_out_goes_on": None,
         },
         moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
         also=(fresh("handpay"), all_there_is("cashable")),
+    ),
+    Rule(
+        kind="handpay.way",
+        before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
+        record={"handpay": "$id", "way": OneOf("ticket", "hand")},
+        state={"handpay": Derived(_asked_for)},
+    ),
+    Rule(
+        kind="handpay.returned",
+        id="{id}.returned",
+        phase=Phase.VOID,
+        ref="$id",
+        ends=("handpay.pending",),
+        before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
+        record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
+        state={"handpay": None, "cash_out_goes_on": True},
+        may=Permission.PAY_BY_HAND,
+        also=(
+            holds(
+                "it is nobody's",
+                lambda scope: (
+                    scope.told["person"] == scope.told["persons"][0]
+                    and all(map(scope.facts.is_person, scope.told["persons"]))
+                ),
+            ),
+        ),
     ),
     Rule(
         kind="handpay.form",
