@@ -240,6 +240,7 @@ class StateFolder:
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
         self.carry_over = root / "carry-over"
+        self.metrics_token = root / "metrics.token"
         self.staff = root / "people.json"
 
     def screen_socket_of(self, position: int) -> Path:
@@ -276,7 +277,7 @@ class StateFolder:
             probe.unlink()
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
-        require_private(self.root / KEY_FILE, self.staff)
+        require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
 
     def sas_port_of(self, line: str) -> Path:
         """Where a host on this computer finds a SAS line of the machine's own."""

@@ -11,6 +11,7 @@ For money there is no base unit, and Prometheus counts in binary floating point:
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from socket import SHUT_RDWR, socket
 from socketserver import ThreadingMixIn
@@ -22,6 +23,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from egm.link.private import is_token
 from meters.reading import MeterReading
 from meters.table import BY_NAME, Unit
 
@@ -37,6 +39,9 @@ _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 Source: TypeAlias = Callable[[], Iterable[Metric]]
 """Something that monitoring reads, on the machine's loop."""
+
+#: Whether this thread answers a reader who has proved who he is.
+_IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
 
 #: Occurrence meters with what they are about in their name: pattern, family, label, meaning.
 _LABELLED: Final = (
@@ -114,7 +119,8 @@ class MachineCollector(Collector):
     def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
         """Replace everything at once. Families of one name, from several sources, become one.
 
-        ``read`` is called whenever somebody has read just these, on that reader's thread.
+        ``read`` is called whenever a reader who has proved who he is has read just these, on that reader's
+        thread.
         """
         merged: dict[str, Metric] = {}
         for family in families:
@@ -126,7 +132,8 @@ class MachineCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """The families last handed over."""
         families, read = self._held
-        read()
+        if _IS_KNOWN.get():
+            read()
         return iter(families)
 
 
@@ -187,19 +194,40 @@ def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApp
     return asked
 
 
+def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication":
+    """The application; a reader who shows the token (RFC 6750) is known, and a wrong token is refused."""
+
+    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        scheme, _, shown = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
+        if scheme and not (scheme.lower() == "bearer" and is_token(shown.strip(), token)):
+            body = b"That is not this machine's token.\n"
+            headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
+            start_response("401 Unauthorized", headers)
+            return [body]
+        known = _IS_KNOWN.set(bool(scheme))
+        try:
+            return application(environ, start_response)
+        finally:
+            _IS_KNOWN.reset(known)
+
+    return asked
+
+
 class Exporter:
     """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port.
 
-    It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called.
+    It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called. With
+    a ``token``, a reader who shows it is known to be the monitoring system.
     """
 
-    def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = ()) -> None:
+    def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:
         registry = CollectorRegistry()
         registry.register(collector)
         ProcessCollector(registry=registry)
         self._server = _Server(("127.0.0.1", port))
         names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
-        self._server.set_app(_of_hosts(make_wsgi_app(registry), names))
+        application = make_wsgi_app(registry)
+        self._server.set_app(_of_hosts(_to_readers(application, token) if token else application, names))
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         self._thread.start()
         self.port: int = self._server.server_port

@@ -16,6 +16,7 @@ from egm.cabinet.cabinet import Key
 from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.health import device_metrics
 from egm.link.messages import Snapshot
+from egm.link.private import kept_token
 from egm.metrics import Exporter, MachineCollector, meter_families
 from egm.progressive.display import Shown, Status
 
@@ -64,9 +65,10 @@ class Monitoring:
     async def _open(self) -> Exporter:
         """The exporter on its port; while somebody else has that, it is said and a fault stands."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
+        token = kept_token(self._context.folder.metrics_token)
         while True:
             try:
-                exporter = Exporter(self._collector, port, hosts)
+                exporter = Exporter(self._collector, port, hosts, token)
             except OSError as error:
                 if PORT_TAKEN not in self._cabinet.faults:
                     detail = f"port {port}: {error}"
@@ -112,7 +114,7 @@ class Monitoring:
         self._read_in(_IDLE_SECONDS)
 
     def _reader(self) -> Callable[[], None]:
-        """What to do when the reading is read: the machine must know that its technician is known there."""
+        """What to do when the monitoring system has read it: the technician is known there."""
         opened = self._cabinet.recall(Key.INTERVENTION)
         if opened is None or not self._cabinet.profile.staff.monitored_openings:
             return lambda: None

@@ -17,6 +17,12 @@ def make_token(path: Path) -> str:
     return token
 
 
+def kept_token(path: Path) -> str:
+    """The token of ``path``, made there the first time, and again where a cut left it empty."""
+    kept = path.read_text("ascii").strip() if path.exists() else ""
+    return kept or make_token(path)
+
+
 def is_token(shown: str, token: str) -> bool:
     """Whether what was shown is the token; any text may be shown, and the time says nothing."""
     return hmac.compare_digest(shown.encode("utf-8", "surrogatepass"), token.encode())

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import urllib.error
 import urllib.request
 
 import pytest
@@ -102,15 +103,27 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
             attachment.changed(shown(room))
             await asyncio.sleep(0)
             assert room.records("intervention.seen") == []
+            token = StateFolder(tmp_path).metrics_token
+            assert token.stat().st_mode & 0o077 == 0
+            person = f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"'
             for _ in range(100):
-                text = await asyncio.to_thread(read, port)
-                if room.records("intervention.seen"):
-                    return text
+                if person in await asyncio.to_thread(read, port):
+                    break
                 await asyncio.sleep(0.05)
-        return ""
+            else:
+                raise AssertionError("the figures do not say who is at work")
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                await asyncio.to_thread(read, port, "0" * 48)
+            await asyncio.sleep(0.1)
+            assert room.records("intervention.seen") == []  # anybody may read; that is not the system
+            for _ in range(100):
+                assert person in await asyncio.to_thread(read, port, token.read_text())
+                if room.records("intervention.seen"):
+                    return
+                await asyncio.sleep(0.05)
+        raise AssertionError("the monitoring system has read it, and the machine does not know")
 
-    text = asyncio.run(scene())
-    assert f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"' in text
+    asyncio.run(scene())
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.cabinet.faults == {}
     room.close()
@@ -126,6 +139,8 @@ async def served(folder):
     raise AssertionError("nothing is served")
 
 
-def read(port):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+def read(port, token=""):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
+    with urllib.request.urlopen(asked, timeout=5) as answer:
         return answer.read().decode()
