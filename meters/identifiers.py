@@ -22,7 +22,7 @@ SUFFIX: Final = ".ids"
 _RECORD: Final = struct.Struct(">8sQ")
 _CHUNK: Final = 2048
 _OWN: Final = re.compile(r"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:[0-9a-f]{8})(\.start)?")
-_OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?:end|choice-\d+)")
+_OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+")
 _ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
 
 

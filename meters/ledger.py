@@ -157,6 +157,10 @@ class Ledger:
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
         change: dict[str, int] = {}
+        if len(moves) == 1 and not holds:  # what takes it has more than before
+            (t,) = moves
+            change[t.source] = -t.amount_cents
+            moves = ()
         for t in moves:
             change[t.source] = change.get(t.source, 0) - t.amount_cents
             change[t.target] = change.get(t.target, 0) + t.amount_cents

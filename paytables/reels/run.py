@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from paytables.contract import Choice, Decision, Draw, Json
 from paytables.reels.automaton import Award
@@ -19,8 +19,7 @@ class Paid:
     detail: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """What one run of a stage came to; ``display`` is its step of the outcome's display."""
 
     paid: tuple[Paid, ...]

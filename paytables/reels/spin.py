@@ -60,14 +60,18 @@ class OnReels:
 
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show these stops."""
-        shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
-        told: dict[str, Json] = {"stops": list(stops), "window": shown}
+        told = self._shown(stops)
         if self.reels.changes:
             heights = self.reels.heights
             evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
-            if evaluated != shown:
+            if evaluated != told["window"]:
                 told["evaluated"] = evaluated
         return told
+
+    def _shown(self, stops: Sequence[int]) -> dict[str, Json]:
+        """The stops, and the columns as they stop, before any symbol expands."""
+        shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
+        return {"stops": list(stops), "window": shown}
 
     @cached_property
     def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
@@ -101,10 +105,10 @@ class Spin(OnReels):
         """Draw the stops and pay the window."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
+        if not hits and not self.reels.changes:
+            return Run((), (), self._shown(stops))
         window = self.reels.window(stops)
         display = self.display(stops, window)
-        if not hits:
-            return Run((), (), display)
         paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
         return Run(paid, awards_of(hits), display)
 

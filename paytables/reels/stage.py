@@ -91,17 +91,27 @@ class Reels:
     def _purposes(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
 
+    @cached_property
+    def _drawn(self) -> tuple[tuple[int, str, list[int] | None], ...]:
+        """Reel by reel: what is drawn below, for what, and which number ends each stop that has a weight."""
+        return tuple(zip(self.totals, self._purposes, self._cumulative, strict=True))
+
     def spin(self, draw: Draw) -> tuple[int, ...]:
         """Draw one stop a reel, each by its own number."""
-        return tuple(self.spin_some(draw, range(len(self.strips))).values())
+        return tuple(
+            [
+                value if cumulative is None else bisect_right(cumulative, value)
+                for total, purpose, cumulative in self._drawn
+                for value in (draw.below(total, purpose),)
+            ]
+        )
 
     def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
         """Draw a stop for some reels only: reel -> stop."""
         stops = {}
-        totals, purposes, weighted = self.totals, self._purposes, self._cumulative
         for x in reels:
-            value = draw.below(totals[x], purposes[x])
-            cumulative = weighted[x]
+            total, purpose, cumulative = self._drawn[x]
+            value = draw.below(total, purpose)
             stops[x] = value if cumulative is None else bisect_right(cumulative, value)
         return stops
 

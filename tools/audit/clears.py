@@ -35,6 +35,11 @@ class ClearAudit:
         self._claims: dict[str, Mapping[str, Any]] = {}
         self._moved: dict[str, int] = {}
 
+    @property
+    def pending(self) -> bool:
+        """Whether entries that the clear authorised have yet to come."""
+        return bool(self._due)
+
     def see(self, entry: StoredEntry) -> None:
         """Take one entry of the journal."""
         kind = entry.transaction.kind

@@ -212,7 +212,8 @@ class GameAudit:
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
         """A definition that the journal keeps is the very one it names."""
-        kept = start.transaction.state.get(f"{_DEFINITION}{game.digest}")
+        state = start.transaction.state
+        kept = state.get(f"{_DEFINITION}{game.digest}") if len(state) > 1 else None
         if kept is None:
             return
         try:
@@ -230,27 +231,27 @@ class GameAudit:
         if outcome is None:
             self._fault(end, "it ends a play that is not decided")
             return
+        moves, told = end.transaction.transfers, story(end)
         due_cents = outcome["win_credits"] * start["denomination_cents"]
-        paid_cents = sum([t.amount_cents for t in end.transfers if t.source in _WIN_SOURCES])
-        told_cents = story(end)["win_cents"]
+        paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
+        told_cents = told["win_cents"]
         if not due_cents == paid_cents == told_cents:
             self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told_cents} recorded")
         stakes = [stake * start["denomination_cents"] for stake in double_up_stakes(outcome)]
-        posted = self._doubled.pop(str(start["play_id"]), [])
+        posted = self._doubled.pop(str(start["play_id"]), []) if self._doubled else []
         if stakes != posted:
             self._fault(end, f"{stakes} cents were put at stake in its double-up, {posted} are posted")
         other = "house:win" if stakes else "house:double_up_win"
-        if other in [t.source for t in end.transaction.transfers]:
+        if other in [t.source for t in moves]:
             self._fault(end, "its win is not paid by what won it, the game or its double-up")
         if end.transaction.dims != entry.transaction.dims:
             self._fault(end, "its meters are told apart otherwise than those of the play's beginning")
-        self._check_prizes(game, outcome["merchandise"], end)
+        owed = prizes.owed_by(end) if moves else []
+        if outcome["merchandise"] or owed or told.get("prizes"):
+            self._check_prizes(game, outcome["merchandise"], owed, end)
 
-    def _check_prizes(self, game: Game, won: list[str], end: StoredEntry) -> None:
-        owed = prizes.owed_by(end)
+    def _check_prizes(self, game: Game, won: list[str], owed: list[prizes.Flow], end: StoredEntry) -> None:
         told = story(end).get("prizes", [])
-        if not won and not owed and not told:
-            return
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
             self._fault(end, f"it owes {owed}, the game won {won} in kind")

@@ -72,8 +72,16 @@ class LevelAudit:
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry of the journal."""
+        kind = entry.transaction.kind
         try:
-            self._see(entry)
+            if kind == PLAY_START:
+                told = story(entry)
+                if told["game"]["digest"] not in self._levelless or "pools" in told:
+                    self._started(entry, told)
+            elif kind in PLAY_ENDS:
+                self._ended(entry, self._open.pop(str(story(entry).get("play_id")), None))
+            else:
+                self._see_other(entry, kind)
         except (KeyError, TypeError, ValueError, AttributeError, TermsError) as why:
             self._fault(entry, f"what it says of progressive levels cannot be read: {why!r}")
         except LevelDefectiveError as why:
@@ -88,21 +96,17 @@ class LevelAudit:
                 yield str(why)
 
     # ------------------------------------------------------------------ entry by entry
-    def _see(self, entry: StoredEntry) -> None:
-        kind, told = entry.transaction.kind, story(entry)
-        if is_of_a_clear(kind):
-            self._carried(entry, kind, told)
-        elif kind == PLAY_START:
-            self._started(entry, told)
-        elif kind in PLAY_ENDS:
-            self._ended(entry, self._open.pop(str(told.get("play_id")), None))
-        elif kind in PLAY_STEPS:
+    def _see_other(self, entry: StoredEntry, kind: str) -> None:
+        told = story(entry)
+        if kind in PLAY_STEPS:
             if told.get("play_id") in self._open:
                 moved = _Moves(self.levels)
                 self._hit(entry, told, moved, [])
                 self._check_moves(entry, moved)
         elif kind.startswith("progressive."):
             self._see_level(entry, kind, told)
+        elif is_of_a_clear(kind):
+            self._carried(entry, kind, told)
 
     def _carried(self, entry: StoredEntry, kind: str, told: Mapping[str, Any]) -> None:
         """What a clear has carried over: levels, contributions, claims, commitments, and open games."""
@@ -193,10 +197,8 @@ class LevelAudit:
         self._same(entry, posting.moved((source, giving), (target, taking, self.levels[target])))
         self._check_state(entry, (source, target))
 
-    def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:  # noqa: C901 (level by level)
+    def _started(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
         named = told["game"]
-        if named["digest"] in self._levelless and "pools" not in told:
-            return
         game = self._games.find(named["id"], named["digest"])
         if game is not None and not game.every_level():
             self._levelless.add(game.digest)
@@ -338,8 +340,10 @@ class LevelAudit:
 
     def _ended(self, entry: StoredEntry, play: _Play | None) -> None:
         if play is None and entry.transaction.kind == "game.end" and not self._registered:
-            if any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
-                self._fault(entry, "it pays a level that its play does not play for")
+            for transfer in entry.transaction.transfers:
+                if transfer.source.startswith(_HOUSE):
+                    self._fault(entry, "it pays a level that its play does not play for")
+                    break
             return
         hits = [] if play is None else play.hits
         if entry.kind == "game.void":

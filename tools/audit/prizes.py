@@ -40,7 +40,7 @@ def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
 
 def owed_by(end: StoredEntry) -> list[Flow]:
     """The prizes in kind the end of a game reserves."""
-    return _in_kind(_flows(end.transfers)) if end.transfers else []
+    return _in_kind(_flows(end.transfers)) if _moves_prizes(end.transfers) else []
 
 
 class PrizeAudit:

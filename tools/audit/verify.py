@@ -20,6 +20,7 @@ from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
 from tools.audit.vouchers import VoucherAudit
 
+_GAME_END: Final = "game.end"
 FINDINGS_MAX: Final = 100
 """Findings reported one by one; the rest are counted. As many notices, the last."""
 
@@ -207,20 +208,23 @@ class Auditor:
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _see(self, entry: StoredEntry) -> None:
-        self._check_chain(entry)
-        transaction = entry.transaction
+        transaction, ledger = entry.transaction, self._ledger
+        follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
+        if not follows or not ledger.sequence:
+            self._check_chain(entry)
         self._check_id(entry)
         if transaction.kind == checkpoint.KIND:
             self._check_checkpoint(entry)
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
-        if is_of_a_clear(entry.kind):  # what it may do, the clear has said
+        if is_of_a_clear(transaction.kind):  # what it may do, the clear has said
             self._conduct.facts.see(entry)
             plain = False
         else:
-            plain = self._conduct.see(entry, self._ledger)
+            plain = self._conduct.see(entry, ledger)
         self._apply(entry)
-        self._clears.see(entry)
+        if not plain or self._clears.pending:  # a plain game's accounts are none a clear carries over
+            self._clears.see(entry)
         self._games.see(entry)
         self._levels.see(entry)
         if not plain:
@@ -237,6 +241,11 @@ class Auditor:
         elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self._conduct.facts.mark}.start":
             self._ids_of_plays[tx_id] = set()
             return
+        elif kind == _GAME_END and tx_id.endswith(".end"):
+            used = self._ids_of_plays.get(start := f"{tx_id[:-4]}.start")
+            if used is not None and tx_id not in used:
+                del self._ids_of_plays[start]
+                return
         play = play_place(tx_id)
         if play is not None and tx_id in self._ids_of_plays.get(play[1], ()):
             self.fault(entry, "its id was used before")

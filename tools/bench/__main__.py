@@ -5,14 +5,17 @@ could not be measured is said, the others are measured all the same, and the exi
 """
 
 import importlib
+import multiprocessing
 import os
 import pkgutil
 import platform
 import signal
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType, ModuleType
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Final
 
 import click
@@ -20,42 +23,65 @@ from rich.console import Console
 from rich.table import Table
 
 import tools.bench
+from tools.bench import Figure
 
 LIMIT_SECONDS: Final = 900.0
 
 
-class TooLongError(Exception):
-    """An area has not come to its end within its limit."""
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise :class:`TooLongError` in whatever runs after so long, wherever it waits."""
-
-    def end(_: int, __: FrameType | None) -> None:
-        raise TooLongError(f"no end within {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def _send(module: ModuleType, out: Connection) -> None:
+    """In the area's own process: send its figures one by one, then why there are no more."""
+    os.setsid()
     try:
-        yield
+        for figure in module.figures():
+            out.send(figure)
+    except Exception as why:  # noqa: BLE001 (whatever it is, it is said, and the other areas go on)
+        out.send(f"{type(why).__name__}: {why}")
+    else:
+        out.send("")
+
+
+def _measured(module: ModuleType) -> Iterator[Figure | str]:
+    """Yield an area's figures, and last why the rest could not be measured, or nothing.
+
+    It runs in a process of its own. That one, and every process it has started, is killed at its limit:
+    whatever it waits for, and whatever it would still clean up.
+    """
+    seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
+    ends = time.monotonic() + seconds
+    context = multiprocessing.get_context("fork")
+    results, out = context.Pipe(duplex=False)
+    area = context.Process(target=_send, args=(module, out))
+    area.start()
+    out.close()
+    try:
+        said: Figure | str | None = None
+        while not isinstance(said, str):
+            if not results.poll(max(0.0, ends - time.monotonic())):
+                said = f"no end within {seconds:g} s"
+            else:
+                try:
+                    said = results.recv()
+                except EOFError:
+                    area.join()
+                    said = f"its process ended ({area.exitcode})"
+            yield said
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        with suppress(ProcessLookupError):
+            os.killpg(area.pid or 0, signal.SIGKILL)
+        area.kill()
+        area.join()
+        results.close()
 
 
 def _measure(module: ModuleType, table: Table) -> str:
     """Fill the table with an area's figures; why the rest could not be measured, or nothing."""
-    seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
-    try:
-        with _limited(seconds):
-            for f in module.figures():
-                baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
-                ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
-                table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)
-    except Exception as why:  # noqa: BLE001 (whatever it is, it is said, and the other areas go on)
-        return f"{type(why).__name__}: {why}"
-    return ""
+    for f in _measured(module):
+        if isinstance(f, str):
+            return f
+        baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
+        ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
+        table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)
+    raise AssertionError  # the last is a reason
 
 
 def _modules() -> list[str]:
@@ -71,6 +97,8 @@ def main(areas: tuple[str, ...]) -> None:
     if unknown:
         known = ", ".join(n.removeprefix("bench_") for n in names)
         raise click.ClickException(f"no bench area {', '.join(unknown)}; there are: {known}")
+    # Whoever ends this ends the area's processes with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     console = Console()
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.credits import CREDIT
 from egm.cabinet.engine import Engine
 from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney
@@ -20,9 +19,10 @@ from egm.link.messages import Decision, Play
 from egm.profiles import load_profile
 from egm.tickets.model import House
 from egm.timekeeping import Timekeeper
-from meters import Journal, Transaction, Transfer
+from meters import Journal
 from rng import Personalization, RandomService
 from tools.bench import Figure
+from tools.bench.bench_meters import fund
 
 TURNS: Final = 100
 GAMES_A_TURN: Final = 15
@@ -64,9 +64,7 @@ def bench_engine(
     engine = Engine(cabinet, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
-    note = Transfer("world:bill", CREDIT, fund_cents)
-    fund = Transaction(id=journal.fresh_id("fund"), kind="bill.in", transfers=(note,))
-    journal.append(fund)
+    fund(journal, fund_cents)
     return engine
 
 

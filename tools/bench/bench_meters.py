@@ -30,6 +30,7 @@ AUDITED: Final = 100_000
 """Entries audited at most: they are held in memory, so that reading them is not timed."""
 _TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _DENOMINATION_CENTS: Final = 5
+_FUND_CENTS: Final = 10**12
 
 
 class _Chance:
@@ -81,6 +82,29 @@ class UnsyncedStorage(DiskStorage):
 
 def _now() -> datetime:
     return _TIME
+
+
+def fund(journal: Journal, cents: int) -> None:
+    """Put ``cents`` on the credit meter: a bill as the cabinet records one."""
+    paper = journal.fresh_id("bill")
+    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
+    moved = (Transfer("world:bill", CREDIT, cents, {"bill_cents": cents}),)
+    journal.append(
+        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
+    )
+    journal.append(
+        Transaction(
+            id=f"{paper}.in",
+            kind="bill.in",
+            phase=Phase.SETTLE,
+            ref=paper,
+            counts={"bills_accepted": 1},
+            state={"paper": kept | {"phase": "vended"}},
+            record={"amount_cents": cents},
+        )
+    )
+    confirmed = journal.fresh_id("bill.confirmed")
+    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
 
 
 def _entries(
@@ -137,29 +161,6 @@ def _entries(
         )
 
 
-def _fund(journal: Journal) -> None:
-    """A bill as the cabinet records it, large enough for every game."""
-    cents, paper = 10**12, journal.fresh_id("bill")
-    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
-    moved = (Transfer("world:bill", CREDIT, cents, {"bill_cents": cents}),)
-    journal.append(
-        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
-    )
-    journal.append(
-        Transaction(
-            id=f"{paper}.in",
-            kind="bill.in",
-            phase=Phase.SETTLE,
-            ref=paper,
-            counts={"bills_accepted": 1},
-            state={"paper": kept | {"phase": "vended"}},
-            record={"amount_cents": cents},
-        )
-    )
-    confirmed = journal.fresh_id("bill.confirmed")
-    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
-
-
 def _check(journal: Journal, times: int) -> None:
     for _ in range(times):
         journal.check()
@@ -186,7 +187,7 @@ def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
     bare.execute("CREATE TABLE entries (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")
     ours = theirs = 0.0
     with Journal.open(folder / "durable", now=_now) as journal:
-        _fund(journal)
+        fund(journal, _FUND_CENTS)
         for turn in range(ROUNDS):
             pairs = list(_entries(game, range(turn * GAMES_A_ROUND, (turn + 1) * GAMES_A_ROUND)))
             bodies = [encode(t, 1, _TIME, "0" * 64).body for pair in pairs for t in pair]
@@ -222,7 +223,7 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
     for entries in ENTRIES:
         state = folder / f"long-{entries}"
         with Journal.open(state, now=_now, storage=UnsyncedStorage()) as journal:
-            _fund(journal)
+            fund(journal, _FUND_CENTS)
             for start, end in _entries(game, range(entries // 2), journal):
                 journal.append(start)
                 journal.append(end)

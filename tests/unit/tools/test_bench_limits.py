@@ -1,6 +1,8 @@
 """A bench area that never ends is given up at its limit and named; the others are measured all the same."""
 
 import asyncio
+import os
+import subprocess
 import sys
 import time
 from types import ModuleType
@@ -31,6 +33,19 @@ def sleeps_for_ever():
     yield Figure(name="never", value=1.0, unit="s")
 
 
+def clings():
+    try:
+        time.sleep(600)
+    finally:
+        subprocess.run(["sleep", "600"], check=True)
+    yield Figure(name="never", value=1.0, unit="s")
+
+
+def dies():
+    yield Figure(name="the first", value=1.0, unit="s")
+    os._exit(7)
+
+
 def breaks():
     raise RuntimeError("the port is [taken]")
 
@@ -42,8 +57,10 @@ def measures():
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
-        (waits_for_ever, "1 figures, and then TooLongError: no end within 0.3 s"),
-        (sleeps_for_ever, "0 figures, and then TooLongError: no end within 0.3 s"),
+        (waits_for_ever, "1 figures, and then no end within 0.3 s"),
+        (sleeps_for_ever, "0 figures, and then no end within 0.3 s"),
+        (clings, "0 figures, and then no end within 0.3 s"),
+        (dies, "1 figures, and then its process ended (7)"),
         (breaks, "RuntimeError: the port is [taken]"),
     ],
 )
