@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from egm.cabinet.host.model import Validation
+from egm.cabinet.positions import POSITIONS_MOST
 from egm.errors import OperatorError
 from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot
@@ -39,7 +40,7 @@ class Machine(_Table):
     address: str = ""
     licence_holder: str = ""
     time_zone: str = "UTC"
-    positions: Annotated[int, Field(ge=1, le=16, strict=True)] = 1
+    positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
     """Player positions; each device says which it serves."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The public key, in hex, whose certificates of games count here."""

@@ -157,6 +157,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:clock_doubted", _PAY, _SELF, None),
         ("fault.raised:ticket_ledger", _PAY, _SELF, None),
         ("fault.raised:ticket_contradiction", _STOP, _TEC, 0x20),
+        ("fault.raised:holder_gone", _STOP, _TEC, 0x20),
         ("fault.raised:io_board.*", _STOP, _SELF, 0x20),
         ("voucher.request", _LOG, _NO, 0x66),
         ("coins.request", _LOG, _NO, 0x66),

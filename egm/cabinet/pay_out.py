@@ -314,13 +314,8 @@ def reserve_coins(cabinet: Cabinet, _: Event) -> None:
 
 def start_hopper(cabinet: Cabinet) -> None:
     """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
-    pay_out, ordered = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.HOPPER)
-    if pay_out is None or pay_out["way"] != "coins":
-        return
-    if ordered is not None:
-        if cabinet.hopper is None:  # nor any more: nobody will say what the one that was ordered has paid
-            values = {"paid_coins": ordered.get("paid_coins", 0), "doubt": "the hopper is gone"}
-            raise SupersededBy(Event(EventType.COINS_PAID, values))
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
         return
     if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
         return

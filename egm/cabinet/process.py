@@ -12,6 +12,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from egm.cabinet.absent import holders_of, refuse_lost_positions
 from egm.cabinet.attached import attach, attach_to_position
 from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Cabinet, Identity, Key
@@ -19,7 +20,6 @@ from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import HostMoney
-from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import build_ports
 from egm.cabinet.positions import Position
 from egm.cabinet.prizes import remembered
@@ -98,6 +98,7 @@ class Machine:
                 Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
             )
             self._times = timekeeper_of(journal, self._clock)
+            refuse_lost_positions(journal, self._file.machine.positions)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
             store, why = open_store(journal, self._folder.root, second)
             if store is not None:
@@ -184,6 +185,7 @@ class Machine:
         self._verifier = Verifier(context)
         for station in self._stations:
             station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+            station.settle_absent(holders_of(self._file))
 
     def _desk_of(self, first: Cabinet, store: TicketStore | None) -> TicketDesk | None:
         if store is None:
@@ -225,12 +227,8 @@ class Machine:
     def _station_of(self, cabinet: Cabinet) -> Station:
         station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told)
         cabinet.recorded = partial(self._recorded, station)
-        ledgers = ledgers_of(cabinet, station.engine.handle)
-        station.open(
-            build_ports(
-                self._file, self._folder, station.on_device, ledgers, self._opener, cabinet.position.number
-            )
-        )
+        ledgers, number = station.ledgers, cabinet.position.number
+        station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
         return station
 
     def _host_money(self) -> HostMoney:

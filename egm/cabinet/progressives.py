@@ -358,8 +358,8 @@ def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
 
 
 def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
-    """The profile lets an attendant pay the amount shown where no controller answers."""
-    return cabinet.profile.progressives.unanswered == "hand"
+    """The profile lets an attendant pay the amount shown where no controller answers, or none is left to."""
+    return cabinet.link is None or cabinet.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects

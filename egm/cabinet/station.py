@@ -5,16 +5,18 @@ is the machine's (:mod:`egm.cabinet.process`), and so is everything that works b
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from egm.cabinet import play
+from egm.cabinet.absent import settle_absent
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.definitions import GameDefectiveError, definition_of
 from egm.cabinet.engine import Engine
 from egm.cabinet.events import Event, EventType
 from egm.cabinet.games import open_game
+from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports
 from egm.cabinet.positions import is_own_fault
 from egm.cabinet.residents import Resident
@@ -58,6 +60,7 @@ class Station:
     ) -> None:
         self.cabinet = cabinet
         self.engine = Engine(cabinet, self.changed)
+        self.ledgers = ledgers_of(cabinet, self.engine.handle)
         self._residents = residents
         self._handle = handle
         self._told = told
@@ -84,6 +87,11 @@ class Station:
         self.cabinet.service.bench.kinds = ports.kinds
         for driver in ports.drivers:
             driver.stood(self._faults_of(ports.kinds[driver.name]))
+
+    def settle_absent(self, holders: Collection[str]) -> None:
+        """Bring what devices and hosts that are here no more left open before persons."""
+        kinds = frozenset(self.ports.kinds.values())
+        settle_absent(self.cabinet, self.ledgers, self.engine.handle, kinds, holders)
 
     def _faults_of(self, kind: str) -> frozenset[FaultCode]:
         """The faults that stand of a device of this position; those of a shared kind are the first's."""

@@ -13,6 +13,7 @@ from egm.cabinet.evidence import has_ended
 from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.cabinet.host.tickets import note_number
 from egm.cabinet.lockups import note_ticket_ledger, record_fault
+from egm.cabinet.positions import POSITIONS_MOST
 from egm.cabinet.ticket_ledger import hold_against
 from egm.clock import Clock
 from egm.devices.interface import PrintState
@@ -28,7 +29,6 @@ from rng import RandomService
 
 #: The entries that credit a ticket, and how many may be cut off from their redemption: one a position.
 _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
-_POSITIONS_MOST: Final = 16
 
 
 def open_desk(
@@ -118,7 +118,7 @@ def _look_for_contradictions(cabinet: Cabinet, desk: TicketDesk) -> None:
     It takes a cut between credit and redemption and a cage that released the ticket meanwhile. The credit
     stands; who else was paid is for persons to find.
     """
-    latest = cabinet.journal.entries(_TAKEN, limit=_POSITIONS_MOST, newest_first=True)
+    latest = cabinet.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
     for entry in list(latest):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.by_redemption(redemption_id)

@@ -33,7 +33,7 @@ _TICK_SECONDS: Final = 0.1
 #: Complaints recorded of one connection; a peer that goes on talking nonsense must not fill the journal.
 _COMPLAINTS_MAX: Final = 50
 #: Who takes the machine out of service where the profile wants that without a controller.
-_SOURCE: Final = "progressive"
+SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
@@ -292,12 +292,12 @@ class ProgressiveLink:
 
     def _disable(self, *, up: bool) -> None:
         """Take the machine out of service while a level has no controller, or give it back."""
-        stopped = _SOURCE in self._cabinet.disabled
+        stopped = SOURCE in self._cabinet.disabled
         if not up and not stopped:
-            values = {"source": _SOURCE, "reason": "link_down"}
+            values = {"source": SOURCE, "reason": "link_down"}
             self._context.handle(Event(EventType.DISABLED, values))
         elif up and stopped:
-            self._context.handle(Event(EventType.ENABLED, {"source": _SOURCE}))
+            self._context.handle(Event(EventType.ENABLED, {"source": SOURCE}))
 
     def _now_ns(self) -> int:
         return self._context.clock.monotonic_ns()

@@ -109,7 +109,10 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     For whoever acts beside the machine, which may be at work: sums are not compared, for a ticket on its way
     is in one of them only. A journal that has never seen a ledger, nor the one before a clear, says nothing;
     and none says anything of a ledger that two persons have begun anew and the machine has not seen yet.
+    What the cage itself has done since stands in the ledger's own head.
     """
+    if behind := store.behind():
+        return behind
     kept: Any = journal.state(STATE_KEY) or _before_a_clear(journal)
     if not kept:
         return ""

@@ -90,7 +90,8 @@ class Cage:
             if payee is not None:
                 story["payee"] = {"name": payee.name, "address": payee.address}
             end(self._store, redemption_id, Action.REDEEM, at=at, by=self._by, story=story)
-            return answer
+        self._store.keep_head()
+        return answer
 
     def void(self, number: str, why: str) -> Record:
         """Cancel an issued ticket, for a reason (a test print, a player paid otherwise)."""
@@ -127,9 +128,11 @@ class Cage:
             self._want_second(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
             story = {"why": why.strip()} | ({"second": self._second} if self._second else {})
-            return self._store.move(
+            moved = self._store.move(
                 number, action, at=at, by=self._by, redemption_id=redemption_id, story=story
             )
+        self._store.keep_head()
+        return moved
 
     def _want_second(self, ticket: Ticket, act: CageAct) -> None:
         if act in load_template(ticket.template).cage.two_persons and not self._second:

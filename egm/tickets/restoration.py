@@ -25,7 +25,7 @@ from egm.tickets.model import CAGE, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, Row, end_of, follows
 from egm.tickets.record import Action
-from egm.tickets.store import TicketStore
+from egm.tickets.store import TicketStore, head_at, head_of
 from meters.storage import DiskStorage, MediumError
 
 #: The second copy before it lay beside the journal's.
@@ -71,7 +71,11 @@ def restore(
             store.begin_anew(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
             _end_what_was_taken(store, taken, by=f"{CAGE}{persons[0]}", at=at)
             store.settle()
+            told = head_at(store.end)
         _exchange(folder, second, fresh)
+        head = head_of(DiskStorage(), folder, second, key)
+        head.remove()
+        head.write(told)
     except BlockingIOError:
         raise OperatorError(f"{folder}: close every program that has the ticket ledger open") from None
     finally:

@@ -12,6 +12,7 @@ copies even, is no move. A whole ledger put back to an earlier day is found by t
 keeps where the ledger had come to (:mod:`egm.cabinet.ticket_ledger`).
 """
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -24,24 +25,40 @@ from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
 from egm.tickets.errors import TicketLedgerAbsent, TicketOrderError
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import End, Row, digest
+from egm.tickets.movelog import START, End, Row, digest
 from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
+from meters import JournalDamaged
+from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
 
 #: Validation sequences are 24-bit and begin again.
 _SEQUENCES: Final = 1 << 24
 
 
+#: Where the ledger had come to when the cage last acted, on both media.
+HEAD: Final = "tickets.head"
 #: What the machine key is derived for, to seal the moves (:meth:`meters.keys.MachineKey.derive`).
 PURPOSE: Final = b"ticket ledger"
+
+
+def head_of(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
+    """The head of the ledger under ``key``, on both media."""
+    return Mirror(storage, (folder, second), HEAD, key=key)
+
+
+def head_at(end: End) -> bytes:
+    """What the head of a ledger that ends so holds."""
+    return json.dumps(end).encode()
 
 
 class TicketStore:
     """The open ledger. Not safe for several threads at once; any number of processes may have it open."""
 
-    def __init__(self, copies: Copies, key: bytes) -> None:
+    def __init__(self, copies: Copies, key: bytes, head: Mirror, *, read_only: bool) -> None:
         self._copies = copies
         self._key = key
+        self._head = head
+        self._read_only = read_only
         self._run = copies.run
 
     @classmethod
@@ -67,10 +84,13 @@ class TicketStore:
         copy is whole, or the format is another program's.
         """
         storage, second = storage or DiskStorage(), second or folder
+        head = head_of(storage, folder, second, key)
+        make = make and not any(storage.exists(place / HEAD) for place in (folder, second))
         there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
         if not there and (read_only or not make):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
-        return cls(Copies(folder, second, storage, key, prove=prove, read_only=read_only), key)
+        copies = Copies(folder, second, storage, key, prove=prove, read_only=read_only)
+        return cls(copies, key, head, read_only=read_only)
 
     @property
     def mended(self) -> str:
@@ -95,6 +115,28 @@ class TicketStore:
     def digest_at(self, place: int) -> str | None:
         """The digest of the move at a place; None where the ledger ends before it."""
         return self._copies.digest_at(place)
+
+    def keep_head(self) -> None:
+        """Write down on both media how far the ledger has come: what was, is not forgotten from here on.
+
+        Raises JournalUnwritable when neither medium takes it.
+        """
+        with self.together(), contextlib.suppress(JournalDamaged):  # it stands until two persons have looked
+            self._head.write(head_at(self.end))
+
+    def behind(self) -> str:
+        """Why the ledger is not the one in which the cage last acted; empty where it is."""
+        try:
+            kept = self._head.read(mend=not self._read_only)
+        except JournalDamaged as why:
+            return f"where the cage has come to in the ticket ledger cannot be read: {why}"
+        place, digest = START if kept is None else json.loads(kept)
+        if self.digest_at(place) == digest:
+            return ""
+        return (
+            f"the ticket ledger ends at move {self.end[0]} and is not the one in which the cage acted at"
+            f" {place}: it was put back or exchanged"
+        )
 
     def together(self) -> AbstractContextManager[None]:
         """Several changes as one: all of them durable at the end, or none of them."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
+from egm.cabinet.absent import settle_absent
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.engine import Engine
@@ -175,8 +176,12 @@ class Room:
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
         wall: datetime | None = None,
+        acceptor: bool = True,
+        holders: tuple[str, ...] = ("host:main", "progressive"),
     ) -> None:
         """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
+
+        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names.
 
         ``beside``: the first position of the same machine, with whom the journal and more is shared.
         ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: what its clock shows.
@@ -207,7 +212,7 @@ class Room:
             restart_chance=self._restart,
             outbox=self.hands,
             pools=all_pools(resident.pools for resident in residents.values()),
-            acceptor=self.hands,
+            acceptor=self.hands if acceptor else None,
             staff=STAFF,
             printer=self.hands if "printer" in devices else None,
             hopper=self.hands if "hopper" in devices else None,
@@ -233,6 +238,13 @@ class Room:
         recover(self.cabinet, why)
         identities = IdentityRegister.open(folder) if beside is None else beside.cabinet.identities
         self.cabinet.identities = identities
+        fitted = {
+            "bill_acceptor": acceptor,
+            "ticket_printer": "printer" in devices,
+            "hopper": "hopper" in devices,
+        }
+        self.kinds = {"coin_acceptor", *(kind for kind, is_there in fitted.items() if is_there)}
+        self.holders = holders
         self.changes = 0
         self.engine = Engine(self.cabinet, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
@@ -253,6 +265,7 @@ class Room:
     # ------------------------------------------------------------------ what happens to it
     def boot(self) -> "Room":
         self.engine.handle(EventType.MEMORY_READY)
+        settle_absent(self.cabinet, self.ledgers, self.engine.handle, self.kinds, self.holders)
         open_levels(self.cabinet)
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self

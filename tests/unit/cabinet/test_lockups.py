@@ -168,10 +168,10 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
 @pytest.mark.requirement("Q-21", "F-20")
 def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
     room = Room(tmp_path, devices=("printer",)).boot().insert(500)
-    room.engine.handle(EventType.DISABLED, source="host:1", reason="end of day")
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="end of day")
     room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
-    room.engine.handle(EventType.DISABLED, source="host:1", reason="again")
-    assert [record["source"] for record in room.records("service.disabled")] == ["host:1", "operator"]
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="again")
+    assert [record["source"] for record in room.records("service.disabled")] == ["host:main", "operator"]
     room.engine.handle(
         EventType.KEY_TURNED, key="attendant"
     )  # nothing has failed: there is nothing to start anew
@@ -181,11 +181,11 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     room.engine.handle(EventType.ENABLED, source="operator")
     room.close()
     again = Room(tmp_path, devices=("printer",)).boot()
-    assert (again.state, tuple(again.cabinet.disabled)) == (State.OUT_OF_SERVICE, ("host:1",))
+    assert (again.state, tuple(again.cabinet.disabled)) == (State.OUT_OF_SERVICE, ("host:main",))
     again.cash_out_ticket()
     assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
-    again.engine.handle(EventType.ENABLED, source="host:1")
-    again.engine.handle(EventType.ENABLED, source="host:1")
+    again.engine.handle(EventType.ENABLED, source="host:main")
+    again.engine.handle(EventType.ENABLED, source="host:main")
     assert again.state is State.IDLE
     assert len(again.records("service.enabled")) == 2
     again.close()

@@ -1,0 +1,92 @@
+"""What the cage has paid is forgotten by no ledger that is put back: its head lies on both media."""
+
+import pytest
+from machine_room import Room
+
+from egm.errors import OperatorError
+from egm.tickets.beside import open_beside
+from egm.tickets.cage import Cage
+from egm.tickets.copies import FILE_NAME
+from egm.tickets.model import TicketState
+from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.redemption import Refusal
+from egm.tickets.restoration import restore
+from egm.tickets.store import HEAD, PURPOSE, TicketStore
+from meters import open_view
+from tools.cage import open_cage
+
+
+@pytest.fixture
+def paid(tmp_path):
+    """A machine at rest whose ticket the cage has paid: its number, and the ledger's files of before that."""
+    room = Room(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.close()
+    files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    before = {path: path.read_bytes() for path in files}
+    with open_beside(tmp_path, read_only=False) as store:
+        assert not isinstance(Cage(store, room.clock, "Luc").pay(number), Refusal)
+        store.settle()
+    return number, before, room
+
+
+def put_back(before):
+    for path, data in before.items():
+        path.write_bytes(data)
+
+
+@pytest.mark.requirement("H-07", "A-05")
+@pytest.mark.parametrize("lost", [None, HEAD, f"second/{HEAD}"])
+def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp_path, monkeypatch, lost):
+    number, before, room = paid
+    put_back(before)
+    if lost is not None:
+        (tmp_path / lost).unlink()
+    monkeypatch.setattr("tools.cage.roster_of", lambda *_: None)
+    monkeypatch.setattr("tools.cage.prove", lambda *_: None)
+    with (
+        pytest.raises(OperatorError, match="put back or exchanged"),
+        open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
+    ):
+        cage.pay(number)
+    again = Room(tmp_path, devices=("printer",)).boot()
+    assert "put back or exchanged" in again.cabinet.faults["ticket_ledger"]["detail"]
+    again.offer_ticket(number)
+    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+
+
+@pytest.mark.requirement("A-05")
+@pytest.mark.parametrize("medium", ["first", "second"])
+def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
+    number, before, _ = paid
+    [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
+    path.write_bytes(before[path])
+    (path.parent / HEAD).unlink()
+    again = Room(tmp_path, devices=("printer",)).boot()
+    assert again.cabinet.faults == {}
+    assert again.store.found(number).state is TicketState.REDEEMED
+    assert (path.parent / HEAD).exists()
+
+
+def test_a_lost_ledger_whose_head_is_there_is_no_fresh_start(paid, tmp_path):
+    for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME):
+        path.unlink()
+    with open_view(tmp_path), pytest.raises(OperatorError, match="no ticket ledger"):
+        TicketStore.open(tmp_path, key=b"x" * 32, second=tmp_path / "second")
+
+
+def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoration(paid, tmp_path):
+    number, _, room = paid
+    for folder in (tmp_path, tmp_path / "second"):
+        data = (folder / HEAD).read_bytes()
+        (folder / HEAD).write_bytes(data[:-3] + b"9" + data[-2:])
+    again = Room(tmp_path, devices=("printer",)).boot()
+    assert "cannot be read" in again.cabinet.faults["ticket_ledger"]["detail"]
+    key = again.journal.derive(PURPOSE)
+    again.close()
+    second = tmp_path / "second"
+    restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
+    last = Room(tmp_path, devices=("printer",)).boot()
+    assert last.cabinet.faults == {}
+    assert last.store.found(number).state is TicketState.REDEEMED
+    last.close()
