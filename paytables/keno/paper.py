@@ -54,6 +54,16 @@ LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
     Line.STATION: {"en": "Station", "fr": "Poste"},
 }
+#: What the selection slip says besides (ss. 77, 80).
+SLIP: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {"mark": "Mark {least} to {most} numbers", "rules": "Rules", "pick": "quick pick", "colon": ": "},
+    "fr": {
+        "mark": "Cochez de {least} à {most} numéros",
+        "rules": "Règles",
+        "pick": "mise-éclair",
+        "colon": " : ",
+    },
+}
 _NO_LIMIT: Final = {"en": "no limit", "fr": "sans limite"}
 _CLAIM: Final = {
     "en": "{days} days after the last draw, at {place}",
@@ -245,3 +255,39 @@ def slip(definition: KenoDefinition) -> dict[str, Json]:
         "rules": definition.game.help.model_dump(),
         "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},
     }
+
+
+def slip_form(
+    definition: KenoDefinition, language: str, money: Callable[[int], str], selections: int = 1
+) -> str:
+    """Return the selection slip as a page to print: what s. 77 asks it to say, and boxes to mark.
+
+    ``money`` words an amount of credits; the page has room for so many ``selections``.
+    """
+    told, words = slip(definition), SLIP[language]
+    most, at = told["most_paid_a_draw_credits"], told["rules_at"]
+    colon = words["colon"]
+    said = [
+        f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
+        words["mark"].format(least=told["fewest_spots"], most=told["most_spots"]),
+        f"{LABELS[Line.MOST_PAID][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
+        f"{words['rules']}{colon}{(told['rules'] if at is None else at)[language]}",
+    ]
+    boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]
+    columns, marks = definition.field.columns, definition.marks
+    rows = ["  ".join(boxes[i : i + columns]) for i in range(0, len(boxes), columns)]
+    stakes = "  ".join(f"[ ] {stake}" for stake in marks.stakes)
+    cards = [
+        "\n".join(
+            [
+                f"{LABELS[Line.SELECTION][language]} {number}  [ ] {words['pick']}",
+                *rows,
+                f"{LABELS[Line.STAKE][language]}{colon}{stakes}",
+            ]
+        )
+        for number in range(1, selections + 1)
+    ]
+    chosen = [f"{LABELS[Line.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
+    names = (bonus.name.model_dump()[language] for bonus in definition.bonus)
+    chosen += [f"[ ] {LABELS[Line.BONUS][language]}{colon}{name}" for name in names]
+    return "\n\n".join(["\n".join(said), *cards, "\n".join(chosen)]) + "\n"

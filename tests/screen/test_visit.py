@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from machine_room import Room, ScriptedChance, generator
 
-from egm.cabinet.states import Event
+from egm.cabinet.events import EventType
 from egm.cabinet.view import game_view, snapshot
-from egm.cabinet.wiring import tower, wish
+from egm.cabinet.wiring import requested, tower
 from egm.link.messages import Hello
 from egm.screen.hearing import heard, ticked
 from egm.screen.layout import LANDSCAPE
@@ -69,7 +69,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, wish(message))
+            self.do(self.room.happen, requested(message))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
@@ -153,7 +153,7 @@ def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next
 def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     at = visit(*MAPLES, devices=())
     at.do(at.room.insert, 2000).play_out()
-    at.happen(Event.CASH_OUT).happen(Event.KEY_TURNED, key="attendant")
+    at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
     at.do(at.room.insert, 500)
     at.room.close()
     room = Room(tmp_path / "0", games=GAMES).boot()
@@ -167,10 +167,10 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
     at = visit(devices=())
     at.do(at.room.insert, 2000)
-    at.happen(Event.SERVICE)
-    at.happen(Event.CASH_OUT)
+    at.happen(EventType.SERVICE)
+    at.happen(EventType.CASH_OUT)
     assert at.view.snapshot.state == "handpay"
-    at.happen(Event.KEY_TURNED, key="attendant")
+    at.happen(EventType.KEY_TURNED, key="attendant")
     assert at.bar == "Paid by the attendant: $20.00. Thank you!"
 
 
@@ -178,11 +178,11 @@ def test_a_message_ends_with_what_it_was_about(visit):
     """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000)
-    at.happen(Event.DOOR_OPENED, door="belly").happen(Event.DOOR_CLOSED, door="belly")
+    at.happen(EventType.DOOR_OPENED, door="belly").happen(EventType.DOOR_CLOSED, door="belly")
     assert at.bar == "Door closed. Your credits are safe: $20.00"
     at.wait(60)
-    at.happen(Event.FAULT_RAISED, code="bill_acceptor.jam")
-    at.happen(Event.FAULT_CLEARED, code="bill_acceptor.jam")
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    at.happen(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     assert "Door closed" not in at.bar
     at.press("play")
     at.press("cash_out")
@@ -195,7 +195,7 @@ def test_a_message_ends_with_what_it_was_about(visit):
 def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at = visit()
     at.do(at.room.offer, 500)
-    at.happen(Event.FAULT_RAISED, code="bill_acceptor.jam")
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     assert at.bar == "Bill jam: your $5.00 is held, not lost. An attendant is called"
     assert "service" in tower(at.view.snapshot)
     at.wait(60)

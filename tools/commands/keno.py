@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
-from paytables.keno.paper import slip
+from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
@@ -169,10 +170,27 @@ def odds(
 
 @command.command("slip")
 @click.argument("game")
-def slip_(game: str) -> None:
-    """Print, as JSON, what the selection slip and the point of play of GAME must show."""
+@click.option("--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True)
+@click.option(
+    "--selections", type=click.IntRange(min=1), default=1, show_default=True, help="Room for so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
+def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
+    """Print the selection slip of GAME: what it must say, and boxes to mark for each selection."""
     try:
         _, rules = _keno(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(json.dumps(slip(rules.definition), indent=2, ensure_ascii=False))
+    if selections > (most := rules.definition.marks.selections):
+        raise click.BadParameter(f"a ticket has at most {most}", param_hint="--selections")
+    if as_json:
+        click.echo(json.dumps(slip(rules.definition), indent=2, ensure_ascii=False))
+        return
+    texts = Texts(language)
+    page = slip_form(
+        rules.definition,
+        language,
+        lambda credits_: texts.say("meter.credits", count=texts.number(credits_)),
+        selections,
+    )
+    click.echo(page, nl=False)

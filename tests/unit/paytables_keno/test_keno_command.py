@@ -1,6 +1,7 @@
 """``egm keno``: exact odds of a ticket as typed, and refusals a person can act on."""
 
 import json
+import re
 import tomllib
 from fractions import Fraction
 
@@ -8,8 +9,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from egm.screen.text import Texts
 from paytables import Depth, analyse, load_game
 from paytables.definition import parse, source_of
+from paytables.keno.paper import slip
 from tools.commands import game as game_command
 from tools.commands.keno import command, hit_interval
 from tools.simulation import INTERVAL_Z
@@ -88,8 +91,26 @@ def test_what_cannot_be_is_refused_in_words(arguments, reason):
 
 @pytest.mark.requirement("M-02")
 def test_the_slip_is_printed():
-    shown = json.loads(run("slip", "aurora-keno").output)
+    shown = json.loads(run("slip", "aurora-keno", "--json").output)
     assert (shown["fewest_spots"], shown["most_spots"]) == (2, 10)
+    for name in ("aurora-keno", "archipelago-keno", "summit-keno"):
+        definition = load_game(name).rules.definition
+        facts = slip(definition)
+        for language, words in (("en", "Mark {} to {} numbers"), ("fr", "Cochez de {} à {} numéros")):
+            paper = run("slip", name, "--language", language).output
+            assert words.format(facts["fewest_spots"], facts["most_spots"]) in paper
+            most = Texts(language).number(facts["most_paid_a_draw_credits"])
+            assert re.search(rf": {most} \w", paper)
+            assert (definition.game.help.model_dump() if facts["rules_at"] is None else facts["rules_at"])[
+                language
+            ] in paper
+            boxes = re.findall(r"\[ \] (\d\d)\b", paper)
+            everything = [f"{n:02d}" for n in range(1, definition.field.numbers + 1)]
+            assert boxes[: len(everything)] == everything
+            two = run("slip", name, "--language", language, "--selections", "2").output
+            assert (paper.count("[ ] 01"), two.count("[ ] 01")) == (1, 2)
+            assert all(bonus.name.model_dump()[language] in paper for bonus in definition.bonus)
+    assert "a ticket has at most 20" in run("slip", "archipelago-keno", "--selections", "21").output
 
 
 def work(*arguments):
