@@ -24,8 +24,8 @@ from egm.cabinet.value_in import bills_wanted, coins_wanted, hopper_takes_coins,
 from egm.cabinet.view import game_view, guest_view, snapshot
 from egm.cabinet.wiring import bell, lamps, reported, requested, tested, tower
 from egm.config import StateFolder
-from egm.devices.interface import DeviceEvent, FaultCode
-from egm.link.messages import Decision, GameView, Hello, Intent, Message, Play, Snapshot
+from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode
+from egm.link.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
 
@@ -103,6 +103,9 @@ class Station:
     def on_device(self, report: DeviceEvent) -> None:
         """A device of this position reports."""
         self.cabinet.service.bench.hear(report)
+        if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
+            self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
+            return
         for event in reported(report, self.ports.kinds[report.device], self.cabinet.doors_open):
             self._handle(self, event)
         if self.cabinet.service.is_open:  # its pages show what devices report

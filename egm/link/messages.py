@@ -333,6 +333,16 @@ def _has_float(value: object) -> bool:
     return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
 
 
+class Pressed(_Message):
+    """A button of the deck that means what its key on the screen means there and then: stop, skip, play.
+
+    So a page that covers the game, or a game being shown, is never staked on by the hand beside the screen.
+    """
+
+    type: Literal["pressed"] = "pressed"
+    button: Literal["play"]
+
+
 class BenchCommand(_Message):
     """A hand on a simulated peripheral: from drawer or ``egm device`` to the bench, never to the machine."""
 
@@ -352,7 +362,8 @@ class BenchReply(_Message):
 
 
 Message = Annotated[
-    Snapshot | Hello | Play | Decision | Intent | BenchCommand | BenchReply, Field(discriminator="type")
+    Snapshot | Hello | Play | Decision | Pressed | Intent | BenchCommand | BenchReply,
+    Field(discriminator="type"),
 ]
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.link.client import Client
-from egm.link.messages import BenchCommand, BenchReply, Intent
+from egm.link.messages import BenchCommand, BenchReply, Intent, Pressed
 from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
@@ -138,6 +138,9 @@ class App:
     def _hear(self, now: float) -> None:
         news = self.machine.poll(now)
         for message in news.messages:
+            if isinstance(message, Pressed):
+                self.act(Action(message.button))
+                continue
             try:
                 self.view = heard(self.view, message)
             except OutcomeError as error:

@@ -8,6 +8,7 @@ from egm.link.messages import BenchReply, Decision, Hello, Intent, Message, Play
 from egm.link.pages import Replay
 from egm.screen import marks
 from egm.screen.outcome import OutcomeError, read_field, stages_of
+from egm.screen.pressing import Messages, next_game
 from egm.screen.serving import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, read_steps
@@ -229,13 +230,13 @@ def lost(view: View) -> View:
     return replace(view, linked=False, scene_at=view.now)
 
 
-def ticked(view: View, now: float, theme: Theme) -> tuple[View, tuple[Intent, ...]]:
-    """The view at a later moment; tells the machine, once, that a game has been shown."""
+def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
+    """The view at a later moment; tells the machine, once, that a game has been shown, and plays the next."""
     view = replace(view, now=now)
     line = times(view, theme)
     show = view.show
     if show is None or line is None or show.told or not show.whole or now - show.began < line.done:
-        return view, ()
+        return next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
-        return view, ()
+        return next_game(view)
     return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)

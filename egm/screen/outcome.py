@@ -4,7 +4,8 @@ The data come from ``paytables`` as JSON; what a family adds that this screen do
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Final
 
 from egm.link.messages import GameView
@@ -15,6 +16,8 @@ Window = tuple[tuple[str, ...], ...]
 BASE: Final = "base"
 #: More like symbols than this are pictured once; their count stands in the name.
 _ICONS_MOST: Final = 5
+#: A reel is awaited where it brings what is awaited at least so often.
+_AWAITED_LEAST: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
@@ -60,6 +63,10 @@ class Field:
     groups: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, Names]
     """What prizes of no one symbol are called."""
+    triggers: Mapping[str, int] = field(default_factory=dict)
+    """The symbols that bring a feature wherever they show, and how many of them it takes."""
+    weights: tuple[tuple[int, ...] | None, ...] = ()
+    """How often each stop of a reel comes, where some come more often than others."""
 
     def icons(self, prize: Prize) -> tuple[str, ...]:
         """The symbols that picture a prize: like symbols, or for a group its members in turn."""
@@ -108,6 +115,8 @@ class Result:
     first: tuple[int, ...] = ()
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
+    awaited: tuple[int, ...] = ()
+    """Reels that may bring a feature when those before them stand (:func:`awaited_reels`)."""
 
     @property
     def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
@@ -170,13 +179,16 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
             Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]), _gives(pay))
             for pay in _every_pay(data)
         )
+        triggers = _triggers(prizes, data.get("anywhere", ()), data.get("stages", ()))
+        weighed = place.get("weights") or ()
+        weights = tuple(None if told is None else tuple(map(int, told)) for told in weighed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
     names = {symbol: _names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
-    return Field(strips, heights, names, lines, prizes, groups, titles)
+    return Field(strips, heights, names, lines, prizes, groups, titles, triggers, weights)
 
 
 def bet_level(game: GameView, bet_credits: int) -> int:
@@ -204,6 +216,42 @@ def stages_of(game: GameView) -> tuple[str, ...]:
     """The stages of a game that are played on reels."""
     stages = game.presentation.get("stages", {BASE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
+
+
+def _triggers(prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]) -> dict[str, int]:
+    """The least number of each symbol, counted anywhere, that brings a feature."""
+    found: dict[str, int] = {}
+    for prize in prizes:
+        if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
+            found[prize.symbol] = min(prize.count, found.get(prize.symbol, prize.count))
+    return found
+
+
+def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
+    """The reels that may bring a feature by one symbol more than stands on the reels before them.
+
+    Told by what can be seen and by the true odds alone, never by what the reel will show: it is awaited as
+    often when it brings nothing (B-17). A reel that would seldom bring it is not.
+    """
+    awaited = set()
+    for symbol, needed in place.triggers.items():
+        seen = 0
+        for reel, column in enumerate(window):
+            if seen == needed - 1 and _shows(place, reel, symbol) >= _AWAITED_LEAST:
+                awaited.add(reel)
+            seen += column.count(symbol)
+    return tuple(sorted(awaited))
+
+
+def _shows(place: Field, reel: int, symbol: str) -> Fraction:
+    """How probable it is that a reel shows a symbol."""
+    strip, height = place.strips[reel], place.heights[reel]
+    told = place.weights[reel] if reel < len(place.weights) else None
+    weights = told or (1,) * len(strip)
+    shows = [
+        symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))
+    ]
+    return Fraction(sum(w for w, shown in zip(weights, shows, strict=True) if shown), sum(weights))
 
 
 def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
@@ -244,6 +292,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
             first=first,
             falls=falls,
             evaluated=evaluated,
+            awaited=() if first else awaited_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error

@@ -13,6 +13,7 @@ from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
+from egm.screen.scenes.feature import lit_by_feature
 from egm.screen.scenes.glass import draw_glasses, draw_status
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches
@@ -63,7 +64,7 @@ class Picture:
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view. Nothing but the surface changes."""
         self.painter.surface = surface
-        stage = self._stage(view)
+        stage = lit_by_feature(self._stage(view))
         surface.blit(chrome(stage), (0, 0))
         if view.scene is Scene.SERVICE:
             draw_page(stage)

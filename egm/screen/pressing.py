@@ -17,6 +17,10 @@ from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, p
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that mean what they always mean while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
+#: From this level of celebration on, PLAY counts a win without playing on.
+_GREATEST: Final = 3
+#: How long a game asked for waits for the one before to end, seconds.
+_AGAIN_SECONDS: Final = 4.0
 #: Keys that lead out of a service page, and the answer each gives: a page back, or out of the menu.
 _LEAVING: Final = {"close": "back", "menu": "leave"}
 
@@ -28,11 +32,12 @@ def pressed(
 
     ``choices`` are the places that can be touched in what is asked or open, in their order.
     """
-    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now)
-    if action.name == "play" and view.show is not None and view.show.skipped is None and playing(view, theme):
-        line = times(view, theme)
-        if line is not None and view.now - view.show.began >= line.spun:
-            return replace(view, show=replace(view.show, skipped=view.now)), ()
+    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=None)
+    if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):
+        if view.page is not Page.NONE and not view.focused:
+            return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered
+        if view.snapshot is not None and view.snapshot.state == "playing":
+            return _hurried(view, theme), ()
     turned = _operator_key(view) if action.name == "menu" else ()
     if turned:
         return view, turned
@@ -45,6 +50,31 @@ def pressed(
     return _acted(view, action, theme)
 
 
+def _hurried(view: View, theme: Theme) -> View:
+    """PLAY while a game is shown: what turns stops; what counts is counted, and the next game may come.
+
+    The greatest wins are only counted: the next game waits for a press of its own.
+    """
+    show, line = view.show, times(view, theme)
+    if show is None or line is None:
+        return view
+    since = view.now - show.began
+    ends = show.whole and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
+    return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
+
+
+def next_game(view: View) -> tuple[View, Messages]:
+    """The game that PLAY asked for while the one before was being shown, as soon as the machine takes it."""
+    if view.again is None or view.snapshot is None:
+        return view, ()
+    hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
+    if hidden or reminded(view) or view.now - view.again > _AGAIN_SECONDS:
+        return replace(view, again=None), ()
+    if view.snapshot.state != "idle" or not view.accepts("play"):
+        return view, ()
+    return replace(view, again=None), () if _unfinished(view) else (Intent(name="play"),)
+
+
 def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
     """What the player's own action does, no service page being open."""
     if action.name == "play" and reminded(view):
@@ -54,7 +84,8 @@ def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
         return own
     wishes = _wishes(view, action)
     if wishes is None:
-        return _local(view, action.name), ()
+        covers = action.name in {"help", "games"} and playing(view, theme)
+        return view if covers else _local(view, action.name), ()
     stays = action.name in {"language", "denomination", "limit"}
     return view if stays else replace(view, page=Page.NONE), wishes
 

@@ -53,6 +53,8 @@ class Motion:
     result_hold: float
     flash_hz: float
     entrance: float
+    title: float
+    anticipation: float
     hold_spin: float
     box: float
     wheel: float
@@ -74,6 +76,8 @@ class Look:
     paper: tuple[Colour, Colour, Colour]
     rim: str
     accent: Colour
+    cheer: str = "fountain"
+    """How a great win is cheered: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
 def _read_look(name: str, data: Mapping[str, Any]) -> Look:
@@ -86,6 +90,7 @@ def _read_look(name: str, data: Mapping[str, Any]) -> Look:
         (paper[0], paper[1], paper[2]),
         str(data["rim"]),
         parse_colour(data["accent"]),
+        str(data.get("cheer", "fountain")),
     )
 
 

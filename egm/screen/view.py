@@ -68,6 +68,8 @@ class View:
     focused: bool = False
     """Whether the keys are being used for choosing: only then is the place marked."""
     show: Show | None = None
+    again: float | None = None
+    """When PLAY was pressed for the next game, while this one was still being shown."""
     decision: Decision | None = None
     page: Page = Page.NONE
     sheet: int = 0
@@ -161,7 +163,7 @@ def times(view: View, theme: Theme) -> Timeline | None:
     level = theme.celebration(fresh, play.bet_credits)
     if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
-    return timeline(view.show, theme.motion, level)
+    return timeline(view.show, theme.motion, level, calm=view.reduced_motion)
 
 
 def playing(view: View, theme: Theme) -> bool:

@@ -40,6 +40,7 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
         "names": _names(definition),
+        "anywhere": _anywhere(definition),
         "stages": drawn,
         "bets": bets,
         "levels": list(definition.bets.levels),
@@ -75,6 +76,12 @@ def _names(definition: ReelsDefinition) -> dict[str, Json]:
             if item is not None and item.name is not None:
                 named[item.id or item.name.en] = item.name.model_dump()
     return named
+
+
+def _anywhere(definition: ReelsDefinition) -> list[str]:
+    """The symbols that some prize counts wherever they show."""
+    tables = [table for table in definition.stage.values() if isinstance(table, ReelsStage)]
+    return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
 
 
 def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:

@@ -257,7 +257,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
         names, moments = heard_in(view, theme, line.done + 2)
-        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].begin
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title
         for now, on in moments:
             within = begins + 0.05 < now < line.rolled - 0.05
             without = now < begins - 0.05 or now > line.rolled + 0.05

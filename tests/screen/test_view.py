@@ -59,13 +59,13 @@ def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcom
     assert [wish.name for wish in wishes] == ["shown"]
 
 
-def test_play_during_the_roll_up_only_skips_it(rest, game, outcomes, theme):
+def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].much)
     line = times(view, theme)
-    spinning = replace(view, now=100.5)
-    assert [wish.name for wish in sent(spinning, "play", theme)] == ["play"], (
-        "while reels run the machine is asked, and refuses"
-    )
+    stopped, wishes = pressed(replace(view, now=100.5), Action("play"), theme)
+    assert wishes == ()
+    assert times(stopped, theme).spun < line.spun
+    assert times(stopped, theme).level == line.level
     rolling = replace(view, now=100 + line.spun + 0.1)
     assert lit(stage(rolling, theme), "play")
     skipped, wishes = pressed(rolling, Action("play"), theme)

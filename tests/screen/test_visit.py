@@ -1,6 +1,7 @@
 """A visit on the real machine: the automaton with its journal, and the screen that hears what it says.
 
-Chance is scripted where an outcome must be had: three maple leaves (60 credits), a loss.
+Chance is scripted where an outcome must be had: three maple leaves (60 credits), three canoes
+(10 credits), a loss.
 """
 
 from dataclasses import replace
@@ -21,9 +22,9 @@ from egm.screen.scenes.deck import figures
 from egm.screen.scenes.glass import notice_words, status
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
-from egm.screen.view import Action, View
+from egm.screen.view import Action, View, playing, times
 
-MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+MAPLES, CANOES, LOSS = (23, 7, 5), (2, 1, 3), (0, 0, 0)
 GAMES = ("maple-classic", "aurora-twenty")
 
 
@@ -201,3 +202,66 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at.wait(60)
     said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
     assert "Bill jam: your $5.00 is held, not lost. An attendant is called" in said
+
+
+# ------------------------------------------------------------------ the rhythm of PLAY
+def test_play_stops_the_reels_then_counts_and_plays_on(visit):
+    at = visit(*CANOES, *LOSS)
+    at.do(at.room.insert, 2000)
+    assert at.press("play") == ["play"]
+    at.wait(0.3)
+    whole = times(at.view, at.theme)
+    assert at.press("play") == []  # the reels stop
+    stopped = times(at.view, at.theme)
+    assert stopped.spun < whole.spun - 0.5
+    at.wait(stopped.spun - 0.2)
+    assert playing(at.view, at.theme)
+    assert at.press("play") == []  # counted, and the next game is asked for
+    assert figures(at.stage).win_cents == 50
+    assert at.room.records("game.start")[1:] == []
+    assert at.wait(1.0) == ["shown", "play"]
+    assert len(at.room.records("game.start")) == 2
+    assert at.room.credit_cents == 2000 - 5 + 50 - 5
+
+
+def test_one_press_while_a_win_counts_stakes_once(visit):
+    at = visit(*CANOES, *LOSS, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.press("play")
+    at.wait(30)
+    assert at.view.snapshot.state == "idle"
+    assert len(at.room.records("game.start")) == 2
+
+
+@pytest.mark.parametrize("page", ["help", "games"])
+def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
+    at = visit(*LOSS)
+    at.do(at.room.insert, 2000).press(page)
+    assert at.view.page.value == page
+    assert at.press("play") == []
+    assert at.view.page.value == "none"
+    assert at.room.credit_cents == 2000
+    assert at.press("play") == ["play"]
+    assert at.press(page) == []  # and none is opened over a game
+    assert at.view.page.value == "none"
+
+
+def test_a_game_asked_for_is_not_staked_after_a_change_of_mind(visit):
+    at = visit(*CANOES, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    at.press("play")
+    at.press("bet_less")
+    at.wait(30)
+    assert len(at.room.records("game.start")) == 1
+
+
+def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_another(visit):
+    at = visit(*MAPLES, *LOSS)
+    at.do(at.room.insert, 2000).press("play")
+    at.wait(times(at.view, at.theme).spun + 0.1)
+    assert at.press("play") == []
+    assert figures(at.stage).win_cents == 300
+    assert at.wait(5) == ["shown"]
+    assert at.press("play") == ["play"]

@@ -10,7 +10,7 @@ from typing import Final
 from egm.screen.audio.making import Studio
 from egm.screen.audio.mixer import Speakers
 from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
-from egm.screen.show import Show, Timeline
+from egm.screen.show import Timeline, awaiting, has_title, is_feature
 from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
 from egm.screen.view import ATTRACT_AFTER, Scene, View, times
@@ -126,6 +126,8 @@ def loops(view: View, theme: Theme) -> Mapping[str, str]:
     turns = not isinstance(step, GambleStep | PickStep | KenoStep)
     if turns and time.stops and time.begin <= now < max(time.stops):
         wanted["turn"] = "turn"
+        if awaiting(step, time, now) is not None:
+            wanted["lead"] = "anticipation"
     elif line.level > 0 and line.spun <= now < line.rolled:
         wanted["turn"] = "count"
     return wanted
@@ -139,17 +141,9 @@ def in_feature(view: View, line: Timeline, now: float) -> bool:
     return now < line.rolled or view.decision is not None
 
 
-def is_feature(show: Show, index: int) -> bool:
-    """Whether a step is played in another stage than the game began in; doubling up is none."""
-    step, first = show.steps[index], show.steps[0]
-    if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
-        return False
-    return step.stage != first.stage
-
-
 def _index(line: Timeline, now: float) -> int:
     """The step shown, so many seconds after the show began."""
-    return max((i for i, time in enumerate(line.steps) if time.begin <= now), default=0)
+    return max((i for i, time in enumerate(line.steps) if time.title <= now), default=0)
 
 
 # ---------------------------------------------------------------------- what happens
@@ -205,7 +199,7 @@ def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
     was, now = before.now - show.began, after.now - show.began
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
-        if was <= time.begin < now and is_feature(show, index) and not is_feature(show, index - 1):
+        if was <= time.title < now and has_title(show, index):
             names.append("title")
         for part, stop in enumerate(time.stops):
             if was < stop <= now:

@@ -1,6 +1,7 @@
 """The attract scene and the celebrations of wins: nothing here promises or predicts anything."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pygame
@@ -9,10 +10,12 @@ from egm.link.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
+from egm.screen.art.symbols import draw_symbol
 from egm.screen.motion import clamp, ease_out, rolled
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.prizes import prizes_won
-from egm.screen.scenes.stage import BLACK, Stage
+from egm.screen.scenes.stage import BLACK, Stage, stage_name
+from egm.screen.show import Show, is_feature, step_stage
 from egm.screen.theme import fade, mix
 from egm.screen.view import asking, times
 
@@ -53,7 +56,10 @@ def draw_attract(stage: Stage) -> None:
 def draw_celebration(stage: Stage) -> None:
     """For a win above the first level: its name, the sum rolling up, and coins in proportion."""
     view, line = stage.view, times(stage.view, stage.theme)
-    if view.show is None or line is None or line.level < 2 or view.snapshot is None:
+    if view.show is None or line is None or view.snapshot is None:
+        return
+    closing = _closing(stage, view.show)
+    if line.level < (1 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
         return
     if view.decision is not None and asking(view, stage.theme):
         return  # the answers are not to be hidden
@@ -66,12 +72,13 @@ def draw_celebration(stage: Stage) -> None:
     cx, cy = x + w / 2, y + h / 2
     arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
     leave = 1 - clamp((since - length) / 1.2)
+    large = line.level >= 3 or bool(closing)
     if line.level >= 3 and not view.reduced_motion:
         _rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
-        _fountain(stage, since, _COINS[line.level], length + 1.0)
-    high = 320.0 if line.level >= 3 else 132.0
-    top = cy - high / 2 if line.level >= 3 else y + h - high - 6
+        _cheer(stage, since, _COINS[line.level], length + 1.0)
+    high = 320.0 if large else 132.0
+    top = cy - high / 2 if large else y + h - high - 6
     if leave > 0.6:
         band = Linear(
             (
@@ -84,10 +91,11 @@ def draw_celebration(stage: Stage) -> None:
         )
         p.shade((x, top, w, high), band)
         name, sum_ = _said(stage, view.show.play, line.level, rolled(view.show.play.win_cents, since, length))
+        name = closing if closing and line.level < 3 else name
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
-        if line.level >= 3:
+        if large:
             p.text(
                 name,
                 (cx, top + 76 - 30 * (1 - arrive)),
@@ -160,25 +168,81 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
     p.surface.set_clip(clip)
 
 
-def _fountain(stage: Stage, since: float, count: int, length: float) -> None:
-    """Coins thrown up from below the field, each on its own parabola; pure in time."""
-    p = stage.painter
+def _closing(stage: Stage, show: Show) -> str:
+    """What the card says that closes a feature; empty where the game does not end with one."""
+    last = len(show.steps) - 1
+    if not show.whole or not is_feature(show, last):
+        return ""
+    return stage.texts.say("feature.total", name=stage_name(stage, step_stage(show, last)))
+
+
+def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
+    """Coins and the game's dearest symbol, moving as the game's look has it; each pure in time."""
+    p, symbol = stage.painter, _dearest(stage)
     x, y, w, h = stage.layout.field
+    way = _WAYS[stage.look.cheer]
+    clip = p.surface.get_clip()
+    p.surface.set_clip(p.box(stage.layout.field).clip(clip))
     for i in range(count):
         born = (i * 0.618034 % 1.0) * max(0.2, length - 1.4)
         t = since - born
-        if not 0 <= t <= 1.5:
+        if not 0 <= t <= 1.6:
             continue
-        speed = 980 + 260 * (i * 0.381966 % 1.0)
-        drift = ((i * 0.754878 % 1.0) - 0.5) * 700
-        cx, cy = x + w / 2 + drift * t + drift * 0.15, y + h - speed * t + 1250 * t * t
-        if cy > y + h + 20:
-            continue
-        turn = abs(math.cos(t * 7 + i))
-        frame = round(turn * 6)
         side = 62.0
+        right, down = way(i, t)
+        cx, cy = x + w * right, y + h * down
+        if symbol and i % 2:
+            place = (cx - side / 2, cy - side / 2, side, side)
+            p.art(("cheer", symbol), place, lambda size: draw_symbol(symbol, "", size))
+            continue
+        frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)
         p.art(("coin", frame), (cx - width / 2, cy - side / 2, width, side), _coin)
+    p.surface.set_clip(clip)
+
+
+def _dearest(stage: Stage) -> str:
+    """The symbol of the game's highest prize, where it has one."""
+    game = stage.view.game
+    fields = stage.view.fields.get(game.id, {}) if game else {}
+    prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
+    return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
+
+
+def _spread(i: int, by: float) -> float:
+    """A share between 0 and 1 that differs from one to the next."""
+    return i * by % 1.0
+
+
+def _fountain(i: int, t: float) -> tuple[float, float]:
+    """Thrown up from below the field."""
+    drift = (_spread(i, 0.754878) - 0.5) * 0.62
+    return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _spread(i, 0.381966)) * t + 2.3 * t * t
+
+
+def _rain(i: int, t: float) -> tuple[float, float]:
+    """Falling like leaves, to and fro."""
+    return _spread(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (0.6 + 0.3 * _spread(i, 0.381966)) * t
+
+
+def _burst(i: int, t: float) -> tuple[float, float]:
+    """Out of the middle on all sides."""
+    turn, reach = math.tau * _spread(i, 0.381966), (0.35 + 0.3 * _spread(i, 0.754878)) * t
+    return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
+
+
+def _stream(i: int, t: float) -> tuple[float, float]:
+    """Across the field on a wave, like a flight of birds."""
+    height = 0.2 + 0.6 * _spread(i, 0.754878)
+    return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
+
+
+_WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
+    "fountain": _fountain,
+    "rain": _rain,
+    "burst": _burst,
+    "stream": _stream,
+}
 
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:

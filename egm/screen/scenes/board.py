@@ -2,16 +2,16 @@
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import Result, Window, WinView
-from egm.screen.painter import Style, gold
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
+from egm.screen.scenes.feature import draw_title
 from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
-from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
 from egm.screen.scenes.wins import draw_wins
-from egm.screen.show import LONGEST, Show, StepTime, parts, step_stage
+from egm.screen.show import LONGEST, Show, StepTime, has_title, parts
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import asking, last_step, playing, standing, times
 
@@ -32,7 +32,12 @@ def draw_board(stage: Stage) -> None:
     if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # over: the next card may be marked
         return
-    index = next((i for i, step in enumerate(line.steps) if since < step.end), len(line.steps) - 1)
+    index = line.index(since)
+    if since < line.steps[index].begin and has_title(show, index):
+        before = index - 1
+        _step(stage, show, before, line.steps[before], max(line.steps[before].spun, since))
+        draw_title(stage, show, index, line.steps[index], since)
+        return
     _step(stage, show, index, line.steps[index], since)
 
 
@@ -48,7 +53,7 @@ def _at_rest(stage: Stage) -> None:
         return
     last, rest = last_step(view), standing(view)
     if last is not None and not isinstance(last, Result):
-        over = StepTime(0.0, (0.0,) * parts(last), 0.0, 0.0)
+        over = StepTime(0.0, 0.0, (0.0,) * parts(last), 0.0, 0.0)
         _draw(stage, last, over, LONGEST)
         return
     field = fields[rest.stage] if rest else next(iter(fields.values()))
@@ -66,12 +71,6 @@ def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) ->
         _reels(stage, show, index, time, since)
     else:
         _draw(stage, step, time, since)
-    if (
-        index
-        and since - time.begin < _TITLE_SECONDS
-        and step_stage(show, index) != step_stage(show, index - 1)
-    ):
-        _title(stage, step_stage(show, index), (since - time.begin) / _TITLE_SECONDS)
 
 
 def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
@@ -98,21 +97,6 @@ def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tup
             return picture
         into -= length
     return pictures[-1]
-
-
-_TITLE_SECONDS = 1.1
-
-
-def _title(stage: Stage, name: str, share: float) -> None:
-    words = stage_name(stage, name)
-    if not words:
-        return
-    x, y, w, h = stage.layout.field
-    alpha = min(1.0, share * 6, (1 - share) * 4)
-    if alpha > 0.5:
-        stage.painter.shade((x, y + h / 2 - 90, w, 180), (8, 4, 18, 215))
-        style = Style("display", "marquee", gold(stage.theme), 3, (20, 6, 0, 220))
-        stage.painter.text(words, (x + w / 2, y + h / 2), style, width=w - 80)
 
 
 def _reels(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:

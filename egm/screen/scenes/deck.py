@@ -12,11 +12,14 @@ from egm.screen.art.paths import Path, arc, box, ellipse
 from egm.screen.layout import DECK
 from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.theme import Colour, mix
-from egm.screen.view import Scene, View, choosing, playing, reminded, times
+from egm.screen.view import Page, Scene, View, choosing, playing, reminded, times
 
 _ROLL: Final = 0.45
+#: What the last step won is rolled up, not added beforehand.
+_JUST: Final = 1e-6
 
 _CAP: Final[dict[str, tuple[str, str]]] = {
     "service": ("amber", "gold_dark"),
@@ -54,9 +57,11 @@ def figures(stage: Stage) -> Figures:
     win = snapshot.win_cents
     line = times(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
-        since, seen = view.now - view.show.began, view.show.seen_cents
-        more = view.show.play.win_cents - seen
-        win = seen if since < line.spun else seen + rolled(more, since - line.spun, line.rolled - line.spun)
+        since, show = view.now - view.show.began, view.show
+        before_credits = so_far_credits(show, line, min(since, line.spun - _JUST))
+        before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
+        gone = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
+        win = before if since < line.spun else before + gone
     return Figures(credit, snapshot.bet_credits, win)
 
 
@@ -146,10 +151,9 @@ def _lit_play(stage: Stage) -> bool:
         holding = view.decision is not None and view.decision.kind == "hold"
         answers = holding or view.focused or _asked(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
-        return view.linked and (answers or (on_page and view.accepts("play")))
-    line = times(view, stage.theme)
-    if view.show is not None and line is not None and playing(view, stage.theme):
-        return view.now - view.show.began >= line.spun
+        return view.linked and (answers or on_page)
+    if view.snapshot is not None and view.snapshot.state == "playing":
+        return view.linked and view.show is not None and view.decision is None
     return reminded(view) or (view.accepts("play") and view.decision is None)
 
 
@@ -169,11 +173,19 @@ def labels(stage: Stage, name: str) -> str:
 
 def _play_label(stage: Stage) -> str:
     view = stage.view
+    if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
+        return "key.close"
     if _takes(stage) and (view.focused or _asked(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if reminded(view):
         return "reminder.go_on"
-    return "key.skip" if playing(view, stage.theme) and lit(stage, "play") else "key.play"
+    line, show = times(view, stage.theme), view.show
+    if show is None or line is None or not playing(view, stage.theme) or not lit(stage, "play"):
+        return "key.play"
+    since = view.now - show.began
+    if since >= line.spun:
+        return "key.skip" if line.level > 1 else "key.play"
+    return "key.skip" if since < line.steps[line.index(since)].begin else "key.stop"
 
 
 def _asked(view: View) -> Prompt | None:

@@ -6,6 +6,7 @@ from egm.link.messages import GameView, Notice, Snapshot
 from egm.screen.marks import is_keno, is_slip, spots
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.keno import keno_prizes
 from egm.screen.scenes.lockup import fault_words
 from egm.screen.scenes.prizes import prizes_won
@@ -14,7 +15,7 @@ from egm.screen.scenes.reels import symbol_art
 from egm.screen.scenes.stage import Stage, caption, spoken, stage_name
 from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import shown_win
-from egm.screen.show import Show, Timeline, step_stage
+from egm.screen.show import Show, Timeline, feature_steps
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts
 from egm.screen.view import standing, times
@@ -295,16 +296,18 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
 def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.spun:
-        index = next((i for i, step in enumerate(line.steps) if since < step.end), 0)
+        index = line.index(since)
         step = show.steps[index]
         if isinstance(step, KenoStep):
             balls = sum(1 for stop in line.steps[index].stops if since >= stop)
             return say("keno.ball", index=balls, count=len(step.balls)), "amber"
         name = stage_name(stage, step.stage)
         if name:
-            series = [i for i, one in enumerate(show.steps) if step_stage(show, i) == step.stage]
-            place = say("feature.free_left", left=series.index(index) + 1, total=len(series))
-            return f"{name}  ·  {place}" if len(series) > 1 else name, "amber"
+            series = feature_steps(show, index)
+            place = say("feature.free_left", left=index - series.start + 1, total=len(series))
+            won_cents = so_far_credits(show, line, since, series.start) * _unit_cents(stage)
+            total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
+            return "  ·  ".join([name, *([place] if len(series) > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"
@@ -314,10 +317,13 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     return prizes_won(stage, show.play.prizes) if show.play.prizes else sum_, "win"
 
 
+def _unit_cents(stage: Stage) -> int:
+    return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
+
+
 def _win_words(stage: Stage, win: WinView) -> str:
     field = base_field(stage)
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    amount = stage.money(win.credits * unit)
+    amount = stage.money(win.credits * _unit_cents(stage))
     name = prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
     if win.line is None:
         return stage.texts.say("win.named", name=name, amount=amount)

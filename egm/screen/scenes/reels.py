@@ -13,8 +13,9 @@ from egm.screen.art.symbols import draw_symbol, is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import Field, Result, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
+from egm.screen.scenes.feature import draw_awaited
 from egm.screen.scenes.stage import Stage, metal
-from egm.screen.show import StepTime
+from egm.screen.show import StepTime, awaiting
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
 _GAP: Final = 10.0
@@ -198,6 +199,8 @@ def draw_running(
             _cell(stage, grid, field, reel, row - (place - top), _at(strip, top + row), blurred=fast)
         stage.painter.surface.set_clip(clip)
         _glaze(stage, grid, reel)
+        if reel == awaiting(result, time, since):
+            draw_awaited(stage, grid.reel(reel))
 
 
 def _strip(

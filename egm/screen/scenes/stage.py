@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
 
 import pygame
 
@@ -18,6 +20,29 @@ BLACK: Colour = (0, 0, 0, 255)
 WHITE: Colour = (255, 255, 255, 255)
 
 
+#: How far a feature's sky is turned towards its light.
+_LIT: Final = 0.42
+
+
+@cache
+def feature_look(look: Look) -> Look:
+    """The same hall in a feature's light: its sky glows, its paper is the night's, its lamps the accent."""
+    sky = (
+        mix(look.sky[0], look.glow, _LIT),
+        mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT),
+        mix(look.sky[2], look.glow, _LIT / 2),
+    )
+    paper = (mix(look.sky[0], BLACK, 0.2), mix(look.sky[1], look.glow, 0.25), mix(look.sky[0], BLACK, 0.2))
+    return replace(
+        look,
+        name=f"{look.name}, feature",
+        sky=sky,
+        glow=mix(look.accent, WHITE, 0.25),
+        ray=mix(look.ray, WHITE, 0.4),
+        paper=paper,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The painter, the words, the layout, and the view to draw."""
@@ -26,6 +51,8 @@ class Stage:
     texts: Texts
     layout: Layout
     view: View
+    lit: bool = False
+    """Whether all stands in the light of a feature."""
 
     @property
     def theme(self) -> Theme:
@@ -36,7 +63,8 @@ class Stage:
     def look(self) -> Look:
         """The look of the game on the screen."""
         game = self.view.game
-        return self.theme.look(game.id, game.family) if game else self.theme.looks["midnight"]
+        look = self.theme.look(game.id, game.family) if game else self.theme.looks["midnight"]
+        return feature_look(look) if self.lit else look
 
     def money(self, amount_cents: int) -> str:
         """An amount in the machine's currency and the player's language."""

@@ -1,0 +1,114 @@
+"""A feature as an event: the card that begins it, its own light, and what it has won so far."""
+
+import math
+from dataclasses import replace
+
+import pygame
+
+from egm.screen.art.ink import Ink, Linear, Radial, painted
+from egm.screen.motion import clamp, ease_out
+from egm.screen.outcome import Result
+from egm.screen.painter import PREMULTIPLIED, Style, gold
+from egm.screen.scenes.stage import Stage, stage_name
+from egm.screen.show import Show, StepTime, Timeline, feature_steps, is_feature, step_stage
+from egm.screen.steps import GambleStep
+from egm.screen.theme import fade
+from egm.screen.view import View, times
+
+
+def feature_shown(view: View, line: Timeline | None) -> int | None:
+    """The step of a feature that is shown at this moment; None where none is, or all of it is over."""
+    show = view.show
+    if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
+        return None
+    since = view.now - show.began
+    index = line.index(since)
+    ended = show.whole and since >= line.rolled + 1.2
+    return index if is_feature(show, index) and not ended else None
+
+
+def lit_by_feature(stage: Stage) -> Stage:
+    """The stage in the feature's light while one is shown."""
+    index = feature_shown(stage.view, times(stage.view, stage.theme))
+    return stage if index is None else replace(stage, lit=True)
+
+
+def so_far_credits(show: Show, line: Timeline, since: float, first: int = 0) -> int:
+    """What the steps that stand have won, in credits, from step ``first`` on."""
+    return sum(
+        step.credits
+        for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
+        if i >= max(first, show.seen) and time.spun <= since and not isinstance(step, GambleStep)
+    )
+
+
+def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
+    """The card that begins a feature: its name, and how many games it is."""
+    p, view = stage.painter, stage.view
+    x, y, w, h = stage.layout.field
+    share = clamp((since - time.title) / max(0.01, time.begin - time.title))
+    arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
+    p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
+    if not view.reduced_motion:
+        _beams(stage, arrive * (1 - clamp((share - 0.9) * 10)))
+    step = show.steps[index]
+    count = len(feature_steps(show, index))
+    games = step.left + 1 if isinstance(step, Result) else count
+    name = stage_name(stage, step_stage(show, index))
+    style = Style("display", "hero", gold(stage.theme), 4, (20, 6, 0, 230))
+    high = 0.0 if view.reduced_motion else 40 * (1 - arrive)
+    middle = y + h / 2 + (54 if games > 1 else 0)
+    if games > 1:
+        number = Style("numbers", "hero", "meter", 4, (20, 6, 0, 230))
+        p.text(stage.texts.number(games), (x + w / 2, middle - 150 - high), number, width=w - 80)
+    p.text(name, (x + w / 2, middle + high), style, width=w - 90)
+    words = stage.texts.say("feature.begins")
+    p.text(words, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
+
+
+def _beams(stage: Stage, strength: float) -> None:
+    """Searchlights behind the card, slowly turning."""
+    p, (x, y, w, h) = stage.painter, stage.layout.field
+    side, step = max(w, h) * 1.1, int(stage.view.now * 10) % 45
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        small = (max(1, size[0] // 3), max(1, size[1] // 3))
+        ink = Ink(small, (100, 100), 1)
+        for i in range(8):
+            a = math.radians(i * 45 + step)
+            one, two = ((50 + 50 * math.cos(a + d), 50 + 50 * math.sin(a + d)) for d in (-0.14, 0.14))
+            ink.fill([(50, 50), one, two], fade(stage.look.accent, 0.34))
+        beams = ink.finish()
+        mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
+        beams.blit(painted(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        return pygame.transform.smoothscale(beams, size)
+
+    clip = p.surface.get_clip()
+    p.surface.set_clip(p.box(stage.layout.field).clip(clip))
+    place = (x + w / 2 - side / 2, y + h / 2 - side / 2, side, side)
+    p.art(("beams", step, stage.look.name), place, make, alpha=strength)
+    p.surface.set_clip(clip)
+
+
+def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
+    """The light round a reel that turns on alone and may bring the feature."""
+    beat = round(4 * stage.flashing())
+    x, y, w, h = rect
+
+    def make(size: tuple[int, int]) -> pygame.Surface:
+        surface = painted(
+            size,
+            Linear(
+                (
+                    (0, fade(stage.look.accent, 0.5 + beat / 10)),
+                    (0.16, fade(stage.look.accent, 0.05)),
+                    (0.84, fade(stage.look.accent, 0.05)),
+                    (1, fade(stage.look.accent, 0.5 + beat / 10)),
+                ),
+                sideways=True,
+            ),
+        )
+        surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED)
+        return surface
+
+    stage.painter.art(("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), make)
