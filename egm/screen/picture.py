@@ -1,7 +1,8 @@
 """The whole picture from a view, and the map of every place that can be touched."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
+from typing import Final
 
 import pygame
 
@@ -27,6 +28,8 @@ from egm.screen.scenes.wheel import area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, Scene, View, choosing, drawer_share, playing, times
+
+_QUIET_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,10 @@ class Picture:
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
+        if _is_quiet(view):
+            chrome(
+                replace(stage, lit=True)
+            )  # what takes a fifth of a second is not left to a feature's begin
 
     def choices(self, view: View) -> tuple[Action, ...]:
         """What the deck's keys may choose among: the places of what is asked or open, in their order."""
@@ -141,6 +148,13 @@ class Picture:
             if inside(touch.rect, x, y):
                 return touch.action if touch.action.name else None
         return None
+
+
+def _is_quiet(view: View) -> bool:
+    """Whether nobody would see one late frame, in a game that has features."""
+    waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
+    idle = view.snapshot is not None and view.snapshot.state == "idle"
+    return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
 
 
 def _leaves_a_rest(view: View) -> bool:

@@ -91,7 +91,7 @@ def draw_celebration(stage: Stage) -> None:
         )
         p.shade((x, top, w, high), band)
         name, sum_ = _said(stage, view.show.play, line.level, rolled(view.show.play.win_cents, since, length))
-        name = closing if closing and line.level < 3 else name
+        name = closing or name
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
