@@ -5,15 +5,24 @@ they find is what the cabinet will play.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from typing import Any, Final
 
 from paytables import Depth, PaytableError, analyse, game_from
 
 Path = tuple[str | int, ...]
-#: A return this near to the wanted one is not refined further.
+#: A return, or a hit frequency, this near to the wanted one is reached.
 NEAR = Fraction(1, 2000)
+#: How many candidates a search that is stuck follows at once, and for how many rounds it may be stuck.
+_WIDTH: Final = 6
+_PATIENCE: Final = 3
+_NO_GAME: Final = Fraction(10**6)
+#: The furthest one of two pays is moved at once, credits.
+_REACH: Final = 40
+
+Progress = Callable[[str], None]
 
 
 class TuningError(Exception):
@@ -88,20 +97,31 @@ def nice(value: Fraction) -> int:
     return ((leading + 2) // 5 * 5 if leading > 20 else leading) * unit
 
 
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
 def tune_pays(
-    data: Mapping[str, Any], wanted: Fraction, keys: Sequence[Path], bet: str | None = None
+    data: Mapping[str, Any],
+    wanted: Fraction,
+    keys: Sequence[Path],
+    bet: str | None = None,
+    progress: Progress = _silent,
 ) -> dict[str, Any]:
     """Return the definition with the pays at ``keys`` changed to bring its return near ``wanted``.
 
-    All are first scaled together to round numbers, then moved one credit at a time where that still helps.
-    The return is nearly linear in every pay, so the slope of each is measured once.
+    All are first scaled together to round numbers, then one or two at a time are moved by whole credits while
+    that still helps; a pay keeps its place among the others. ``progress`` hears a line a round.
     """
     for key in keys:
         if not isinstance(value_at(data, key), int):
             raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
     best = dict(data)
+    progress(f"weighing {len(keys)} pays")
     for _ in range(6):
         now = rtp_of(best, bet)
+        if abs(now - wanted) <= NEAR:
+            return best
         slopes = {k: rtp_of(with_value(best, k, value_at(best, k) + 1), bet) - now for k in keys}
         part = sum(slopes[k] * value_at(best, k) for k in keys)
         if part <= 0:
@@ -116,28 +136,84 @@ def tune_pays(
             scaled = with_value(scaled, k, nice(value_at(best, k) * factor))
         if scaled == best:
             break
-        best = scaled
-    return _refine(best, wanted, keys, bet)
+        if abs(rtp_of(scaled, bet) - wanted) < abs(now - wanted):
+            best = scaled
+            progress(f"all scaled together: {float(rtp_of(best, bet)):.4%}")
+        else:
+            break
+    return refine_pays(best, wanted, keys, bet, progress)
 
 
-def _refine(data: dict[str, Any], wanted: Fraction, keys: Sequence[Path], bet: str | None) -> dict[str, Any]:
-    """Move single pays, the one that helps most first, until the return is near enough."""
-    best, missing = data, wanted - rtp_of(data, bet)
-    slopes = {k: rtp_of(with_value(best, k, value_at(best, k) + 1), bet) - rtp_of(best, bet) for k in keys}
-    left = [k for k in keys if slopes[k] > 0]
-    while left and abs(missing) > NEAR:
+def refine_pays(
+    data: Mapping[str, Any],
+    wanted: Fraction,
+    keys: Sequence[Path],
+    bet: str | None = None,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Move one or two pays a round, those that come nearest, until the return is near or nothing helps.
 
-        def steps(key: Path, now: dict[str, Any] = best, need: Fraction = missing) -> int:
-            limit = int(value_at(now, key)) // 5  # a pay keeps its place in the table
-            return max(-limit, min(limit, round(need / slopes[key])))
-
-        key = min(left, key=lambda k: (abs(missing - steps(k) * slopes[k]), k))
-        left.remove(key)
-        candidate = with_value(best, key, value_at(best, key) + steps(key))
-        gap = wanted - rtp_of(candidate, bet)
-        if abs(gap) < abs(missing):
-            best, missing = candidate, gap
+    No pay moves by more than a quarter of itself, or one credit.
+    """
+    best, missing = dict(data), wanted - rtp_of(data, bet)
+    limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
+    while abs(missing) > NEAR:
+        here = rtp_of(best, bet)
+        slopes = {k: rtp_of(with_value(best, k, value_at(best, k) + 1), bet) - here for k in keys}
+        tried = sorted(_moves(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1]))
+        for _, _, changes in tried[: 4 * _WIDTH]:
+            candidate = best
+            for key, value in changes:
+                candidate = with_value(candidate, key, value)
+            gap = _gap(candidate, wanted, bet)
+            if _in_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
+                best, missing = candidate, gap
+                progress(f"pays moved: {float(wanted - gap):.4%}")
+                break
+        else:
+            break
     return best
+
+
+def _gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
+    """What the return lacks; None where it is no valid definition."""
+    try:
+        return wanted - rtp_of(data, bet)
+    except PaytableError:
+        return None
+
+
+def _moves(
+    start: Mapping[str, Any],
+    data: Mapping[str, Any],
+    limits: Mapping[Path, int],
+    slopes: Mapping[Path, Fraction],
+    missing: Fraction,
+) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
+    """Ways to move one or two pays: what would still be missing, by how much, and the new values."""
+    moved = [key for key, slope in slopes.items() if slope > 0]
+    now = {key: int(value_at(data, key)) for key in moved}
+    least = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in moved}
+    most = {key: int(value_at(start, key)) + limits[key] - now[key] for key in moved}
+
+    def nearest(key: Path, need: Fraction) -> int:
+        return max(least[key], min(most[key], round(need / slopes[key])))
+
+    for key in moved:
+        if by := nearest(key, missing):
+            yield abs(missing - by * slopes[key]), abs(by), ((key, now[key] + by),)
+    for one, other in combinations(moved, 2):
+        for by in range(max(least[one], -_REACH), min(most[one], _REACH) + 1):
+            left = missing - by * slopes[one]
+            if by and (also := nearest(other, left)):
+                changes = ((one, now[one] + by), (other, now[other] + also))
+                yield abs(left - also * slopes[other]), abs(by) + abs(also), changes
+
+
+def _in_order(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
+    """Whether no pay has overtaken another."""
+    pairs = [(value_at(before, k), value_at(after, k)) for k in keys]
+    return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
 
 def hit_of(data: Mapping[str, Any]) -> Fraction:
@@ -155,28 +231,58 @@ def tune_strips(
     stage: str = "base",
     hit: Fraction | None = None,
     rounds: int = 30,
+    progress: Progress = _silent,
 ) -> dict[str, Any]:
     """Return the definition with stops of a stage changed from one symbol to another, best change first.
 
-    The aim is the return, and the hit frequency where one is given; each counts by its distance. The search
-    stops when no single change brings the two closer.
+    The aim is the return, and the hit frequency where one is given; each counts by its distance. Where no
+    single change brings the two closer, several at once are tried before the search gives up. ``progress``
+    hears a line a round.
     """
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
         try:
-            off = abs(rtp_of(candidate) - wanted)
-            return off if hit is None else off + abs(hit_of(candidate) - hit)
+            off = max(abs(rtp_of(candidate) - wanted) - NEAR, Fraction(0))
+            return off if hit is None else off + max(abs(hit_of(candidate) - hit) - NEAR, Fraction(0))
         except PaytableError:
-            return Fraction(10**6)  # no valid definition
+            return _NO_GAME
 
     best = dict(data)
     here = distance(best)
-    for _ in range(rounds):
-        found = min(((distance(c), n, c) for n, c in enumerate(_changes(best, stage))), key=lambda t: t[:2])
-        if found[0] >= here:
+    beam, width, patience, known = [best], 1, _PATIENCE, {_strips(best, stage)}
+    for number in range(1, rounds + 1):
+        if not here:
             break
-        here, _, best = found
+        new = _unknown(beam, stage, known)
+        found = sorted(((distance(one), n, one) for n, one in enumerate(new)), key=lambda entry: entry[:2])
+        if not found:
+            break
+        off = float(found[0][0])
+        progress(f"round {number}: {len(found)} changes tried, the nearest is off by {off:.4%}")
+        if found[0][0] < here:
+            here, _, best = found[0]
+            beam, width, patience = [best], 1, _PATIENCE
+        elif patience:
+            width, patience = _WIDTH, patience - 1
+            beam = [candidate for _, _, candidate in found[:width]]
+        else:
+            break
     return best
+
+
+def _unknown(beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]) -> list[dict[str, Any]]:
+    """Every definition one change away that was not looked at yet; it is known from now on."""
+    found = []
+    for one in beam:
+        for candidate in _changes(one, stage):
+            if (strips := _strips(candidate, stage)) not in known:
+                known.add(strips)
+                found.append(candidate)
+    return found
+
+
+def _strips(data: Mapping[str, Any], stage: str) -> str:
+    return repr(value_at(data, ("stage", stage, "strips")))
 
 
 def _changes(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:

@@ -1,23 +1,39 @@
 """``egm game``: check, start and tune a game definition, and print the schema editors read."""
 
 import json
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from paytables import AnalysisError, Depth, PaytableError, analyse, library, load_game, remarks
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
-from tools.commands.par import estimated, hold, load
+from paytables.source import ID_PATTERN
+from tools.commands.par import estimated, hold, load, profile_of
 from tools.named import named
 from tools.parsheet import percent
-from tools.tuning import NEAR, TuningError, parse_key, pay_keys, rtp_of, tune_pays, tune_strips, value_at
+from tools.rewriting import RewriteError, rewritten
+from tools.tuning import (
+    NEAR,
+    TuningError,
+    hit_of,
+    parse_key,
+    pay_keys,
+    refine_pays,
+    rtp_of,
+    tune_pays,
+    tune_strips,
+    value_at,
+)
 from tools.tuning import Path as KeyPath
 
-#: No game returns so much: whoever writes 92 means 0.92.
-_RETURN_MOST = Fraction(2)
+#: Whoever writes more than this means per cents: 92 for 0.92.
+_RETURN_MOST: Final = Fraction(2)
 
 
 @click.group()
@@ -43,6 +59,8 @@ def check(file: str, jurisdiction: str | None) -> None:
     What the game pays is said in sentences to hold against your own sheet; what is legal and may surprise is
     a warning. Where a return is beyond exact reach that is said, with the interval of a simulation instead.
     """
+    if jurisdiction is not None:
+        profile_of(jurisdiction)  # refused at once where there is none
     game = load(file)
     for sentence in game.rules.explain():
         click.echo(sentence)
@@ -71,13 +89,36 @@ def check(file: str, jurisdiction: str | None) -> None:
 @click.option(
     "--family", "family_name", type=click.Choice(sorted(FAMILIES)), default="reels", show_default=True
 )
-def new(file: Path, game_id: str | None, family_name: str) -> None:
-    """Write a commented template of a game to FILE, ready to be changed."""
+@click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
+def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
+    """Write a commented template of a game to FILE, ready to be changed; or a copy of another game."""
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
-    template = files("tools").joinpath("templates", f"{family_name}.toml").read_text(encoding="utf-8")
-    file.write_text(template.replace("@ID@", game_id or file.stem), encoding="utf-8")
-    click.echo(f"{file} written; try: egm game check {file}")
+    wanted = game_id or file.stem
+    if not re.fullmatch(ID_PATTERN[1:-1], wanted):
+        raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
+    if origin is None:
+        template = files("tools").joinpath("templates", f"{family_name}.toml").read_text(encoding="utf-8")
+        text, what = template.replace("@ID@", wanted), f"a template of a {family_name} game"
+    else:
+        text, what = _copy(origin, wanted), f"a copy of {origin}; its title and help are yours to change"
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from None
+    click.echo(f"{file}: {what}; try: egm game check {file}")
+
+
+def _copy(origin: str, game_id: str) -> str:
+    """The text of a game under another id and as a first version. Raises ``click.ClickException``."""
+    game = load(origin)
+    text = "" if game.source is None else game.source.data.decode()
+    try:
+        data = parse(source_of(named(origin)))
+        header = data["game"] | {"id": game_id, "version": "0.1.0"}
+        return rewritten(text, data | {"game": header}, (("game", "id"), ("game", "version")))
+    except (PaytableError, RewriteError) as error:
+        raise click.ClickException(f"{origin}: {error}") from None
 
 
 @command.command()
@@ -93,14 +134,16 @@ def schema(family_name: str) -> None:
 
 @command.command()
 @click.argument("file")
-@click.option("--return", "wanted", required=True, help="the return wanted, as 0.92 or 23/25")
+@click.option("--return", "wanted", required=True, metavar="SHARE", help="the return wanted, as 0.92")
 @click.option(
     "--pay", "pays", multiple=True, help="a pay that may change, as stage.base.pay.0.pays.3 (default: all)"
 )
-@click.option("--strips", is_flag=True, help="change strips instead of pays")
+@click.option("--strips", is_flag=True, help="change strips, and pays only for what is then missing")
 @click.option("--stage", default="base", show_default=True, help="whose strips")
-@click.option("--hit", help="the hit frequency wanted as well, with --strips")
+@click.option("--hit", metavar="SHARE", help="the hit frequency wanted as well; with --strips")
 @click.option("--bet", help="the bet the return is of (default: the lowest)")
+@click.option("--write", "in_place", is_flag=True, help="write what was found into FILE")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="write it into another file")
 def tune(
     file: str,
     wanted: str,
@@ -108,33 +151,103 @@ def tune(
     stage: str,
     hit: str | None,
     bet: str | None,
+    out: Path | None,
     *,
     strips: bool,
+    in_place: bool,
 ) -> None:
-    """Print the pays or strips that give FILE the wanted return; the file is not touched."""
+    """Find the pays or strips that give FILE the wanted return, and print them; exit status 1 if none do.
+
+    Without --write or --out no file is touched, nor where the goal was not reached: within 0.05 %.
+    """
+    target = _share(wanted, "--return")
+    hits = None if hit is None else _share(hit, "--hit")
+    if hits is not None and not strips:
+        raise click.UsageError("--hit is reached by changing strips: give --strips as well")
+    if strips and pays:
+        raise click.UsageError("--pay names pays; --strips changes strips: give one of them")
+    if in_place and not file.endswith(".toml"):
+        raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
+    if out is not None and out.exists():
+        raise click.ClickException(f"{out} exists; it is left alone")
     try:
-        data = parse(source_of(named(file)))
-        target = Fraction(wanted)
-        if target > _RETURN_MOST:
-            raise click.ClickException(f"{wanted} is {percent(target)}: write a share, as 0.92 or 23/25")
+        source = source_of(named(file))
+        data = parse(source)
         before = rtp_of(data, bet)
-        if strips:
-            found = tune_strips(data, target, stage=stage, hit=None if hit is None else Fraction(hit))
-            count = len(value_at(data, ("stage", stage, "strips")))
-            keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-        else:
-            keys = [parse_key(p) for p in pays] or pay_keys(data)
-            found = tune_pays(data, target, keys, bet)
-    except (ValueError, ZeroDivisionError):
-        raise click.ClickException(f"{wanted!r} is no share: write it as 0.92 or 23/25") from None
-    except (PaytableError, TuningError) as error:
-        raise click.ClickException(str(error)) from None
-    for key in keys:
-        old, new_value = value_at(data, key), value_at(found, key)
-        if old != new_value:
+        found, keys = _tuned(data, target, pays, stage, hits, bet, strips=strips)
+        reached = rtp_of(found, bet)
+        changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
+        for key in changed:
+            old, new_value = value_at(data, key), value_at(found, key)
             click.echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
-    reached = rtp_of(found, bet)
-    click.echo(f"return {percent(before)} -> {percent(reached)}")
+        click.echo(f"return {percent(before)} -> {percent(reached)}")
+        missed = _missed(target, reached, hits, found, strips=strips)
+        target_file = out or (source.path if in_place else None)
+        if target_file is not None and not missed:
+            target_file.write_text(rewritten(source.data.decode(), found, changed), encoding="utf-8")
+            click.echo(f"{target_file} written; give it another game.version before it is installed")
+    except (PaytableError, TuningError, RewriteError) as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from None
+    if missed:
+        raise click.ClickException(missed)
+
+
+def _share(text: str, option: str) -> Fraction:
+    """A share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
+    try:
+        share = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise click.ClickException(f"{option}: {text!r} is no share: write it as 0.92 or 23/25") from None
+    if share > 1:
+        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
+        what = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
+        raise click.ClickException(
+            f"{option}: {text} is {percent(share)}, {what}: write a share, as 0.92 or 23/25{hint}"
+        )
+    if share <= 0:
+        raise click.ClickException(f"{option}: {text} is not above 0: write a share, as 0.92 or 23/25")
+    return share
+
+
+def _tuned(
+    data: Mapping[str, Any],
+    target: Fraction,
+    pays: tuple[str, ...],
+    stage: str,
+    hits: Fraction | None,
+    bet: str | None,
+    *,
+    strips: bool,
+) -> tuple[dict[str, Any], list[KeyPath]]:
+    """The definition that comes nearest, and the paths of what may have changed."""
+    if not strips:
+        keys = [parse_key(p) for p in pays] or pay_keys(data)
+        return tune_pays(data, target, keys, bet, _progress), keys
+    found = tune_strips(data, target, stage=stage, hit=hits, progress=_progress)
+    count = len(value_at(data, ("stage", stage, "strips")))
+    keys = [("stage", stage, "strips", x) for x in range(count)]
+    if abs(rtp_of(found, bet) - target) > NEAR:
+        found = refine_pays(found, target, pay_keys(data), bet, _progress)
+        keys += pay_keys(data)
+    return found, keys
+
+
+def _progress(line: str) -> None:
+    click.echo(f"  {line}", err=True)
+
+
+def _missed(
+    target: Fraction, reached: Fraction, hits: Fraction | None, found: Mapping[str, Any], *, strips: bool
+) -> str:
+    """What of the goal was not reached, in words; empty where all was."""
+    missed = []
     if abs(reached - target) > NEAR:
-        other = "other pays or --strips" if not strips else "other strips or pays"
-        click.echo(f"{percent(target)} was wanted: no nearer was found so; {other} may come nearer")
+        missed.append(f"the return wanted is {percent(target)}, the nearest found {percent(reached)}")
+    if hits is not None and abs((hit := hit_of(found)) - hits) > NEAR:
+        missed.append(f"the hit frequency wanted is {percent(hits)}, the nearest found {percent(hit)}")
+    if not missed:
+        return ""
+    other = "longer strips have finer steps" if strips else "--strips, or more pays, may come nearer"
+    return f"not reached: {'; '.join(missed)}; {other}"

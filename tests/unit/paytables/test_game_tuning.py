@@ -1,0 +1,137 @@
+"""``egm game new`` and ``tune``, as a designer uses them: the file that is written is the game that was found."""
+
+import tomllib
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from paytables import library, load_game
+from paytables.definition import parse, source_of
+from tools.cli import main
+from tools.rewriting import RewriteError, rewritten
+from tools.tuning import NEAR, hit_of, pay_keys, rtp_of, tune_pays, value_at, with_value
+
+
+def run(*args, code=0):
+    result = CliRunner().invoke(main, [str(a) for a in args])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture
+def mine(tmp_path):
+    file = tmp_path / "mine.toml"
+    run("game", "new", file)
+    return file
+
+
+def test_the_template_has_nothing_to_warn_of(tmp_path):
+    for family in ("reels", "keno", "wheel"):
+        file = tmp_path / f"{family}.toml"
+        run("game", "new", file, "--family", family)
+        assert "warning" not in run("game", "check", file)
+
+
+def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
+    before = mine.read_text(encoding="utf-8")
+    for goal in ("0.92", "0.85", "0.95"):
+        said = run("game", "tune", mine, "--return", goal)
+        assert "->" in said
+        assert mine.read_text(encoding="utf-8") == before
+    run("game", "tune", mine, "--return", "0.92", "--write")
+    assert abs(rtp_of(parse(source_of(mine))) - Fraction(92, 100)) <= NEAR
+    after = mine.read_text(encoding="utf-8")
+    comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
+    assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
+
+
+def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
+    out = tmp_path / "other.toml"
+    run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
+    data = parse(source_of(out))
+    assert abs(rtp_of(data) - Fraction(9, 10)) <= NEAR
+    assert abs(hit_of(data) - Fraction(19, 100)) <= NEAR
+    assert "it is left alone" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
+
+
+def test_a_goal_that_is_not_reached_is_said_and_nothing_is_written(mine):
+    before = mine.read_bytes()
+    said = run(
+        "game", "tune", mine, "--return", "0.05", "--pay", "stage.base.pay.0.pays.3", "--write", code=1
+    )
+    assert "no pay there is low enough" in said
+    said = run("game", "tune", mine, "--return", "0.9", "--pay", "stage.base.pay.3.pays.3", "--write", code=1)
+    assert "not reached: the return wanted is 90.0000 %, the nearest found" in said
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--return", "2"), "--return: 2 is 200.0000 %, the machine would lose"),
+        (("--return", "92"), "--return: 92 is 9200.0000 %"),
+        (("--return", "0"), "--return: 0 is not above 0"),
+        (("--return", "-1"), "--return: -1 is not above 0"),
+        (("--return", "lots"), "--return: 'lots' is no share"),
+        (("--return", "0.9", "--strips", "--hit", "7"), "--hit: 7 is 700.0000 %"),
+        (("--return", "0.9", "--strips", "--hit", "often"), "--hit: 'often' is no share"),
+        (("--return", "0.9", "--hit", "0.2"), "give --strips as well"),
+        (("--return", "0.9", "--strips", "--pay", "stage.base.pay.0.pays.3"), "give one of them"),
+        (("--return", "0.9", "--pay", "stage.base.pay.9.pays.3"), "stage.base.pay.9.pays.3: no 9 there"),
+        (("--return", "0.9", "--strips", "--stage", "attic"), "stage.attic"),
+    ],
+)
+def test_what_is_no_goal_is_refused_by_the_option_that_is_wrong(mine, options, said):
+    result = CliRunner().invoke(main, ["game", "tune", str(mine), *options])
+    assert result.exit_code in {1, 2}
+    assert said in " ".join(result.output.split())
+
+
+def test_a_game_of_the_library_is_begun_from_and_never_written(tmp_path):
+    for name in library():
+        file = tmp_path / f"my-{name}.toml"
+        run("game", "new", file, "--from", name)
+        mine, theirs = parse(source_of(file)), parse(source_of(name))
+        assert mine["game"].pop("id") == f"my-{name}"
+        assert mine["game"].pop("version") == "0.1.0"
+        assert {**theirs["game"], "id": "", "version": ""} == {**mine["game"], "id": "", "version": ""}
+        assert {**theirs, "game": 0} == {**mine, "game": 0}
+        assert load_game(file).digest != load_game(name).digest
+    library_file = source_of("maple-classic").path.read_bytes()
+    said = run("game", "tune", "maple-classic", "--return", "0.9", "--write", code=2)
+    assert "is a game of the library" in said
+    assert source_of("maple-classic").path.read_bytes() == library_file
+    assert "not in the library" in run("game", "new", tmp_path / "x.toml", "--from", "waltz", code=1)
+    assert "is no id" in run("game", "new", tmp_path / "x.toml", "--id", "my game", code=1)
+
+
+def test_every_pay_of_the_library_can_be_written_where_it_stands():
+    """Changed one at a time in the text: the parsed file is the definition that was meant, to the value."""
+    written = 0
+    for name in library():
+        source = source_of(name)
+        data = parse(source)
+        for key in pay_keys(data)[::7]:
+            changed = with_value(data, key, value_at(data, key) + 1)
+            text = rewritten(source.data.decode(), changed, [key])
+            assert value_at(tomllib.loads(text), key) == value_at(data, key) + 1
+            assert len(text.splitlines()) >= len(source.data.decode().splitlines()) - 12
+            written += 1
+    assert written > 30
+
+
+def test_what_is_not_written_as_a_line_of_its_own_is_refused():
+    text = "a.b.c = 1\n"
+    with pytest.raises(RewriteError, match=r"a\.b\.c: not found as it is written"):
+        rewritten(text, {"a": {"b": {"c": 2}}}, [("a", "b", "c")])
+
+
+def test_no_pay_overtakes_another_and_none_moves_far():
+    data = parse(source_of("maple-classic"))
+    keys = pay_keys(data)
+    for goal in ("0.8", "0.95"):
+        found = tune_pays(data, Fraction(goal), keys)
+        assert abs(rtp_of(found) - Fraction(goal)) <= NEAR
+        pairs = sorted((value_at(data, k), value_at(found, k)) for k in keys)
+        assert [new for _, new in pairs] == sorted(new for _, new in pairs)
