@@ -9,7 +9,7 @@ import os
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -23,7 +23,8 @@ from egm.secret_files import require_private
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
 
-_DEFAULT = Path(__file__).parent / "cabinet" / "default.toml"
+#: The demonstration cabinet.
+DEFAULT_CABINET: Final = Path(__file__).parent / "cabinet" / "default.toml"
 
 
 class _Table(BaseModel):
@@ -205,7 +206,7 @@ class CabinetFile(_Table):
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
     """Read a cabinet file; without one, the demonstration cabinet. Raises OperatorError on any fault."""
-    path = path or _DEFAULT
+    path = path or DEFAULT_CABINET
     try:
         return CabinetFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:

@@ -5,7 +5,7 @@ Only what was changed is written anew; the result is parsed and must be exactly 
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tools.tuning import Path, value_at
@@ -52,22 +52,43 @@ def _table_of(text: str, key: Path) -> Path:
     raise RewriteError(f"{'.'.join(map(str, key))}: not found as it is written: change it by hand")
 
 
-def _assignment(text: str, key: Path) -> tuple[int, int] | None:
-    """Where the value of a key stands in the text: begin and end; None where no line begins with that key."""
-    wanted, name = key[:-1], str(key[-1])
-    here: Path = ()
+def line_of(text: str, key: Path) -> int | None:
+    """The line a key is written on, or the nearest table around it, from 1; None where nothing of it is."""
+    for length in range(len(key), 0, -1):
+        found = _assignment(text, key[:length])
+        at = found[0] if found is not None else _header(text, key[:length])
+        if at is not None:
+            return text.count("\n", 0, at) + 1
+    return None
+
+
+def _header(text: str, key: Path) -> int | None:
+    """Where the header of a table stands in the text."""
+    return next((at for at, here in _tables(text) if here == key), None)
+
+
+def _tables(text: str) -> Iterator[tuple[int, Path]]:
+    """Each table of the file as its header names it, and where the header stands."""
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):
         if header := _HEADER.match(line):
-            parts = header[2].replace('"', "").split(".")
-            here = tuple(parts)
+            parts: Path = tuple(header[2].replace('"', "").split("."))
             if header[1] == "[[":
                 number = counts[header[2]] = counts.get(header[2], -1) + 1
-                here = (*parts, number)
-        elif here == tuple(wanted) and (found := re.match(rf"\s*\"?{re.escape(name)}\"?\s*=\s*", line)):
-            return at + found.end(), _end(text, at + found.end())
+                parts = (*parts, number)
+            yield at, parts
         at += len(line)
+
+
+def _assignment(text: str, key: Path) -> tuple[int, int] | None:
+    """Where the value of a key stands in the text: begin and end; None where no line begins with that key."""
+    begins = [(0, ()), *_tables(text)]
+    name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
+    for number, (at, here) in enumerate(begins):
+        end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
+        if here == key[:-1] and (found := name.search(text, at, end)):
+            return found.end(), _end(text, found.end())
     return None
 
 

@@ -1,6 +1,7 @@
 """``egm game``: check, start and tune a game definition, and print the schema editors read."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -18,6 +19,7 @@ from tools.commands.par import estimated, hold, load, profile_of
 from tools.named import named
 from tools.parsheet import percent
 from tools.rewriting import RewriteError, rewritten
+from tools.tables import Form, Table, forms, show
 from tools.tuning import (
     NEAR,
     TuningError,
@@ -119,6 +121,36 @@ def _copy(origin: str, game_id: str) -> str:
         return rewritten(text, data | {"game": header}, (("game", "id"), ("game", "version")))
     except (PaytableError, RewriteError) as error:
         raise click.ClickException(f"{origin}: {error}") from None
+
+
+@command.command()
+@click.option("--sheet", type=click.Path(dir_okay=False, path_type=Path), help="draw them into this PNG")
+@forms
+def art(sheet: Path | None, *, form: Form) -> None:
+    """List the symbols that are drawn, and the looks a game may have, each with its sounds.
+
+    A symbol finds its drawing by the longest of these names its id holds (`red-seven`, `seven2`); one that
+    finds none is drawn as a token of its name, or from a picture of the game's own (DEFINITIONS.md).
+    """
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    import pygame  # noqa: PLC0415 (the environment comes first)
+
+    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
+    from egm.screen.audio.scores import table  # noqa: PLC0415
+    from egm.screen.theme import load_theme  # noqa: PLC0415
+    from tools.gallery.sheet import symbol_sheet  # noqa: PLC0415
+
+    families = table().families
+    rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
+    rows += [("look", name, " over ".join(families[name].played)) for name in sorted(load_theme().looks)]
+    show(form, Table(("kind", "name", "sounds"), rows))
+    if sheet is not None:
+        try:
+            count = symbol_sheet(sheet)
+        except (OSError, pygame.error) as error:
+            raise click.ClickException(f"{sheet}: {error}") from None
+        click.echo(f"{sheet}: {count} symbols", err=True)
 
 
 @command.command()

@@ -9,7 +9,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
-from tools.named import named
+from tools.named import named, refusal
 from tools.parsheet import percent, sheet
 from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
 from tools.parsheet.meter import MeterError, asked, present
@@ -25,7 +25,7 @@ def load(name: str) -> Game:
     try:
         return load_game(named(name))
     except DefinitionError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(refusal(error)) from None
 
 
 @click.command()

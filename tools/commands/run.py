@@ -19,6 +19,7 @@ from egm.isolated import python_module
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
+from tools.one_game import cabinet_with
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
 _OPERATOR_ERROR: Final = 2
@@ -191,6 +192,12 @@ class _Supervisor:
         stopped.cancel()
 
 
+def _state_of(game: str) -> Path:
+    """Where the memory of a cabinet with one game lives: beside the demonstration's, never in it."""
+    usual = default_state_dir()
+    return usual.with_name(f"{usual.name}-{Path(game).stem}")
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.terminate()
@@ -204,6 +211,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @click.command()
 @click.option("--state", "state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 @click.option("--cabinet", "cabinet", type=click.Path(path_type=Path), help="The cabinet file.")
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="A demonstration cabinet with this game alone: a definition's file, or a library id.",
+)
 @click.option(
     "--screen",
     type=click.Choice(["auto", "window", "kmsdrm", "web", "none"]),
@@ -222,6 +234,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def command(
     state: Path | None,
     cabinet: Path | None,
+    game: str | None,
     screen: str,
     port: int | None,
     *,
@@ -248,11 +261,15 @@ def command(
         top_display=top_display,
         flags=tuple(flag for flag, on in flags.items() if on),
     )
-    folder = StateFolder(state or default_state_dir())
+    if game is not None and cabinet is not None:
+        raise click.UsageError("--game makes a cabinet file of its own: give --game or --cabinet")
+    folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
     try:
         folder.prepare()
         lock = _claim(folder)
         folder.forget_lines()
+        if game is not None:
+            cabinet = cabinet_with(game, folder)
         children = _children(folder, cabinet, shown)
         file = load_cabinet(cabinet)
         badges = demonstration_staff(file, folder, SystemClock().now())

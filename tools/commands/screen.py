@@ -2,12 +2,17 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 import click
 
 from egm.config import default_state_dir
+from tools.commands.par import load
 from tools.named import named
 from tools.tables import working
+
+#: A still picture is at least so large, pixels a unit.
+_STILL: Final = 0.667
 
 
 @click.group()
@@ -49,13 +54,22 @@ def shots(folder: Path, only: tuple[str, ...], scale: float, *, upright: bool | 
 @click.option("--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True)
 @click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True)
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
-    """Play a game with the machine's own generator and write it to FILE as a moving picture (WebP)."""
+    """Show a game: play it with the machine's own generator and write it to FILE as a moving picture (WebP).
+
+    Where FILE is a definition (.toml), one still picture of that game is written beside it (PNG).
+    """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
     from tools.gallery.preview import Film, PreviewError, film_of  # noqa: PLC0415
+    from tools.gallery.sheet import still  # noqa: PLC0415
 
+    if file.suffix == ".toml":
+        shown, picture = load(str(file)), file.with_suffix(".png")
+        wide, high = still(shown, picture, max(scale, _STILL))
+        click.echo(f"{picture}: {wide} x {high} pixels")
+        return
     try:
         game = load_game(named(name))
         who = Personalization(

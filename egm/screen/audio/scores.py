@@ -89,6 +89,8 @@ class Family:
     melody: tuple[str, ...]
     figure: tuple[str, ...]
     beats: Mapping[str, str]
+    played: tuple[str, str]
+    """The names of its leading and second instruments."""
 
     def pitch(self, degree: int) -> float:
         """The pitch of a degree of the scale, Hz."""
@@ -159,6 +161,7 @@ def _family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> 
         tuple(given["melody"].split()),
         tuple(given["figure"].split()),
         {str(instrument): str(pattern) for instrument, pattern in given["beats"].items()},
+        (str(given["lead"]), str(given["second"])),
     )
     shape = (len(family.chords), len(family.melody), len(family.figure), *map(len, family.beats.values()))
     if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:

@@ -1,0 +1,93 @@
+"""A game from nothing to the money: new, check, tune, a picture, and a cabinet of its own that pays out."""
+
+import asyncio
+import re
+import signal
+import subprocess
+
+import pygame
+import pytest
+
+from egm.cabinet.cabinet import Key
+from egm.config import StateFolder
+from meters import open_view
+from tests.end_to_end.run_rig import EGM, Visit
+from tools.one_game import cabinet_with
+
+
+def egm(*arguments, cwd, status=0):
+    done = subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_new_game_is_checked_tuned_pictured_played_and_cashed_out(tmp_path):
+    egm("game", "new", "mine.toml", "--from", "seven-rivers", cwd=tmp_path)
+    egm("game", "tune", "mine.toml", "--return", "0.92", "--write", cwd=tmp_path)
+    said = egm("game", "check", "mine.toml", "--jurisdiction", "generic", cwd=tmp_path)
+    returns = [float(found) for found in re.findall(r"return ([\d.]+) %", said)]
+    assert min(returns) == pytest.approx(92, abs=0.05)
+    digest = re.search(r"mine 0\.1\.0 is valid.*SHA-256 ([0-9a-f]{64})", said)[1]
+    said = egm("screen", "preview", "mine.toml", cwd=tmp_path)
+    assert "mine.png: " in said
+    picture = pygame.image.load(tmp_path / "mine.png")
+    assert picture.get_width() > 1200
+    assert len({picture.get_at((x, 300))[:3] for x in range(0, 1200, 10)}) > 20
+    asyncio.run(_visit(StateFolder(tmp_path / "state"), tmp_path, digest))
+
+
+async def _visit(folder, cwd, digest):
+    where = ("--game", "mine.toml", "--state", str(folder.root), "--screen", "none")
+    process = await asyncio.create_subprocess_exec(
+        *EGM, "run", *where, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        async with Visit.at(folder) as visit:
+            await visit.sees(state="idle", credit_cents=0)
+            await visit.insistently("bill", "insert", amount_cents=500)
+            before = await visit.sees(state="idle", credit_cents=500)
+            assert before.game_id == "mine"
+            played = await visit.plays()
+            assert played.game_id == "mine"
+            stake = played.bet_credits * before.denomination_cents
+            after = await visit.sees(state="idle", credit_cents=500 - stake + played.win_cents)
+            assert "cash_out" in after.accepts
+            visit.wish("cash_out")
+            await visit.sees(state="idle", credit_cents=0)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        said, error = await process.communicate()
+    assert process.returncode == 0, error.decode()
+    assert "memory is in" in said.decode()
+    with open_view(folder.root) as journal:
+        assert journal.state(f"{Key.DEFINITION}{digest}") is not None  # what was tuned is what was played
+
+
+def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    assert "[[progressives]]" in cabinet_with("lantern-harbour", folder).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("cost = 1 ", 'cost = "x" '), "mine.toml, line 26: bets.mode.0.cost: "),
+        (("pays = { 3 = 500 }", "pays = { 3 = -1 }"), "stage.base.pay.0"),
+        (("pays = { 3 = 500 }", "pays = { 3 = 500"), "at line"),
+        (("multiplier = 2 ", "multiplyer = 2 "), "did you mean `multiplier`?"),
+        (("pays = { 3 = 500 }", "pays = { 3 = 9 }"), "would not be offered: mine: returns"),
+    ],
+)
+def test_a_game_that_cannot_run_is_refused_by_file_key_and_line(tmp_path, change, said):
+    egm("game", "new", "mine.toml", cwd=tmp_path)
+    file = tmp_path / "mine.toml"
+    text = file.read_text(encoding="utf-8")
+    assert change[0] in text
+    text = text.replace(*change)
+    if "returns" in said:
+        text = text.replace("pays = { 3 = 50 }", "pays = { 3 = 10 }")
+    file.write_text(text, encoding="utf-8")
+    told = egm("run", "--game", "mine.toml", "--state", "state", "--screen", "none", cwd=tmp_path, status=1)
+    assert said in " ".join(told.split())
+    assert "Traceback" not in told
