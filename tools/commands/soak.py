@@ -8,6 +8,7 @@ import click
 
 from egm.errors import OperatorError
 from meters import JournalError
+from tools.commands.par import profile_of
 from tools.soak.campaign import Soak, soak
 from tools.tables import Form, Table, forms, show, whole, working
 
@@ -34,6 +35,7 @@ def command(
     mended and paid out, and the journal, the boxes, the tickets and the independent audit must agree; exit
     status 1 when they do not.
     """
+    profile_of(profile)  # refused at once where there is none
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise click.ClickException(f"{keep}: not empty; a soak begins with a new machine")
     began = time.perf_counter()
