@@ -274,7 +274,7 @@ def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_th
     assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in said
     if paper["most_paid_a_draw_credits"] is not None:
         assert texts.number(paper["most_paid_a_draw_credits"]) in said
-    assert paper["rules_at"] is None or paper["rules_at"][language] in said
+    assert paper["rules_at"] is None or texts.local(paper["rules_at"]) in said
     drawn = []
     paragraph = Painter.paragraph
     monkeypatch.setattr(
