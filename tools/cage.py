@@ -4,9 +4,10 @@ The machine may be at work beside it. It finds a ledger that was put back, or a 
 its start and at each door; the cage pays in between, so it looks for itself each time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from egm.clock import Clock
 from egm.errors import OperatorError
@@ -20,6 +21,8 @@ from egm.timekeeping import timekeeper_of
 from meters import JournalError, JournalView, open_view
 from tools.staff import prove, roster_of
 from tools.terminal import echo
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -57,17 +60,30 @@ def _is_accounted(view: JournalView, record: Record) -> bool:
     return view.state(STATE_KEY) is None or journal_knows(view, record)
 
 
-def taken_in_all(folder: Path) -> dict[str, str]:
+def ask_all(
+    folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
+) -> tuple[list[T], tuple[str, ...]]:
+    """Ask every journal of this machine, cleared ones first; the answers, and which could not be read.
+
+    The present one is proved by the machine's key: it raises JournalError where it is not what was written.
+    """
+    answers, unread = [], []
+    for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
+        try:
+            with open_view(cleared.parent) as view:
+                answers.append(ask(view))
+        except JournalError as why:
+            unread.append(f"{cleared.parent}: {why}")
+    with open_view(folder, key=machine_key(folder, medium), second_dir=medium) as view:
+        return [*answers, ask(view)], tuple(unread)
+
+
+def taken_in_all(folder: Path, medium: Path | None = None) -> dict[str, str]:
     """What all of this machine's journals took in (:func:`egm.tickets.proof.taken_in`), cleared ones too.
 
     Raises JournalError where the present one is damaged; of a cleared one that is, a note says so.
     """
-    taken: dict[str, str] = {}
-    for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
-        try:
-            with open_view(cleared.parent) as view:
-                taken |= taken_in((view,))
-        except JournalError as why:
-            echo(f"note: {why}: which tickets that journal took in is not known", err=True)
-    with open_view(folder) as view:
-        return taken | taken_in((view,))
+    answers, unread = ask_all(folder, medium, lambda view: taken_in((view,)))
+    for why in unread:
+        echo(f"note: {why}: which tickets that journal took in is not known", err=True)
+    return {commitment: by for answer in answers for commitment, by in answer.items()}

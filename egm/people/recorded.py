@@ -17,8 +17,11 @@ from typing import Any
 from egm.people.roster import Roster, RosterError
 from meters import checkpoint, open_view
 from meters.copies import SECOND_FOLDER, Place
+from meters.database import FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
+from meters.keys import MachineKey
+from meters.log import Sealed
 from meters.storage import DiskStorage
 
 STATE_KEY = "staff"
@@ -80,28 +83,41 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
 def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
     """What the journal of a state folder records, also of one too damaged to be opened.
 
-    Of a damaged one it is the last change that either copy still shows.
+    Of a damaged one it is the last change that either copy still shows. Only entries that this machine has
+    sealed are believed. Raises :class:`RosterError` for a journal without the machine's key.
     """
+    storage, second = DiskStorage(), second or folder / SECOND_FOLDER
+    place = Place(storage, folder, second)
     try:
-        with open_view(folder) as view:
+        key = MachineKey.load(storage, folder, second)
+    except JournalError as why:
+        raise RosterError(f"{folder}: nobody can be believed: {why}") from None
+    if key is None:
+        if (folder / JOURNAL_NAME).exists():
+            raise RosterError(f"{folder}: the machine key is gone, so nothing in the journal is proved")
+        return Recorded()
+    try:
+        with open_view(folder, key=key, second_dir=second) as view:
             return Recorded.of(view.state(STATE_KEY))
     except JournalError:
         pass
-    storage = DiskStorage()
     found = [Recorded()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect(found, database.sealed())
+            _collect(found, database.sealed(), key)
     with contextlib.suppress(JournalError):
-        _collect(found, Place(storage, folder, second or folder / SECOND_FOLDER).log().records())
+        _collect(found, place.log().records(), key)
     return max(found, key=lambda one: one.number)
 
 
-def _collect(found: list[Recorded], items: Iterable[Any]) -> None:
+def _collect(found: list[Recorded], items: Iterable[Sealed], key: MachineKey) -> None:
     for item in items:
+        if not key.sealed(bytes.fromhex(item.entry.hash_hex), item.seal):
+            continue
         transaction = item.entry.transaction
-        states = [transaction.state]
+        states: list[Any] = [transaction.state]
         if transaction.kind == checkpoint.KIND:  # which holds what entries said that are archived
-            states.append(transaction.record["ledger"]["state"])
+            record: Any = transaction.record
+            states.append(record["ledger"]["state"])
         found += [Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None]

@@ -7,8 +7,8 @@ nobody else learns anything.
 """
 
 import hmac
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from meters import JournalView
@@ -49,16 +49,29 @@ def taken_in(journals: Iterable[JournalView]) -> dict[str, str]:
 def prove(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
     """The ticket of this number as the machine's journals know it, this one and cleared ones; None: no such.
 
-    What the cage has paid stands in the ticket ledger alone: where that is lost, persons must know it.
+    It may be printed in one and taken in by a later one. What the cage has paid stands in the ticket ledger
+    alone: where that is lost, persons must know it.
     """
-    wanted, issued, taken = commitment(key, number), None, ""
-    for journal in journals:
-        for entry in journal.entries(("voucher.out", *_TAKEN)):
-            story: Any = entry.record
-            if story.get("commitment") != wanted:
-                continue
-            if entry.kind == "voucher.out":
-                issued = (story["id"], story["kind"], story["amount_cents"], entry.time_utc.isoformat())
-            else:
-                taken = entry.transaction.id
-    return None if issued is None else Proof(*issued, taken)
+    return put_together(said for journal in journals for said in said_of(journal, key, number))
+
+
+def put_together(said: Iterable[Proof]) -> Proof | None:
+    """What several journals say of a ticket (:func:`said_of`); None where none knows that it was printed."""
+    found = list(said)
+    issued = next((proof for proof in found if proof.issue_id), None)
+    taken = next((proof.taken for proof in found if proof.taken), "")
+    return None if issued is None else replace(issued, taken=taken)
+
+
+def said_of(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
+    """What one journal says of a ticket: it was printed, or (without ``issue_id``) taken in."""
+    wanted = commitment(key, number)
+    for entry in journal.entries(("voucher.out", *_TAKEN)):
+        story: Any = entry.record
+        if not isinstance(story, Mapping) or story.get("commitment") != wanted:
+            continue
+        if entry.kind == "voucher.out":
+            at = entry.time_utc.isoformat()
+            yield Proof(story["id"], story["kind"], story["amount_cents"], at, "")
+        else:
+            yield Proof("", "", 0, "", entry.transaction.id)

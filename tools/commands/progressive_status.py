@@ -3,15 +3,19 @@
 import json
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
+from egm.config import default_state_dir
+from egm.people import Permission
 from egm.progressive.trigger import Trigger
 from tools.progressive.controller import Controller
 from tools.progressive.holding import AWARD, DECLINE
 from tools.progressive.opening import STORE, controller_on
 from tools.progressive.signs import read_signs
+from tools.staff import prove, roster_of
 from tools.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
 from tools.terminal import echo
 
@@ -93,11 +97,17 @@ def held(*, store: str | None, form: Form) -> None:
 @click.command()
 @click.argument("claim")
 @click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
-@click.option("--person", "persons", multiple=True, required=True, help="who rules; give it twice")
+@click.option("--person", required=True, help="who rules: a staff number")
+@click.option("--second", required=True, help="the second person")
 @click.option("--reason", required=True)
+@click.option("--state", type=click.Path(path_type=Path), help="where the staff is enrolled (`egm people`)")
 @STORE
-def rule(claim: str, ruling: str, persons: tuple[str, ...], reason: str, store: str | None) -> None:
-    """Rule on a held CLAIM: two persons award it at what the level shows, or decline it."""
+def rule(
+    claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
+) -> None:
+    """Rule on a held CLAIM: two enrolled persons award it at what the level shows, or decline it."""
+    roster = roster_of(state or default_state_dir())
+    persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
     with controller_on(store) as controller:
         controller.rule(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")

@@ -26,8 +26,7 @@ from egm.tickets.audit import compare
 from egm.tickets.beside import machine_key, open_beside
 from egm.tickets.cage import Cage, Payee, reads, register
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import commitment
-from egm.tickets.proof import prove as prove_number
+from egm.tickets.proof import commitment, put_together, said_of
 from egm.tickets.render import pdf, png, render
 from egm.tickets.restoration import restore
 from egm.tickets.store import PURPOSE
@@ -35,7 +34,7 @@ from egm.tickets.templates import Template, load_template
 from egm.timekeeping import Timekeeper, timekeeper_of
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
-from tools.cage import open_cage, taken_in_all
+from tools.cage import ask_all, open_cage, taken_in_all
 from tools.staff import prove, roster_of
 from tools.tables import Column, Form, Table, forms, show, whole
 from tools.terminal import echo
@@ -290,17 +289,17 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     folder = state or default_state_dir()
     with _told():
         key = machine_key(folder, medium).derive(NUMBERS)
-        cleared = (path.parent for path in sorted(folder.glob("cleared/*/journal.sqlite")))
-        proof = None
-        for place in (folder, *cleared):
-            with open_view(place) as view:
-                proof = proof or prove_number((view,), key, number)
+        answers, unread = ask_all(folder, medium, lambda view: list(said_of(view, key, number)))
+    proof = put_together(said for answer in answers for said in answer)
+    missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
-        raise click.ClickException("no journal of this machine knows a ticket of this number")
+        raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
     money = f"{proof.amount_cents} cents {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
         raise click.ClickException(f"a machine took it in again: {proof.taken}")
+    if unread:
+        raise click.ClickException(f"it is not known whether a machine took it in again{missing}")
     echo("no machine took it in again")
 
 
@@ -424,7 +423,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             prove(roster, number, Permission.CLEAR_MEMORY)
         key = machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
-        taken, numbers = taken_in_all(folder), key.derive(NUMBERS)
+        taken, numbers = taken_in_all(folder, medium), key.derive(NUMBERS)
         moves, vouches = restore(
             folder,
             medium or folder / SECOND_FOLDER,

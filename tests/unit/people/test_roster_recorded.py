@@ -1,6 +1,8 @@
 """Only the roster the journal records is believed: edited, deleted or put back, it lets nobody in."""
 
+import contextlib
 import json
+import sqlite3
 from datetime import UTC, datetime
 
 import pytest
@@ -258,3 +260,48 @@ def test_a_clear_of_a_damaged_journal_asks_the_pins_of_the_roster_it_recorded(pl
     assert "cleared" in clears(PINS["1"], PINS["2"], status=0)
     place.start()
     assert place.sign_in("2") == ""
+
+
+@pytest.mark.requirement("A-20")
+def test_a_journal_entry_that_the_machine_has_not_sealed_says_nothing_of_persons(tmp_path):
+    """Whoever has the disk and not the key forges a roster and the entry that records it, chain and all."""
+    place = Place(tmp_path / "state")
+    place.folder.mkdir(mode=0o700)
+    place.enrol("1", "manager")
+    place.start()
+    place.enrol("2")
+    assert place.sign_in("2") == ""
+    text = forged(place)
+    digest = json.loads(text)["changes"][-1]["digest"]
+    before = place.room.journal.sequence
+    place.room.cabinet.record("staff.added", state={"staff": Recorded(3, digest).to_json()})
+    path, taken = place.folder / "journal.sqlite", place.folder.parent / "taken.sqlite"
+    forgery = sqlite3.connect(taken)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.backup(forgery)
+    for (name,) in forgery.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        forgery.execute(f"DROP TRIGGER {name}")
+    forgery.execute("UPDATE entries SET seal = zeroblob(32) WHERE sequence > ?", (before,))
+    forgery.commit()
+    forgery.close()
+    place.stop()
+    path.write_bytes(taken.read_bytes())
+    place.path.write_text(text)
+    for path in place.folder.rglob("*.log"):
+        path.unlink()
+    place.spare.unlink()
+    said = place.egm("people", "list", status=1)
+    assert "Mallory" not in said
+    assert "not sealed by this machine's key" in said
+
+
+def test_without_the_machine_key_nothing_is_proved_of_persons(place):
+    place.stop()
+    keys = list(place.folder.rglob("machine.key"))
+    saved = {path: path.read_bytes() for path in keys}
+    for path in keys:
+        path.unlink()
+    assert "the machine key is gone" in place.egm("people", "list", status=1)
+    for path, data in saved.items():
+        path.write_bytes(data)
+        path.chmod(0o600)

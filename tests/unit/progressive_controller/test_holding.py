@@ -1,19 +1,26 @@
 """One machine's certificate does not empty a level: what chance can hardly have made waits for two persons."""
 
+from contextlib import closing
+from datetime import UTC, datetime
 from fractions import Fraction
 from math import comb
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egm.people import Person, Role, Roster
 from egm.progressive.definition import Chance, Kind, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
-from tools.progressive.controller import Heard
+from tools.cli import main
+from tools.progressive.controller import Controller, Heard
 from tools.progressive.frequency import IMPROBABLE, at_most, improbable
 from tools.progressive.holding import RulingError
+from tools.progressive.store import SqliteReader, SqliteStore
 
+AT = datetime(2026, 1, 1, tzinfo=UTC)
 STAKE, ODDS = 100, Fraction(1, 1000)
 INCREMENT = Fraction(1, 100)
 
@@ -117,6 +124,32 @@ def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
     assert machine.claim("c5", after=6).reason is Reason.CLAIM_HELD
     assert [told["ruling"] for _, _, told in machine.events("ruled")] == ["award", "decline"]
     machine.controller.check()
+
+
+@pytest.mark.requirement("I-15", "R-09")
+def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path):
+    path = tmp_path / "controller.db"
+    with closing(SqliteStore(path)) as store:
+        machine = Machine(Controller(store, lambda: AT), level())
+        for n in range(4):
+            machine.wager().claim(f"c{n}")
+    roster = Roster.load(tmp_path / "people.json")
+    for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.MECHANIC)):
+        roster = roster.added(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
+
+    def rule(person, second, *pins):
+        arguments = f"progressive rule c3 award --person {person} --second {second} --reason seen"
+        options = ["--state", str(tmp_path), "--store", str(path)]
+        typed = "".join(f"{pin}\n" for pin in pins)
+        return CliRunner().invoke(main, [*arguments.split(), *options], input=typed)
+
+    assert "number or PIN is wrong" in rule("1", "2", "8051", "8051").output
+    assert "number or PIN is wrong" in rule("nobody", "2", "8051", "8052").output
+    assert "may not settle" in rule("1", "3", "8051", "8053").output
+    assert "two persons" in rule("1", "1", "8051", "8051").output
+    assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
+    with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).reading() as session:
+        assert list(session.held("c3").persons) == ["1", "2"]
 
 
 def test_luck_after_a_long_time_is_found_too():
