@@ -15,12 +15,14 @@ from egm.cabinet.wiring import requested, tower
 from egm.link.messages import Hello
 from egm.screen.hearing import heard, ticked
 from egm.screen.layout import LANDSCAPE
+from egm.screen.marks import stakes_on
 from egm.screen.painter import Painter
 from egm.screen.pressing import pressed
 from egm.screen.scenes.board import last_step
 from egm.screen.scenes.deck import figures
 from egm.screen.scenes.glass import notice_words, status
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.wheel import wheel_glasses
 from egm.screen.text import Texts
 from egm.screen.view import Action, View, playing, times
 
@@ -265,3 +267,40 @@ def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_an
     assert figures(at.stage).win_cents == 300
     assert at.wait(5) == ["shown"]
     assert at.press("play") == ["play"]
+
+
+# ------------------------------------------------------------------ stakes on a layout
+@pytest.mark.requirement("P-05", "P-06", "P-07")
+def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pin_has_decided(
+    visit, theme, monkeypatch
+):
+    """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000)
+    for area in ("bear", "bear", "bear", "otter"):
+        assert at.press("area", area) == ["bet"]
+    chips = []
+    text = Painter.text
+    monkeypatch.setattr(
+        Painter,
+        "text",
+        lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
+    )
+    wheel_glasses(at.stage)
+    lying = stakes_on(at.view.game, at.view.snapshot)
+    names = {area["id"]: at.stage.texts.local(area["name"]) for area in at.view.game.presentation["areas"]}
+    assert lying == {"bear": 5, "otter": 2}
+    drawn = {area: chips[chips.index(names[area]) + 2] for area in lying}
+    assert drawn == {area: str(stake) for area, stake in lying.items()}
+    assert at.press("play") == ["play"]
+    started = at.room.records("game.start")[-1]
+    assert started["wager"]["options"]["bets"] == lying
+    staked_cents = sum(lying.values()) * started["denomination_cents"]
+    assert at.room.journal.meters().value("coin_in") == staked_cents
+    # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
+    assert at.press("area", "star") == []
+    at.happen(EventType.BET, value=6, options={"bets": {"star": 5}})
+    at.wait(12.0)
+    assert at.view.snapshot.state == "idle"
+    assert len(at.room.records("game.start")) == 1
+    assert at.room.journal.meters().value("coin_in") == staked_cents
