@@ -1,20 +1,22 @@
 """The cabinet file: what this cabinet is made of, and where its memory lives.
 
 A TOML file names the machine, its profile, its games and the device on each port. It is either valid or
-refused with a message naming the file, the key and the reason.
+refused with every fault in it: line, key, what is wrong, what was meant and what is allowed
+(:mod:`egm.config_faults`). What each key means is written beside it; `make docs` makes a page of it.
 """
 
 import json
 import os
-import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from egm.cabinet.host.model import Validation
 from egm.cabinet.positions import POSITIONS_MOST
+from egm.config_faults import read, wrong
+from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot
@@ -28,23 +30,33 @@ DEFAULT_CABINET: Final = Path(__file__).parent / "cabinet" / "default.toml"
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
 
 
 class Machine(_Table):
     """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
 
-    serial: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
-    operator_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
-    profile: str
-    site: str
-    address: str = ""
-    licence_holder: str = ""
-    time_zone: str = "UTC"
+    serial: Name = Field(examples=["EGM-0000001"])
+    """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
+    operator_number: Name = Field(examples=["7"])
+    """The operator's number of the machine, of the same characters."""
+    profile: str = Field(examples=["quebec-vlt"])
+    """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""
+    site: str = Field(examples=["Chez Lise"])
+    """The house the machine stands in, as its tickets say it."""
+    address: str = Field("", examples=["12, rue du Port, Gaspé"])
+    """The house's address, where the place's tickets print one."""
+    licence_holder: str = Field("", examples=["Lise Tremblay"])
+    """Whose licence it is, where the place's tickets name one (Québec)."""
+    time_zone: str = Field("UTC", examples=["America/Toronto"])
+    """The time of the place, an IANA name; records are in UTC."""
     positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
-    """Player positions; each device says which it serves."""
+    """Player positions; each device says which it serves. Every position has a screen of its own."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """The public key, in hex, whose certificates of games count here."""
+    """The public key, 64 hexadecimal digits, whose certificates of games count here (`egm certify`)."""
 
     @property
     def house(self) -> House:
@@ -60,86 +72,100 @@ class Machine(_Table):
 class Inventory(_Table):
     """What the house's inventory says of the machine beside its numbers (Monaco arts 19.1-19.4)."""
 
-    kind: str = ""
+    kind: str = Field("", examples=["video slot"])
     """What sort of machine it is, in the house's words."""
     manufacturer: str = ""
+    """Who made it."""
     model: str = ""
-    made: date | None = None
+    """Its model, as the manufacturer calls it."""
+    made: date | None = Field(None, examples=[date(2026, 5, 1)])
+    """When it was made."""
     base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
     """The number of the base it stands on; once given it is never another."""
     location: Literal["floor", "store", "workshop"] = "floor"
+    """Where it is."""
     photograph: Path | None = None
+    """A picture of it."""
     certified_on: dict[str, date] = {}
     """Game -> when its theoretical return was last certified; a certificate says it itself."""
 
 
 class GameSlot(_Table):
-    """A resident game: a library id or a definition file, with the denominations offered here."""
+    """A game that is played here; one table a game, in the order the menu shows them."""
 
-    game: str
-    denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = ()
+    game: str = Field(examples=["maple-classic"])
+    """A game of the library by its id (`egm game list`), or a definition file by its path."""
+    denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = Field((), examples=[[5, 25]])
+    """What a credit may be worth here, in minor units; all the game offers when nothing is said."""
     certificate: Path | None = None
-    """The folder of its certificate (``egm certify``), signed by ``machine.certifier``."""
+    """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
 
 
 class Device(_Table):
-    """One peripheral: its protocol and its serial port. ``bench`` means the simulated twin.
+    """One peripheral, under a name of yours: its protocol and its serial port."""
 
-    ``values_cents``: what a bill or coin acceptor was programmed to name, in minor units by channel from 1
-    (0: an empty channel); dollars when nothing is said.
-    """
-
-    protocol: str
-    port: str = "bench"
+    protocol: str = Field(examples=["id003"])
+    """What it speaks; `egm cabinet devices` lists the protocols and the serial ports there are."""
+    port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
+    """Its serial port; `bench` is the simulated twin."""
     position: Annotated[int, Field(ge=1, strict=True)] = 1
     """The player position it serves. Doors, keys and the tower light are the first position's."""
-    values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = ()
+    values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
+        (), examples=[[500, 1000, 2000]]
+    )
+    """What a bill or coin acceptor was programmed to name, in minor units by channel from 1 (0: an empty
+    channel); dollars when nothing is said."""
 
 
 class Metrics(_Table):
     """Where Prometheus reads. Loopback only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
+    """Of 127.0.0.1; 0: any that is free."""
     hosts: tuple[str, ...] = ()
     """Names of a proxy that reads for others; without any, only requests to this computer are answered."""
 
 
 class Memory(_Table):
-    """Where the journal's second copy lies: best on another medium; beside the first when nothing is said.
+    """Where the machine's memory lies."""
 
-    ``reserve_mib`` are kept free on each medium, so that what is owed is paid and recorded when it is full.
-    """
-
-    second_copy: Path | None = None
+    second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
+    """The folder of the journal's second copy, best on another medium; if not said, beside the first."""
     reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
+    """Kept free on each medium, so that what is owed is paid and recorded when it is full."""
 
 
 class Software(_Table):
-    """The signed manifest the software is held against, and the manufacturer's public key that signs it."""
+    """What the software is held against. Without this table nothing vouches for it: it is a checkout."""
 
     manifest: Path
+    """The signed manifest (`egm manifest`)."""
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """The manufacturer's public key that signs it, 64 hexadecimal digits."""
     recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
+    """How often the whole is held against it, beside each start."""
 
 
 class Gat(_Table):
-    """The port an inspector's verifier plugs into; ``pty``: a pseudo-terminal named ``run/gat``."""
+    """The port an inspector's verifier plugs into."""
 
     port: str = "pty"
+    """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
 
 
 class Host(_Table):
-    """What goes through a host here; without this table the machine stands alone.
-
-    ``line`` is the SAS line whose host it is: its name, to be given where there are several. ``asset_number``
-    is the machine's in that host's books; transfers are refused while it is 0.
-    """
+    """What goes through a host here; without this table the machine stands alone."""
 
     tickets: Validation = Validation.STAND_ALONE
+    """Who validates tickets: the machine itself, or the host in one of the two ways of SAS."""
     transfers: bool = False
+    """Whether credit may come from and go to the host (AFT)."""
     bonuses: bool = False
-    line: str = ""
+    """Whether the host may award bonuses."""
+    line: str = Field("", examples=["main"])
+    """The SAS line whose host it is, by its name; to be given where there are several."""
     asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
+    """The machine's number in that host's books; transfers are refused while it is 0."""
 
     @property
     def is_used(self) -> bool:
@@ -157,10 +183,11 @@ class CabinetFile(_Table):
     progressive_link: LinkSlot | None = None
     metrics: Metrics = Metrics()
     sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLine] = {}
-    """One or two hosts, by name."""
     memory: Memory = Memory()
     host: Host = Host()
     inventory: Inventory = Inventory()
+    software: Software | None = None
+    gat: Gat | None = None
 
     @property
     def money_line(self) -> str:
@@ -177,46 +204,67 @@ class CabinetFile(_Table):
         return (*devices, *lines)
 
     @model_validator(mode="after")
-    def _positions_are_there(self) -> "CabinetFile":
+    def _holds_together(self) -> "CabinetFile":
         there = self.machine.positions
-        for name, device in self.devices.items():
-            if device.position > there:
-                raise ValueError(f"devices.{name}.position: {device.position}; the machine has {there}")
         if there > 1 and self.host.is_used:
-            raise ValueError("machine.positions: money through a host goes to a machine of one position only")
+            raise wrong("machine.positions", "money through a host goes to a machine of one position only")
         if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
-            raise ValueError("machine.positions: a shared progressive level wants a machine of one position")
+            raise wrong("machine.positions", "a shared progressive level wants a machine of one position")
+        self._devices_are_known()
+        self._money_has_a_line()
         return self
 
-    @model_validator(mode="after")
-    def _money_has_a_line(self) -> "CabinetFile":
+    def _devices_are_known(self) -> None:
+        """One of a kind at each position, of a protocol the machine speaks; raises what is wrong."""
+        there: dict[tuple[int, str], str] = {}
+        for name, device in self.devices.items():
+            at = f"devices.{name}"
+            entry = PROTOCOLS.get(device.protocol)
+            if entry is None:
+                raise wrong(
+                    f"{at}.protocol", f"{device.protocol!r} is no protocol", *PROTOCOLS, given=device.protocol
+                )
+            if device.position > self.machine.positions:
+                number = self.machine.positions
+                why = f"there is no position {device.position}: machine.positions is {number}"
+                raise wrong(f"{at}.position", why)
+            other = there.setdefault((device.position, entry.kind), name)
+            if other != name:
+                kind = entry.kind.replace("_", " ")
+                raise wrong(at, f"position {device.position} has a {kind} already: devices.{other}")
+            if device.values_cents:
+                try:
+                    entry.table(name, device.values_cents)
+                except OperatorError as error:
+                    key, _, why = str(error).partition(": ")
+                    raise wrong(key, why) from None
+
+    def _money_has_a_line(self) -> None:
         if not self.host.is_used:
-            return self
-        names = ", ".join(self.sas) or "none"
-        if not self.host.line and len(self.sas) != 1:
-            raise ValueError(f"host: name its line; there are: {names}")
-        if self.host.line and self.host.line not in self.sas:
-            raise ValueError(f"host: no line {self.host.line!r}; there are: {names}")
-        return self
-
-    software: Software | None = None
-    """Without it nothing vouches for the software: a development checkout, and said to be one."""
-    gat: Gat | None = None
+            return
+        names = tuple(self.sas)
+        if not self.host.line and len(names) != 1:
+            raise wrong("host.line", "money goes through a host: name its line", *names)
+        if self.host.line and self.host.line not in names:
+            raise wrong("host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line)
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
-    """Read a cabinet file; without one, the demonstration cabinet. Raises OperatorError on any fault."""
+    """Read a cabinet file; without one, the demonstration cabinet.
+
+    Raises OperatorError with every fault of a file that cannot be used.
+    """
     path = path or DEFAULT_CABINET
     try:
-        return CabinetFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise OperatorError(f"cabinet file {path}: not TOML: {error}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise OperatorError(f"cabinet file {path}: {where}: {first['msg']}") from None
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"cabinet file {path}: not UTF-8: {error.reason}") from None
+    file, faults = read(text, CabinetFile)
+    if file is None:
+        raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
+    return file
 
 
 def default_state_dir() -> Path:

@@ -140,6 +140,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("game.differs", _LOG, _NO, None),
         ("fault.raised:staff_roster", _STOP, _TEC, 0x20),
         ("fault.raised:monitoring.*", _LOG, _SELF, None),
+        ("fault.raised:cabinet_file", _LOG, _SELF, None),
         ("fault.raised:io_board.battery_low", _STOP, _ATT, 0x3B),
         ("options.changed", _LOG, _NO, 0x3C),
         ("software.changed", _LOG, _NO, 0x8E),

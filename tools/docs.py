@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from egm.cabinet.diagram import mermaid
+from egm.config_schema import parts as parts_of_cabinet
 from egm.profiles.schema import keys
 from tools.cli import main as egm
 from tools.conformance.page import table
@@ -20,7 +21,13 @@ from tools.conformance.requirements import ROOT
 from tools.freshness import deliver
 
 #: the documents with generated parts, from the root of the checkout
-DOCUMENTS: Final = ("README.md", "ARCHITECTURE.md", "tools/REFERENCE.md", "egm/profiles/PROFILES.md")
+DOCUMENTS: Final = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "tools/REFERENCE.md",
+    "egm/profiles/PROFILES.md",
+    "egm/CABINET-FILE.md",
+)
 
 _BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)
 _MARK: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
@@ -104,8 +111,34 @@ def profile_keys() -> str:
     return table(["Key", "Kind", "Default", "Meaning"], rows)
 
 
+def cabinet_keys() -> str:
+    """Every key of a cabinet file, by table. Raises :class:`DocumentError` for one without a meaning."""
+    text = []
+    for part in parts_of_cabinet():
+        bare = [key.name for key in part.keys if not key.meaning]
+        if bare:
+            raise DocumentError(
+                f"egm/config.py: no meaning is written beside {part.header} {', '.join(bare)}"
+            )
+        needed = " Must be there." if part.required else ""
+        rows = [
+            [
+                f"`{key.name}`",
+                key.kind,
+                "must be given" if key.default is None else f"`{key.default}`",
+                key.meaning,
+                key.example and f"`{key.example}`",
+            ]
+            for key in part.keys
+        ]
+        heads = ["Key", "Kind", "Default", "Meaning", "Example"]
+        text.append(f"### `{part.header}`\n\n{part.meaning}{needed}\n\n{table(heads, rows)}")
+    return "\n\n".join(text)
+
+
 #: the generated parts by name
 BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
+    "cabinet-keys": cabinet_keys,
     "commands": command_reference,
     "dependencies": dependencies,
     "profile-keys": profile_keys,

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from egm.cabinet.process import Machine
-from egm.cabinet.stopped import PATIENCE_S, come_up, stand_still
+from egm.cabinet.stopped import PATIENCE_S, come_up, stand_still, wait_for_file
 from egm.clock import Clock, SystemClock
 from egm.config import CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
@@ -23,9 +23,12 @@ from meters import JournalDamaged, JournalError, SelfAuditFailed
 _OPERATOR_ERROR = 2
 #: Whoever keeps the machine up starts it again after any status but the operator's.
 _RESTART = 3
+#: The cabinet file that could not be used is another now.
+_FILE_CHANGED = 4
 
 
-async def _run(work: Coroutine[Any, Any, None]) -> None:
+async def _run(work: Coroutine[Any, Any, None]) -> bool:
+    """Work until it ends, or somebody stops it: whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -33,7 +36,8 @@ async def _run(work: Coroutine[Any, Any, None]) -> None:
     try:
         await task
     except asyncio.CancelledError:
-        return
+        return False
+    return True
 
 
 def _say(text: str) -> None:
@@ -49,7 +53,7 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
 
     async def still(why: str) -> None:
         _say(f"waiting: {why}")
-        await stand_still(folder, file, clock, why, code="memory_waits", cleared_by="self")
+        await stand_still(folder, file.machine, clock, why, code="memory_waits", cleared_by="self")
 
     try:
         asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
@@ -67,7 +71,12 @@ def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: 
     default=PATIENCE_S,
     help="Seconds a missing second medium is waited for.",
 )
-def main(state: Path, cabinet: Path | None, patience: float) -> None:
+@click.option(
+    "--stay",
+    is_flag=True,
+    help="Where the cabinet file cannot be used, say so on the screen until it is changed.",
+)
+def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool) -> None:
     """Run the machine on the memory in STATE until told to stop."""
     folder, clock = StateFolder(state), SystemClock()
     try:
@@ -79,10 +88,13 @@ def main(state: Path, cabinet: Path | None, patience: float) -> None:
                 sys.exit(_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _say(str(error))
-            asyncio.run(_run(stand_still(folder, file, clock, str(error))))
+            asyncio.run(_run(stand_still(folder, file.machine, clock, str(error))))
     except (OperatorError, JournalError) as error:
         _say(str(error))
-        sys.exit(_OPERATOR_ERROR)
+        if not stay or cabinet is None or isinstance(error, JournalError):
+            sys.exit(_OPERATOR_ERROR)
+        if asyncio.run(_run(wait_for_file(folder, cabinet, clock, str(error)))):
+            sys.exit(_FILE_CHANGED)
 
 
 if __name__ == "__main__":

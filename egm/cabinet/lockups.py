@@ -13,6 +13,9 @@ from egm.link.messages import Notice
 from meters import Mark
 from rng import ReseedNotAllowed, RngError
 
+CABINET_FILE: Final = "cabinet_file"
+"""Not all that the cabinet file names is offered."""
+
 
 # ---------------------------------------------------------------------------------------------- guards
 def language_is_offered(cabinet: Cabinet, event: Event) -> bool:
@@ -177,7 +180,19 @@ def record_fault_cleared(cabinet: Cabinet, event: Event) -> None:
 
 def note_ticket_ledger(cabinet: Cabinet, why: str) -> None:
     """Stop tickets, or let them go on, by whether their ledger can be trusted."""
-    values = {"code": ticket_ledger.FAULT, "detail": why}
+    _note(cabinet, ticket_ledger.FAULT, why)
+
+
+def note_cabinet_file(cabinet: Cabinet, why: str) -> None:
+    """Tell staff that the machine does not offer all that its cabinet file names, or that it does now."""
+    standing = cabinet.faults.get(CABINET_FILE)
+    if standing is not None and standing["detail"] != why:
+        _note(cabinet, CABINET_FILE, "")
+    _note(cabinet, CABINET_FILE, why)
+
+
+def _note(cabinet: Cabinet, code: str, why: str) -> None:
+    values = {"code": code, "detail": why}
     if why:
         record_fault(cabinet, Event(EventType.FAULT_RAISED, values))
     else:

@@ -20,6 +20,7 @@ from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.clock_trust import note_clock
 from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import HostMoney
+from egm.cabinet.lockups import note_cabinet_file
 from egm.cabinet.ports import build_ports
 from egm.cabinet.positions import Position
 from egm.cabinet.prizes import remembered
@@ -262,6 +263,8 @@ class Machine:
             if residents:
                 self._say(f"game refused: {refusal.reason}")
             self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+        self._cabinet.service.bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
+        note_cabinet_file(self._cabinet, "; ".join(refusal.reason for refusal in refused))
         if not residents:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")

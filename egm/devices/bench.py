@@ -40,6 +40,8 @@ from egm.link.messages import BenchCommand, BenchReply, Hello, Message, MessageE
 from egm.link.private import is_token, listen, make_token
 
 _LINE_BYTES_MAX: Final = 64 * 1024
+#: The status of a bench that cannot be and has said why: starting it again would only repeat it.
+_OPERATOR_ERROR: Final = 2
 
 
 class BenchError(Exception):
@@ -225,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
         asyncio.run(serve(options.state, load_cabinet(options.cabinet), speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:
         sys.stderr.write(f"bench: {error}\n")
-        return 1
+        return _OPERATOR_ERROR
     return 0
 
 

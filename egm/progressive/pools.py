@@ -92,9 +92,11 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
     for play in game.every_level():
         slot = mine.get(play.level)
         if slot is None:
+            strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.every_level()}))
+            instead = f", but {strangers}, which the game does not have" if strangers else ""
             raise NoPoolError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
-                "does not configure"
+                f"does not configure{instead}"
             )
         if slot.kind is not Kind.STAND_ALONE and not play.one_price:
             raise NoPoolError(

@@ -25,30 +25,36 @@ def _is_broadcast(name: str) -> bool:
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
+    )
 
 
 class LevelSlot(_Table):
-    """One ``[[progressives]]``: how a level of a resident game is kept.
+    """How a progressive level of a game is kept.
 
     A stand-alone level is kept for every stake the game is offered at, each with its own amount, because
     every wager that feeds an amount must have the same stake and the same chance (Québec by-law, s.92). Its
-    base and increment are the game's; ``hidden`` is the share of wagers that pays for resets, and
-    ``ceiling_bases`` the most it shows, in bases (a game's own ceiling comes first).
-
-    A linked or wide-area level is kept by a controller: ``stakes`` names the controller's level for each
-    stake (minor units), or with the carrier ``sas`` the group and level broadcast, ``1.4``. The game is
-    offered at those stakes only.
+    base and increment are the game's. A linked or wide-area level is kept by a controller.
     """
 
-    game: str
-    level: str
+    game: str = Field(examples=["lantern-harbour"])
+    """The game, by its id."""
+    level: str = Field(examples=["harbour"])
+    """The level, by the name the game's definition gives it."""
     kind: Kind = Kind.STAND_ALONE
-    hidden: Rational = Fraction(0)
-    ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = None
+    """Whose level it is: this machine's, or one that several machines feed."""
+    hidden: Rational = Field(Fraction(0), examples=["1/1000"])
+    """The share of wagers that pays for resets: `"1/1000"`."""
+    ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
+    """The most it shows, in bases; a game's own ceiling comes first."""
     carrier: Literal["controller", "sas"] = "controller"
     """A controller on the network, or a host that broadcasts amounts on a SAS line (polls 80 and 86)."""
-    stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = {}
+    stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
+        {}, examples=[{"100": "harbour-1"}]
+    )
+    """The controller's level for each stake in minor units, or with the carrier `sas` the group and level
+    broadcast (`1.4`). The game is offered at those stakes only."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "LevelSlot":
@@ -67,13 +73,15 @@ class LevelSlot(_Table):
 
 
 class LinkSlot(_Table):
-    """``[progressive_link]``: where the controller's broker is, and who this machine is to it.
-
-    ``certificate`` and ``key`` are the machine's, ``authority`` is who signed the broker's (PEM files).
-    """
+    """Where the controller's broker is, and who this machine is to it (`egm progressive certificates`)."""
 
     host: str = "127.0.0.1"
+    """Where the broker is reached."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
+    """Its port, MQTT over TLS."""
     authority: Path
+    """The certificate of who signed the broker's (PEM)."""
     certificate: Path
+    """This machine's certificate (PEM)."""
     key: Path
+    """Its private key (PEM), which only its owner may read."""

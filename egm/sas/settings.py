@@ -39,13 +39,14 @@ ON: Final = frozenset(Group) - {
 
 
 class SasLine(BaseModel):
-    """One line to one host."""
+    """One line to one host, under a name of yours; two at most."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     port: str = "pty"
     """A serial port; ``pty`` for a pseudo-terminal of the machine's own; ``socket://`` or ``rfc2217://``."""
     address: Annotated[int, Field(ge=1, le=127, strict=True)] = 1
+    """The machine's on the line."""
     framing: Literal["strict", "lenient"] = "strict"
     """Strict hears the wakeup bit; lenient is for lines that have none."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
@@ -61,7 +62,9 @@ class SasLine(BaseModel):
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: what one credit of every meter is worth, in minor units."""
     enable: frozenset[Group] = frozenset()
+    """Groups of polls that are off by themselves (egm/sas/CONFORMANCE.md)."""
     disable: frozenset[Group] = frozenset()
+    """Groups of polls that are on by themselves; `standard` cannot be."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "SasLine":

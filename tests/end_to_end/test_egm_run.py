@@ -12,7 +12,7 @@ import urllib.request
 from datetime import UTC, datetime
 
 import pytest
-from run_rig import EGM, Visit, cabinet, connect, snapshot, until
+from run_rig import DEMONSTRATION, EGM, PATIENCE_SECONDS, Visit, cabinet, connect, snapshot, until
 
 from egm.config import StateFolder
 from egm.isolated import python_module
@@ -125,6 +125,49 @@ def test_a_game_that_is_refused_is_named_where_the_cabinet_was_started(tmp_path)
 
     process = asyncio.run(session())
     assert process.said.decode().startswith(f"egm: game refused: {broken}: game.")
+
+
+def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_path):
+    for protocol in ('"id03"', '"id003"\nposition = 2'):
+        file = tmp_path / "cabinet.toml"
+        file.write_text(DEMONSTRATION.read_text().replace('"id003"', protocol, 1))
+        done = _run(tmp_path / "state", "--cabinet", str(file))
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"Error: cabinet file {file}: line ")
+        bench = python_module("egm.devices.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file))
+        alone = subprocess.run(bench, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        assert alone.returncode == 2  # which `egm run` takes for told: it starts none again
+
+
+@pytest.mark.parametrize("wrong", ['sitee = "Demonstration"', 'profile = "nowhere"\nsite = "Demonstration"'])
+def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_file_is_another(
+    tmp_path, wrong
+):
+    folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
+    good = DEMONSTRATION.read_text().replace('profile = "generic"\n', "") + "\n[metrics]\nport = 0\n"
+    file.write_text(good.replace('site = "Demonstration"', wrong))
+
+    async def session():
+        where = ("--state", str(folder.root), "--cabinet", str(file))
+        process = await asyncio.create_subprocess_exec(*python_module("egm.cabinet", *where, "--stay"))
+        try:
+            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            shown = await until(reader, snapshot(state="tilt"))
+            wishes.close()
+            file.write_text(good.replace('site = "Demonstration"', 'profile = "generic"\nsite = "D"'))
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return shown, await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+
+    shown, status = asyncio.run(session())
+    (tilt,) = shown.tilts
+    assert (tilt.code, tilt.cleared_by) == ("cabinet_file_unusable", "technician")
+    assert ("machine.sitee" in tilt.detail) or ("nowhere" in tilt.detail)
+    assert shown.serial == "EGM-0000001"
+    assert status == 4  # begin again: the file is another
 
 
 @pytest.mark.requirement("A-05", "A-09")

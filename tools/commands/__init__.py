@@ -10,6 +10,7 @@ from typing import Final
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "pictures of every scene, and the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
+    "cabinet": ("cabinet", "write, check and explain cabinet files; list ports and protocols"),
     "par": ("par", "the PAR sheet of a game: exact return, hits and prizes"),
     "keno": ("keno", "the exact odds of any Keno ticket; what its slip must say"),
     "meters": ("meters", "every meter of a machine, while it plays"),

@@ -12,8 +12,9 @@ from typing import Final
 
 import click
 
+from egm.cabinet.preflight import missing_ports
 from egm.clock import SystemClock
-from egm.config import StateFolder, default_state_dir, load_cabinet
+from egm.config import CabinetFile, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from meters import JournalError
@@ -23,6 +24,8 @@ from tools.one_game import cabinet_with
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
 _OPERATOR_ERROR: Final = 2
+#: The machine waited for another cabinet file, and there is one: all begin again.
+_FILE_CHANGED: Final = 4
 _RESTARTS_MAX: Final = 5
 _RESTART_WINDOW_S: Final = 60.0
 _LOCK: Final = "run/cabinet.lock"
@@ -78,18 +81,26 @@ class _Shown:
     flags: tuple[str, ...] = ()
     """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
 
+    @property
+    def is_kiosk(self) -> bool:
+        """Whether nobody is there but who looks at the screen: what is wrong is said on it."""
+        return self.mode == "kmsdrm" or "--fullscreen" in self.flags
 
-def _children(folder: StateFolder, cabinet_path: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+
+def _children(
+    folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
+) -> tuple[_Child, ...]:
+    """What is to run; ``cabinet`` is None where the file cannot be used, and the screen is to say so."""
     screen = shown.mode
-    cabinet = load_cabinet(cabinet_path)
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
-    simulated = any(device.port == "bench" for device in cabinet.devices.values())
+    simulated = _is_simulated(cabinet)
     if simulated:
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", python_module("egm.devices.bench", *where, *which), ready))
-    machine = python_module("egm.cabinet", *where, *which)
+    stay = ("--stay",) if shown.is_kiosk else ()
+    machine = python_module("egm.cabinet", *where, *which, *stay)
     children.append(_Child("machine", machine, folder.screen_socket, after=folder.forget_lines))
     if screen != "none":
         extra = () if shown.port is None else ("--port", str(shown.port))
@@ -99,7 +110,10 @@ def _children(folder: StateFolder, cabinet_path: Path | None, shown: _Shown) -> 
             "egm.screen", *where, "--mode", screen, *bench, *extra, *display, *shown.flags
         )
         children.append(_Child("screen", command, speaks=True, closes=True))
-    if screen in {"window", "web"}:  # a further player position has a screen of its own
+    if cabinet is not None and screen in {
+        "window",
+        "web",
+    }:  # a further player position has a screen of its own
         for position in range(2, cabinet.machine.positions + 1):
             beside = ("--mode", screen, "--position", str(position), *shown.flags)
             name = f"screen of position {position}"
@@ -180,8 +194,8 @@ class _Supervisor:
                 break
             if child.closes and process.returncode == 0:
                 self._stop.set()
-            elif process.returncode == _OPERATOR_ERROR or len(starts) >= _RESTARTS_MAX:
-                if process.returncode != _OPERATOR_ERROR:
+            elif process.returncode in {_OPERATOR_ERROR, _FILE_CHANGED} or len(starts) >= _RESTARTS_MAX:
+                if process.returncode not in {_OPERATOR_ERROR, _FILE_CHANGED}:
                     click.echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
                 self._status = process.returncode or 1
                 self._stop.set()
@@ -227,7 +241,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @click.option("--top", is_flag=True, help="A top screen as well: a second window, or a second browser page.")
 @click.option("--display", type=click.IntRange(0), default=0, help="The display the window opens on.")
 @click.option("--top-display", type=click.IntRange(0), help="The display the top screen's window opens on.")
-@click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way out of it.")
+@click.option(
+    "--fullscreen",
+    is_flag=True,
+    help="Cover the whole display, with no way out of it; a cabinet file that cannot be used is said there.",
+)
 @click.option("--portrait", is_flag=True, help="In a browser: the picture is always upright.")
 @click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
 @click.option("--silent", is_flag=True, help="No sound.")
@@ -270,16 +288,33 @@ def command(
         folder.forget_lines()
         if game is not None:
             cabinet = cabinet_with(game, folder)
-        children = _children(folder, cabinet, shown)
-        file = load_cabinet(cabinet)
-        badges = demonstration_staff(file, folder, SystemClock().now())
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    for badge in badges:
-        click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
-    simulated = any(device.port == "bench" for device in file.devices.values())
-    for line in _first_words(folder, shown.mode, simulated=simulated):
-        click.echo(f"egm: {line}")
-    status = asyncio.run(_Supervisor(children).run())
+    status = _FILE_CHANGED
+    while status == _FILE_CHANGED:
+        status = asyncio.run(_Supervisor(_begun(folder, cabinet, shown)).run())
     lock.release()
     sys.exit(status)
+
+
+def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+    """Say what there is to know, and what is to run. Raises ClickException for a file that cannot be used."""
+    try:
+        file = load_cabinet(cabinet)
+        badges = demonstration_staff(file, folder, SystemClock().now())
+    except OperatorError as error:
+        if not shown.is_kiosk:
+            raise click.ClickException(str(error)) from error
+        return _children(folder, cabinet, None, shown)
+    for badge in badges:
+        click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
+    for fault in missing_ports(file):
+        click.echo(f"egm: {fault}", err=True)
+    for line in _first_words(folder, shown.mode, simulated=_is_simulated(file)):
+        click.echo(f"egm: {line}")
+    return _children(folder, cabinet, file, shown)
+
+
+def _is_simulated(cabinet: CabinetFile | None) -> bool:
+    """Whether there is anything for the bench to do."""
+    return cabinet is not None and any(device.port == "bench" for device in cabinet.devices.values())

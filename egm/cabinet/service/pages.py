@@ -173,6 +173,7 @@ def _software(cabinet: Cabinet) -> tuple[Table, ...]:
             ),
             say("service.software.games"),
         ),
+        pairs(((plain(game), plain(why)) for game, why in bench.refused), say("service.software.refused")),
         pairs(
             (
                 (plain(name), plain(digest[:32]))

@@ -21,6 +21,8 @@ class Workbench:
     """Device name -> what it last reported, newest first."""
     identities: dict[str, str] = field(default_factory=dict)
     """Device name -> what it says it is."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Games of the cabinet file that are not offered, each with the reason."""
     inputs: set[str] = field(default_factory=set)
     """Doors open, keys on and buttons pressed, as ``door:main``."""
     outputs: frozenset[str] = frozenset()

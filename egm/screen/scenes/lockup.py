@@ -35,6 +35,8 @@ _SIGNS: Final = {
 }
 
 #: Who may clear a fault, from the easiest to the hardest.
+#: What is wrong exactly, for whoever must put it right: so many lines of it.
+_DETAIL_LINES: Final = 3
 _CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
@@ -168,6 +170,9 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     facts = f"{say('tilt.code', code=last.code)}  ·  {say('tilt.since', time=stage.texts.moment(last.since))}"
     others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
+    told = f"tilt.detail.{last.code}"
+    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(told) else []
+    more = (*(say(told, detail=line) for line in detail), *more)
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
     return Words(

@@ -120,7 +120,11 @@ position = 2
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("position = 2", "position = 3", "devices.bill2.position: 3; the machine has 2"),
+        (
+            "position = 2",
+            "position = 3",
+            "devices.bill2.position: there is no position 3: machine.positions is 2",
+        ),
         ("positions = 2", "positions = 0", "machine.positions"),
         ("position = 2", "position = 0", "devices.bill2.position"),
         (

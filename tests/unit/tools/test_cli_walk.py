@@ -98,7 +98,8 @@ def as_on_a_cabinet(*args, cwd):
 )  # fmt: skip
 def test_what_needs_no_laboratory_works_on_a_cabinet(args, tmp_path):
     done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    # of honest simulations of few games some lie outside their interval, which is status 1
+    assert done.returncode == 0 or (args.startswith("simulate") and "OUTSIDE" in done.stdout), done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout.strip()
 

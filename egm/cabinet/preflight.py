@@ -1,0 +1,129 @@
+"""What a cabinet file asks for, held against what there is: profile, house, games, levels, ports, files.
+
+:func:`egm.config.load_cabinet` says whether the file is one. Here is what only this computer, its games and
+the place's rules can say; the machine finds the same at its start, and this finds all of it before.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+from egm.cabinet.prizes import largest_prizes
+from egm.cabinet.residents import Certifying, admit
+from egm.config import CabinetFile
+from egm.config_faults import Fault, near
+from egm.errors import LocalError, OperatorError
+from egm.profiles import Profile, available, load_profile
+from egm.progressive.definition import Kind
+from egm.tickets.templates import load_template
+from paytables import PaytableError, library, load_game
+
+
+def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) -> Iterator[Fault]:
+    """Everything that would keep the machine from starting, or from offering all that the file names.
+
+    A fault that :attr:`~egm.config_faults.Fault.stops` keeps the machine from starting at all. ``doing`` is
+    told each game before it is analysed: that takes its time.
+    """
+    yield from _files(file)
+    try:
+        profile = load_profile(file.machine.profile)
+    except OperatorError as error:
+        name = file.machine.profile
+        yield Fault("machine.profile", str(error), meant=near(name, available()), allowed=available())
+        return
+    yield from _house(file, profile)
+    games = yield from _games(file, profile, doing)
+    yield from _levels(file, games)
+
+
+def missing_ports(file: CabinetFile) -> Iterator[Fault]:
+    """The serial ports that are not there now: no fault of the file, and the machine waits for them."""
+    named = [(f"devices.{name}.port", device.port) for name, device in file.devices.items()]
+    named += [(f"sas.{name}.port", line.port) for name, line in file.sas.items()]
+    if file.gat is not None:
+        named.append(("gat.port", file.gat.port))
+    for key, port in named:
+        if port not in {"bench", "pty"} and "://" not in port and not Path(port).exists():
+            yield Fault(key, f"nothing is at {port} now; the machine waits for it", stops=False)
+
+
+def _files(file: CabinetFile) -> Iterator[Fault]:
+    yield from missing_ports(file)
+    named: dict[str, Path | None] = {
+        "software.manifest": None if file.software is None else file.software.manifest,
+        "inventory.photograph": file.inventory.photograph,
+        **{f"games[{i + 1}].certificate": slot.certificate for i, slot in enumerate(file.games)},
+    }
+    if file.progressive_link is not None:
+        link = file.progressive_link
+        named |= {
+            "progressive_link.authority": link.authority,
+            "progressive_link.certificate": link.certificate,
+            "progressive_link.key": link.key,
+        }
+    for key, path in named.items():
+        if path is not None and not path.exists():
+            yield Fault(key, f"{path}: nothing is there", stops=key.startswith("progressive_link"))
+
+
+def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
+    """What the place's tickets must say of the house."""
+    try:
+        house = file.machine.house
+        load_template(profile.id).check_house(house)
+    except (LocalError, OperatorError) as error:
+        key = "time_zone" if "time_zone" in str(error) else "licence_holder"
+        yield Fault(f"machine.{key}", str(error))
+
+
+def _games(
+    file: CabinetFile, profile: Profile, doing: Callable[[str], None]
+) -> Generator[Fault, None, dict[str, set[str]]]:
+    """The games the machine would leave out, and why; returns the levels of each game there is, by its id."""
+    certified = bool(file.real_ports) and profile.inventory.certified
+    seen: dict[str, int] = {}
+    levels: dict[str, set[str]] = {}
+    offered = 0
+    for i, slot in enumerate(file.games):
+        doing(slot.game)
+        key = f"games[{i + 1}].game"
+        try:
+            game = load_game(slot.game)
+        except PaytableError as error:
+            yield Fault(key, str(error), meant=near(slot.game, library()), stops=False)
+            continue
+        levels[game.id] = {play.level for play in game.every_level()}
+        if game.id in seen:
+            yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
+            continue
+        seen[game.id] = i + 1
+        _, refused = admit(
+            (slot,), profile, file.progressives, largest_prizes, Certifying(file.machine.certifier, certified)
+        )
+        offered += not refused
+        for refusal in refused:
+            yield Fault(key, refusal.reason, stops=False)
+    if not offered:
+        yield Fault("games", "none of them can be offered: the machine would be out of service")
+    return levels
+
+
+def _levels(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
+    """Levels of games that are not here, or that a game does not have."""
+    for i, slot in enumerate(file.progressives):
+        key = f"progressives[{i + 1}]"
+        levels = games.get(slot.game)
+        if levels is None:
+            known = tuple(sorted(games))
+            what = f"{slot.game!r} is no game of this file"
+            yield Fault(f"{key}.game", what, meant=near(slot.game, known), allowed=known, stops=False)
+        elif slot.level not in levels:
+            known = tuple(sorted(levels))
+            what = f"{slot.game} has no level {slot.level!r}"
+            yield Fault(f"{key}.level", what, meant=near(slot.level, known), allowed=known, stops=False)
+        if (
+            slot.kind is not Kind.STAND_ALONE
+            and slot.carrier == "controller"
+            and file.progressive_link is None
+        ):
+            yield Fault("progressive_link", f"{slot.game} {slot.level}: must be given: a controller keeps it")

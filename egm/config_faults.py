@@ -1,0 +1,230 @@
+"""What is wrong in a TOML file, for the person who wrote it: each fault with its line and its key."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+_M = TypeVar("_M", bound=BaseModel)
+_NEAR: Final = 0.6
+_LISTED: Final = 24
+
+Where = tuple[str | int, ...]
+"""A place in a file: keys, and numbers of tables in a list of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong. ``meant``: the word that was probably meant; ``allowed``: what there is.
+
+    ``stops``: the file cannot be used so; else the machine starts without what it is about.
+    """
+
+    key: str
+    what: str
+    line: int | None = None
+    meant: str = ""
+    allowed: tuple[str, ...] = ()
+    stops: bool = True
+
+    def __str__(self) -> str:
+        """The fault in a line."""
+        where = f"line {self.line}: " if self.line else ""
+        key = f"{self.key}: " if self.key else ""
+        meant = f"; did you mean {self.meant}?" if self.meant else ""
+        shown = ", ".join(self.allowed[:_LISTED]) + (" ..." if len(self.allowed) > _LISTED else "")
+        return f"{where}{key}{self.what}{meant}{f' (there are: {shown})' if shown else ''}"
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """The known word that ``word`` was probably meant to be, or nothing."""
+    found = difflib.get_close_matches(word.lower(), [*known], n=1, cutoff=_NEAR)
+    return found[0] if found else ""
+
+
+def wrong(key: str, what: str, *allowed: str, given: str = "") -> PydanticCustomError:
+    """The error a model's own rule raises: it knows the key, which a validator of pydantic's cannot say."""
+    told = {"key": key, "what": what, "meant": near(given, allowed), "allowed": list(allowed)}
+    return PydanticCustomError("rule", "{key}: {what}", told)
+
+
+def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
+    """The file, or everything that is wrong in it, in the order of its lines."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return None, [_not_toml(error)]
+    try:
+        return model.model_validate(data), []
+    except ValidationError as error:
+        lines = Lines(text)
+        faults = [*_faults(error.errors(include_url=False), model, lines)]
+    return None, sorted(faults, key=lambda fault: fault.line or 0)
+
+
+def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
+    said = str(error)
+    at = re.search(r" \(at line (\d+), column (\d+)\)", said)
+    if at is None:
+        return Fault("", f"not TOML: {said}")
+    return Fault("", f"not TOML: {said[: at.start()]} at column {at[2]}", int(at[1]))
+
+
+def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
+    strangers = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    explained = set()
+    for at in strangers:
+        *table, stranger = at
+        known = _keys_of(model, table)
+        missing = [str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table]
+        meant = near(str(stranger), missing) or near(str(stranger), known)
+        explained.add((*table, meant))
+        yield Fault(named(at), "there is no such key", lines.of(at), meant, tuple(known))
+    for error in errors:
+        at, context = error["loc"], error.get("ctx", {})
+        if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
+            continue
+        if error["type"] == "rule":
+            allowed = tuple(context["allowed"])
+            key = context["key"]
+            yield Fault(key, context["what"], lines.of(placed(key)), context["meant"], allowed)
+        elif error["type"] == "missing":
+            known = _keys_of(model, at[:-1])
+            yield Fault(named(at), f"must be given: {known.get(str(at[-1]), '')}", lines.of(at))
+        else:
+            yield _of_a_value(error, model, lines)
+
+
+def _of_a_value(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
+    """A value that is not what its key takes."""
+    given, context = error["input"], error.get("ctx", {})
+    at = tuple(part for part in error["loc"] if part != "[key]")
+    if error["type"] in {"literal_error", "enum"}:
+        allowed = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
+        return Fault(named(at), f"{given!r} is not allowed", lines.of(at), near(str(given), allowed), allowed)
+    if error["type"] == "string_pattern_mismatch":
+        meaning = _keys_of(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
+        said = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
+    else:
+        said = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        said += (
+            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in said else ""
+        )
+    return Fault(named(at), said, lines.of(at))
+
+
+def placed(key: str) -> Where:
+    """The place of a key as :func:`named` writes it."""
+    parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
+    return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
+
+
+def named(at: Iterable[str | int]) -> str:
+    """A key as people write it: ``games[2].game`` is the game of the second ``[[games]]``."""
+    text = ""
+    for part in at:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
+    """The keys of a table of the model, each with its meaning; nothing where there is no such table."""
+    found: Any = model
+    for part in table:
+        found = _plain(found)
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            field = found.model_fields.get(str(part))
+            found = None if field is None else field.annotation
+        else:  # a list of tables, or tables by name
+            found = next((each for each in reversed(get_args(found)) if each is not Ellipsis), None)
+    found = _plain(found)
+    if not (isinstance(found, type) and issubclass(found, BaseModel)):
+        return {}
+    return {
+        name: " ".join((field.description or _about(field.annotation)).split())
+        for name, field in found.model_fields.items()
+    }
+
+
+def _about(annotation: Any) -> str:
+    """What a table is, or the tables of a list, in its own words."""
+    tables = (_plain(each) for each in (annotation, *get_args(annotation)))
+    return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
+
+
+def _plain(annotation: Any) -> Any:
+    """An annotation without what is said of it, and without None."""
+    if get_origin(annotation) is Annotated:
+        return _plain(get_args(annotation)[0])
+    if get_origin(annotation) in {Union, UnionType}:
+        return _plain(next(each for each in get_args(annotation) if each is not NoneType))
+    return annotation
+
+
+class Lines:
+    """On which line of a TOML text each key stands."""
+
+    def __init__(self, text: str) -> None:
+        """``text`` is TOML: what is not has no keys."""
+        self._lines: dict[Where, int] = {}
+        self._counted: dict[Where, int] = {}
+        table: Where = ()
+        held: list[str] = []
+        for number, line in enumerate(text.splitlines(), 1):
+            held.append(line)
+            statement = "\n".join(held)
+            try:
+                read_in = tomllib.loads(statement)
+            except tomllib.TOMLDecodeError:  # it goes on: a value of several lines
+                continue
+            first = number - len(held) + 1
+            held = []
+            if statement.lstrip().startswith("["):
+                table = self._opened(read_in, double=statement.lstrip().startswith("[["))
+                for end in range(1, len(table) + 1):
+                    self._lines.setdefault(table[:end], first)
+            else:
+                for path in _paths(read_in):
+                    self._lines.setdefault((*table, *path), first)
+
+    def of(self, at: Where) -> int | None:
+        """The line of a key; of the table it should stand in, where it is not there."""
+        for end in range(len(at), 0, -1):
+            if at[:end] in self._lines:
+                return self._lines[at[:end]]
+        return None
+
+    def _opened(self, header: Mapping[str, Any], *, double: bool) -> Where:
+        path: Where = ()
+        found: Any = header
+        while found:
+            if isinstance(found, list):
+                found = found[0]
+                continue
+            (key,) = found
+            path, found = (*path, key), found[key]
+            if path in self._counted and not (double and not _inner(found)):
+                path = (*path, self._counted[path])
+        if double:
+            self._counted[path] = self._counted.get(path, -1) + 1
+            path = (*path, self._counted[path])
+        return path
+
+
+def _inner(found: Any) -> Any:
+    """What a header names below this key."""
+    return found[0] if isinstance(found, list) else found
+
+
+def _paths(read_in: Mapping[str, Any]) -> Iterator[Where]:
+    """Every key of a statement, with those of its inline tables."""
+    for key, value in read_in.items():
+        yield (key,)
+        if isinstance(value, Mapping):
+            yield from ((key, *path) for path in _paths(value))

@@ -1,0 +1,78 @@
+"""The keys of a file as its JSON Schema states them, for people: kind, default, meaning, example."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+#: A table that is longer is not written out.
+_SHORT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: where it stands, its kind, its default (None: it must be given), its meaning, an example."""
+
+    name: str
+    kind: str
+    default: str | None
+    meaning: str
+    example: str = ""
+
+
+def key(whole: dict[str, Any], table: dict[str, Any], name: str, prefix: str = "") -> Key:
+    """A key of a table of the schema ``whole``."""
+    stated = table["properties"][name]
+    default = None if name in table.get("required", ()) else toml(stated.get("default"))
+    meaning = " ".join(str(stated.get("description", "")).split())
+    examples = stated.get("examples") or [None]
+    example = "" if examples[0] is None else toml(examples[0])
+    return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example)
+
+
+def resolved(whole: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    """What a ``$ref`` points at."""
+    reference = stated.get("$ref")
+    if reference is None:
+        return stated
+    found: dict[str, Any] = whole["$defs"][reference.rsplit("/", 1)[-1]]
+    return found
+
+
+def kind(whole: dict[str, Any], stated: dict[str, Any]) -> str:
+    """A kind in a few words."""
+    stated = resolved(whole, stated)
+    if "anyOf" in stated:
+        return " or ".join(kind(whole, part) for part in stated["anyOf"] if part.get("type") != "null")
+    if "enum" in stated:
+        return ", ".join(f"`{value}`" for value in stated["enum"])
+    if "const" in stated:
+        return f"`{stated['const']}`"
+    if stated.get("type") == "array":
+        return f"list of {kind(whole, stated.get('items', {}))}"
+    if stated.get("type") == "object":
+        return "table"
+    bounds = [
+        f"{word} {stated[key]}"
+        for key, word in (
+            ("minimum", "from"),
+            ("exclusiveMinimum", "above"),
+            ("maximum", "to"),
+            ("exclusiveMaximum", "below"),
+        )
+        if key in stated
+    ]
+    return " ".join([str(stated.get("type", "")), *bounds])
+
+
+def toml(value: Any) -> str:
+    """A value as it would be written in the file."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml(part) for part in value)}]"
+    if isinstance(value, dict):
+        text = f"{{ {', '.join(f'{name} = {toml(part)}' for name, part in value.items())} }}"
+        return "{}" if not value else text if len(text) <= _SHORT else "{ ... }"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

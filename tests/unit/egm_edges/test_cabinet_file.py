@@ -1,0 +1,221 @@
+"""The cabinet file in the hands of who writes one: written with its meanings, checked to the line and the key."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from egm.cabinet.preflight import missing_ports, preflight
+from egm.config import CabinetFile, load_cabinet
+from egm.config_faults import Lines, placed, read
+from egm.config_schema import parts, schema
+from egm.errors import OperatorError
+from egm.profiles import available
+from tools.cli import main
+
+MACHINE = """\
+[machine]
+serial = "ABC-1"
+operator_number = "7"
+profile = "generic"
+site = "Chez Lise"
+"""
+GOOD = f"""{MACHINE}
+[[games]]
+game = "maple-classic"
+
+[devices.bill]
+protocol = "id003"
+"""
+
+
+def faults(text):
+    return [str(fault) for fault in read(text, CabinetFile)[1]]
+
+
+#: What is changed in a good file -> the line, the key and the sense of what is said.
+MISTAKES = [
+    ('site = "', 'sitee = "', "line 5: machine.sitee: there is no such key; did you mean site?"),
+    ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
+    ("game = ", "gane = ", r"line 8: games\[1\].gane: there is no such key; did you mean game?"),
+    ('serial = "ABC-1"', 'serial = "abc"', r"line 2: machine.serial: 'abc' does not fit the pattern \^\[A-Z0-9-\]\{1,24\}\$: The man"),
+    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is no protocol; did you mean id003\? \(there are: id003, "),
+    ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
+    ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
+    ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer names no money"),
+    ('"id003"', '"id003"\n[devices.second]\nprotocol = "ebds"', "line 12: devices.second: position 1 has a bill acceptor already: devices.bill"),
+    ('"id003"', '"id003"\n[inventory]\nlocation = "flor"', r"line 13: inventory.location: 'flor' is not allowed; did you mean floor\? \(there are: floor, store, workshop\)"),
+    ('"id003"', '"id003"\n[sas.main]\naddress = 200', "line 13: sas.main.address: must be less than or equal to 127, not 200"),
+    ('"id003"', '"id003"\n[host]\ntransfers = true', "line 12: host.line: money goes through a host: name its line"),
+    ('"id003"', '"id003"\n[sas.one]\n[host]\ntransfers = true\nline = "on"', "line 15: host.line: there is no line 'on'; did you mean one?"),
+    ('site = "Chez Lise"\n', "", "line 1: machine.site: must be given: The house the machine stands in"),
+    ("[[games]]", "[[games]", "line 7: not TOML: "),
+    ('game = "maple-classic"', 'denominations_cents = [\n 5,\n "x",\n]', r"line 8: games\[1\].denominations_cents\[2\]: must be a valid integer, not 'x'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
+def test_a_mistake_is_told_with_its_line_its_key_what_was_meant_and_what_is_allowed(old, new, said, tmp_path):
+    assert faults(GOOD) == []
+    assert GOOD.count(old) >= 1
+    text = GOOD.replace(old, new, 1)
+    told = faults(text)
+    assert [line for line in told if re.match(said, line)], told
+    file = tmp_path / "cabinet.toml"
+    file.write_text(text)
+    with pytest.raises(OperatorError, match=re.escape(f"cabinet file {file}: ")):
+        load_cabinet(file)
+    checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
+    assert checked.exit_code == 1
+    run = CliRunner().invoke(main, ["run", "--cabinet", str(file), "--state", str(tmp_path / "state")])
+    assert run.exit_code == 1
+    assert re.search(said, run.output)
+
+
+def test_every_mistake_is_told_at_once_in_the_order_of_the_lines():
+    text = GOOD.replace("site =", "sitee =").replace("[devices.bill]", "[device.bill]").replace("ABC-1", "?")
+    lines = [int(re.match(r"line (\d+)", line)[1]) for line in faults(text)]
+    assert lines == [2, 5, 10]
+
+
+def test_lines_are_those_of_toml_itself_in_every_way_it_may_be_written():
+    text = """\
+top = 1
+[a."b c"]
+long = \"\"\"
+x = 5
+\"\"\"
+list = [
+  1,   # one
+  { inner = 2 },
+]
+d.e = 3
+[[t]]
+k = 1
+[[t]]
+k = 2
+[t.sub]
+m = 1
+[[t.u]]
+n = 1
+[[t.u]]
+n = 2
+"""
+    assert tomllib.loads(text)["t"][1]["u"][1]["n"] == 2
+    lines = Lines(text)
+    places = {
+        ("top",): 1, ("a", "b c", "long"): 3, ("a", "b c", "list"): 6, ("a", "b c", "d", "e"): 10,
+        ("t", 0, "k"): 12, ("t", 1, "k"): 14, ("t", 1, "sub", "m"): 16, ("t", 1, "u", 1, "n"): 20,
+        ("t", 1, "u", 0, "n"): 18, ("a", "b c", "absent"): 2, ("nowhere",): None, ("t", 1, "absent"): 13,
+    }  # fmt: skip
+    assert {place: lines.of(place) for place in places} == places
+    assert placed("games[2].game") == ("games", 1, "game")
+
+
+#: More of a good file -> what the machine would find at its start, and whether it would start.
+FOUND = [
+    ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
+    ('[[games]]\ngame = "maple-classic"', "games[2].game", "maple-classic is games[1] already", "", False),
+    ('[[games]]\ngame = "lantern-harbour"\n[[progressives]]\ngame = "lantern-harbour"\nlevel = "harbor"',
+     "progressives[1].level", "lantern-harbour has no level 'harbor'", "harbour", False),
+    ('[[progressives]]\ngame = "lantern-harbor"\nlevel = "harbour"', "progressives[1].game", "no game of this file", "", False),
+    ('[software]\nmanifest = "/nowhere/manifest"\nkey = "' + "0" * 64 + '"', "software.manifest", "nothing is there", "", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
+def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, what, meant, stops):
+    found = {fault.key: fault for fault in preflight(read(GOOD + more, CabinetFile)[0])}
+    assert key in found
+    assert what in found[key].what
+    assert (found[key].meant, found[key].stops) == (meant, stops)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        ('"generic"', '"quebec"', "machine.profile", "not in the library"),
+        ('"generic"', '"quebec-vlt"', "machine.licence_holder", "must be printed"),
+        ('site = "Chez Lise"', 'site = "x"\ntime_zone = "Quebec"', "machine.time_zone", "is not known here"),
+        ('"maple-classic"', '"no-such-game"', "games", "none of them can be offered"),
+    ],
+)
+def test_what_keeps_the_machine_from_starting_is_found_before_its_start(old, new, key, what):
+    found = {fault.key: fault for fault in preflight(read(GOOD.replace(old, new, 1), CabinetFile)[0])}
+    assert what in found[key].what
+    assert found[key].stops
+
+
+def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):
+    file = tmp_path / "cabinet.toml"
+    file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"'))
+    (fault,) = missing_ports(load_cabinet(file))
+    assert "/nowhere/port" in str(fault)
+    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
+    assert done.exit_code == 0
+    (told,) = json.loads(done.output)
+    assert (told["line"], told["key"], told["stops"]) == (12, "devices.bill.port", False)
+
+
+@pytest.mark.parametrize("profile", available())
+def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_path):
+    file = tmp_path / "cabinet.toml"
+    options = [
+        "--profile",
+        profile,
+        "--game",
+        "maple-classic",
+        "--device",
+        "id003",
+        "--device",
+        "ioboard=/dev/null",
+    ]
+    done = CliRunner().invoke(main, ["cabinet", "new", str(file), *options, "--serial", "XYZ-9"])
+    assert done.exit_code == 0, done.output
+    text = file.read_text()
+    cabinet = load_cabinet(file)
+    assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
+    assert cabinet.devices["io"].port == "/dev/null"
+    for part in parts():
+        if part.header in text or part.header == "[devices.NAME]":
+            for key in part.keys:
+                assert re.search(rf"^#? ?{key.name} = ", text, re.MULTILINE), key.name
+    again = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
+    assert (again.exit_code, "it is left alone" in again.output) == (1, True)
+    checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
+    wanted = {"certificate"} if load_cabinet(file).real_ports and "certificate" in checked.output else set()
+    assert checked.exit_code == bool(wanted), checked.output
+
+
+def test_without_games_those_of_the_library_that_the_place_admits_are_written(tmp_path):
+    file = tmp_path / "cabinet.toml"
+    done = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
+    assert done.exit_code == 0, done.output
+    assert len(load_cabinet(file).games) > 5
+    assert not [*preflight(load_cabinet(file))]
+
+
+def test_the_schema_is_one_and_takes_the_demonstrations_file():
+    published = json.loads(CliRunner().invoke(main, ["cabinet", "schema"]).output)
+    assert published == schema()
+    jsonschema.Draft202012Validator.check_schema(published)
+    default = tomllib.loads(Path("egm/cabinet/default.toml").read_text())
+    jsonschema.validate(default, published)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(default | {"device": {}}, published)
+
+
+def test_every_key_has_a_meaning():
+    found = [key for part in parts() for key in part.keys]
+    assert len(found) > 50
+    assert not [key.name for key in found if not key.meaning]
+
+
+def test_devices_lists_every_protocol_and_the_ports_there_are():
+    told = json.loads(CliRunner().invoke(main, ["cabinet", "devices", "--json"]).output)
+    assert told["protocols"]["id003"] == "bill_acceptor"
+    assert isinstance(told["ports"], list)

@@ -1,0 +1,120 @@
+"""A cabinet file written for somebody: every key with its meaning beside it, from the published schema."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Final
+
+from egm.cabinet.residents import admit
+from egm.config import GameSlot
+from egm.config_schema import Part, parts
+from egm.devices.catalogue import PROTOCOLS
+from egm.keys import toml
+from egm.profiles import Profile
+from egm.progressive.slots import LevelSlot
+from egm.tickets.templates import MANDATORY, load_template
+from paytables import Game, load_game
+from paytables import library as library_games
+
+_WIDTH: Final = 100
+#: Device kind -> the name its table is given.
+_NAMES: Final[Mapping[str, str]] = {
+    "bill_acceptor": "bill",
+    "ticket_printer": "printer",
+    "coin_acceptor": "coin",
+    "hopper": "hopper",
+    "io_board": "io",
+}
+#: Tables that are written out although nothing in them need be said.
+_SHOWN: Final = frozenset({"[inventory]", "[memory]"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the file is to say; None: an example, or nothing."""
+
+    profile: Profile
+    serial: str
+    operator_number: str
+    site: str
+    licence_holder: str | None = None
+    time_zone: str | None = None
+    games: tuple[str, ...] = ()
+    devices: tuple[tuple[str, str], ...] = ()
+
+
+def written(asked: Asked) -> str:
+    """The file. Without games, those of the library that the place admits, their levels the machine's own."""
+    known = {part.header: part for part in parts()}
+    games = [load_game(name) for name in asked.games] or [*_admitted(asked.profile)]
+    names = asked.games or tuple(game.id for game in games)
+    lines = [f"# A cabinet file for {asked.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
+    lines += _table(known["[machine]"], "[machine]", _machine(asked))
+    for name in names:
+        lines += _table(known["[[games]]"], "[[games]]", {"game": name}, first=name == names[0])
+    levels = [slot for game in games for slot in _slots(game)]
+    for slot in levels:
+        given = {"game": slot.game, "level": slot.level}
+        lines += _table(known["[[progressives]]"], "[[progressives]]", given, first=slot is levels[0])
+    taken: dict[str, int] = {}
+    for protocol, port in asked.devices:
+        name = _NAMES[PROTOCOLS[protocol].kind]
+        taken[name] = taken.get(name, 0) + 1
+        header = f"[devices.{name}{taken[name] if taken[name] > 1 else ''}]"
+        given = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
+        lines += _table(known["[devices.NAME]"], header, given, first=not sum(taken.values()) > 1)
+    for part in known.values():
+        if part.header in _SHOWN:
+            lines += _table(part, part.header, {})
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _machine(asked: Asked) -> dict[str, str]:
+    given = {
+        "serial": asked.serial,
+        "operator_number": asked.operator_number,
+        "profile": asked.profile.id,
+        "site": asked.site,
+    }
+    must = MANDATORY[load_template(asked.profile.id).ticket]
+    if asked.licence_holder is not None or "licence_holder" in must:
+        given["licence_holder"] = asked.licence_holder or "The licence's holder"
+    if "address" in must:
+        given["address"] = "The house's address"
+    if asked.time_zone is not None:
+        given["time_zone"] = asked.time_zone
+    return given
+
+
+def _table(part: Part, header: str, given: Mapping[str, str], *, first: bool = True) -> Iterator[str]:
+    """A table with what is given; the ``first`` of its kind has every other key as a comment."""
+    if first:
+        yield from _comment(part.meaning)
+    yield header
+    for key in part.keys:
+        if key.name in given:
+            yield from _comment(key.meaning) if first else ()
+            yield f"{key.name} = {toml(given[key.name])}"
+        elif first:
+            yield from _comment(f"{key.meaning} ({key.kind})")
+            usual = key.example or key.default
+            yield f"# {key.name} = {'...' if usual in {None, 'none'} else usual}"
+    yield ""
+
+
+def _comment(text: str) -> Iterator[str]:
+    yield from (f"# {line}" for line in wrap(text, _WIDTH))
+
+
+def _slots(game: Game) -> tuple[LevelSlot, ...]:
+    """Its progressive levels, each kept by the machine itself."""
+    levels = dict.fromkeys(play.level for play in game.every_level())
+    return tuple(LevelSlot(game=game.id, level=level) for level in levels)
+
+
+def _admitted(profile: Profile) -> Iterator[Game]:
+    for name in library_games():
+        game = load_game(name)
+        found, _ = admit((GameSlot(game=name),), profile, _slots(game))
+        if found:
+            yield game
