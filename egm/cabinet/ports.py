@@ -26,7 +26,6 @@ from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.line import Opener, SerialLine, open_port
 from egm.devices.tcl.driver import TclDriver, Template
-from egm.errors import OperatorError
 from egm.tickets.templates import available, load_template
 
 
@@ -101,7 +100,7 @@ def build_ports(
 ) -> Ports:
     """Make the drivers of a position's devices; ``opener`` opens their ports, but the bench's own lines.
 
-    Raises OperatorError for an unknown protocol or a second device of a kind.
+    The file has one device of a kind at each position, of protocols there are (:class:`CabinetFile`).
     """
     kinds: dict[str, str] = {}
     places: dict[str, Any] = {}
@@ -109,13 +108,8 @@ def build_ports(
     for name, device in cabinet_file.devices.items():
         if device.position != position:
             continue
-        entry = PROTOCOLS.get(device.protocol)
-        if entry is None:
-            known = ", ".join(sorted(PROTOCOLS))
-            raise OperatorError(f"device {name!r}: no protocol {device.protocol!r}; there are: {known}")
+        entry = PROTOCOLS[device.protocol]
         place = _PLACES[entry.kind]
-        if place in places:
-            raise OperatorError(f"device {name!r}: the cabinet already has a {entry.kind}")
         kinds[name] = entry.kind
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))

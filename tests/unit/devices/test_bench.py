@@ -21,6 +21,7 @@ from egm.devices.interface import CommLost, CommUp, Escrowed, InputsKnown, Note,
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
+from egm.errors import OperatorError
 from egm.link.messages import BenchCommand, BenchReply, Hello, decode, encode
 from tools.commands.device import command as device_command
 
@@ -284,8 +285,8 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
     text = DEFAULT.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
-    with pytest.raises(BenchError, match=r"devices\.io\.protocol: 'telepathy' is none of"):
-        simulated(load_cabinet(path))
+    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is no protocol"):
+        load_cabinet(path)
 
 
 def test_real_ports_have_no_twin(tmp_path):
@@ -327,7 +328,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
         timeout=120,
         check=False,
     )
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert "another bench is running" in second.stderr
     with Hand(run_folder) as hand:  # the first one has lost nothing over it
         assert hand.do("io").ok
