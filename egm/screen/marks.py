@@ -190,14 +190,23 @@ def form_in_force(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     return next(iter(fits or forms))
 
 
-def next_form(game: GameView, snapshot: Snapshot) -> tuple[Intent, ...]:
-    """The wish for the next named ticket, at the price nearest to what is bet now."""
-    forms = [form for form in game.presentation["forms"] if prices(game, form)]
-    now = form_in_force(game, snapshot)
-    place = next((n for n, form in enumerate(forms) if form["id"] == now["id"]), -1)
-    form = forms[(place + 1) % len(forms)]
-    cost = min(prices(game, form), key=lambda cost: abs(cost - snapshot.bet_credits))
-    return (bought(form, cost),)
+def forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
+    """The named tickets that can be bought."""
+    return [form for form in game.presentation["forms"] if prices(game, form)]
+
+
+def price_near(game: GameView, form: Mapping[str, Any], snapshot: Snapshot) -> int:
+    """What a named ticket would cost, in credits: the price nearest to what is bet now."""
+    return min(prices(game, form), key=lambda cost: abs(cost - snapshot.bet_credits))
+
+
+def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
+    """The wish for a named ticket, or without a name for the next one, at the price nearest to the bet."""
+    forms = forms_on_offer(game)
+    now = form_in_force(game, snapshot)["id"] if form_id is None else form_id
+    place = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
+    form = forms[(place + (1 if form_id is None else 0)) % len(forms)]
+    return (bought(form, price_near(game, form, snapshot)),)
 
 
 def bought(form: Mapping[str, Any], cost: int) -> Intent:

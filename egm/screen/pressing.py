@@ -11,8 +11,22 @@ from typing import Any, Final
 from egm.link.messages import BenchCommand, Intent
 from egm.screen import marks
 from egm.screen.serving import worked
+from egm.screen.steps import KenoStep
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, Scene, View, asking, bets, choosing, playing, reminded, times
+from egm.screen.view import (
+    Action,
+    Page,
+    Scene,
+    View,
+    asking,
+    bets,
+    choosing,
+    last_step,
+    marked_since,
+    playing,
+    reminded,
+    times,
+)
 
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that mean what they always mean while a service page is open.
@@ -176,13 +190,14 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
         return view, ()
     if name == "form":
-        return replace(view, slip=marks.Slip(), marked_at=view.now), marks.next_form(game, snapshot)
+        wish = marks.choose_form(game, snapshot, None if value is None else str(value))
+        return replace(view, slip=marks.Slip(), marked_at=view.now), wish
     if name == "draws":
         slip = marks.with_draws(game, view.slip)
     elif name == "bonus":
         slip = marks.with_bonus(game, view.slip, str(value))
     elif name == "mark":
-        slip = marks.toggled(game, view.slip, int(value))
+        slip = marks.toggled(game, _picked(view) or view.slip, int(value))
     elif name == "quick_pick":
         slip = marks.Slip()
     elif name == "card":
@@ -193,6 +208,14 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     if slip.asked == view.slip.asked and name != "quick_pick":
         return changed, ()
     return changed, marks.bet(game, slip, marks.stake_of(snapshot, game))
+
+
+def _picked(view: View) -> marks.Slip | None:
+    """After a quick pick, the numbers that were drawn for the player: his marks, if he goes on from them."""
+    last = last_step(view)
+    if view.slip.marked or not isinstance(last, KenoStep) or marked_since(view) or len(last.cards) != 1:
+        return None
+    return marks.Slip(((frozenset(last.cards[0].numbers),),))
 
 
 def _stake(view: View, area: str) -> tuple[View, Messages]:

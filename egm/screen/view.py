@@ -205,6 +205,11 @@ def last_step(view: View) -> Step | None:
     return view.rest
 
 
+def marked_since(view: View) -> bool:
+    """Whether the player has touched the marks since the last game: the board then shows the marks."""
+    return view.marked_at > (view.show.began if view.show is not None else -9.0)
+
+
 def standing(view: View) -> Result | None:
     """What the reels stand at."""
     steps: tuple[Step, ...] = (view.rest,) if view.rest is not None else ()

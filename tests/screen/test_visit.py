@@ -25,9 +25,35 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import wheel_glasses
 from egm.screen.text import Texts
 from egm.screen.view import Action, View, playing, times
+from rng import Draw
 
 MAPLES, CANOES, LOSS = (23, 7, 5), (2, 1, 3), (0, 0, 0)
 GAMES = ("maple-classic", "aurora-twenty")
+
+
+class Turning:
+    """Chance that goes round: other numbers each time, and the same at every run."""
+
+    def __init__(self):
+        self.turn = 0
+
+    def step(self):
+        self.draws = []
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def below(self, bound, purpose=""):
+        self.turn += 37
+        self.draws.append(Draw(bound, self.turn % bound, purpose))
+        return self.turn % bound
+
+    def reseed(self, reason):
+        pass
 
 
 class Visit:
@@ -36,7 +62,7 @@ class Visit:
     def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
         self.theme = theme
         self.room = Room(
-            folder, chance=ScriptedChance(*draws) if draws else None, games=games, devices=devices
+            folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
         )
         self.heard = 0
         self.view = View(now=100.0, active_at=100.0)
@@ -304,3 +330,40 @@ def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pi
     assert at.view.snapshot.state == "idle"
     assert len(at.room.records("game.start")) == 1
     assert at.room.journal.meters().value("coin_in") == staked_cents
+
+
+# ------------------------------------------------------------------ what is bought, and for how much
+def test_a_keno_ticket_says_what_it_is_and_costs_before_it_is_bought(visit):
+    at = visit(games=("aurora-keno",))
+    at.do(at.room.insert, 2000)
+    unit_cents = at.view.snapshot.denomination_cents
+    for form in at.view.game.presentation["forms"]:
+        at.press("form", form["id"])
+        price = at.stage.money(at.view.snapshot.bet_credits * unit_cents)
+        assert at.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
+        before_cents = at.room.credit_cents
+        at.press("play")
+        assert at.stage.money(before_cents - at.room.credit_cents) == price
+        at.wait(40)
+    picked = frozenset(last_step(at.view).cards[0].numbers)
+    gone = min(picked)
+    at.press("mark", gone)  # what was picked stays marked, but the number touched
+    assert at.view.slip.numbers == picked - {gone}
+    count = len(picked) - 1
+    assert at.bar.startswith(f"PLAY buys your {count} numbers: ")
+    before_cents = at.room.credit_cents
+    price = at.bar.rpartition(": ")[2]
+    at.press("play")
+    assert at.stage.money(before_cents - at.room.credit_cents) == price
+    at.wait(40)
+    assert at.view.slip.numbers == picked - {gone}
+
+
+def test_a_wheel_says_what_its_stakes_cost(visit):
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000)
+    for area in ("otter", "bear"):
+        at.press("area", area)
+        staked = at.view.snapshot.bet_wager["bets"]
+        price = at.stage.money(at.view.snapshot.bet_credits * at.view.snapshot.denomination_cents)
+        assert at.bar == f"PLAY stakes {price} on {len(staked)} {'area' if len(staked) == 1 else 'areas'}"

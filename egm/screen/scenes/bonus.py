@@ -189,6 +189,14 @@ def wheel_angle(step: WheelStep, since: float, length: float) -> float:
     return end * ease_out(clamp(since / length))
 
 
+def beside_wheel(field: Rect) -> Rect:
+    """The room beside a wheel."""
+    x, y, w, h = field
+    side = min(w, h) - 24
+    left = x + w / 2 - (w - side) / 4 + side / 2 + 26
+    return (left, y + 24, x + w - left - 20, h - 48)
+
+
 def draw_wheel(
     stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, told: bool = True
 ) -> None:
@@ -207,9 +215,8 @@ def draw_wheel(
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: _pointer(stage, size))
     if told and turning >= length:
-        _wheel_result(
-            stage, step.parts[step.part], (cx + side / 2 + 26, cy - 130, x + w - cx - side / 2 - 46, 260)
-        )
+        left, _, wide, _ = beside_wheel(stage.layout.field)
+        _wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
 
 
 def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:

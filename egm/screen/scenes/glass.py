@@ -3,11 +3,11 @@
 from typing import Final
 
 from egm.link.messages import GameView, Notice, Snapshot
-from egm.screen.marks import is_keno, is_slip, spots
+from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.keno import keno_prizes
+from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
 from egm.screen.scenes.lockup import fault_words
 from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.progressive import draw_levels, levels_beside
@@ -142,14 +142,44 @@ def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
         _small_print(stage, stage.layout.right)
         return
     caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    rows = form_rows(stage.view, stage.layout)
+    for rect, action in rows:
+        _form_row(stage, game, rect, str(action.value))
     top = y + 70
     style = Style("strong", "small", "text")
-    for form in game.presentation.get("forms", []):
+    for form in game.presentation.get("forms", []) if not rows else ():
         words = texts.local(form["name"])
         if top + 40 > y + h - 62:
             break  # the help pages name them all
         top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 12
     _small_print(stage, stage.layout.right)
+
+
+def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
+    """A ticket sold by name with its price; lit where PLAY buys it."""
+    view, p, (x, y, w, h) = stage.view, stage.painter, rect
+    assert view.snapshot is not None  # there are rows
+    form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
+    chosen = not view.slip.marked and form_in_force(game, view.snapshot)["id"] == form_id
+    credits_ = view.snapshot.bet_credits if chosen else price_near(game, form, view.snapshot)
+    fill = (122, 66, 8, 255) if chosen else (30, 24, 56, 255)
+    edge = stage.look.accent if chosen else (136, 120, 190, 255)
+    p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if chosen else 2)
+    amount, style = (
+        stage.money(credits_ * view.snapshot.denomination_cents),
+        Style("strong", "caption", "text"),
+    )
+    name = stage.texts.local(form["name"])
+    if h < 80:
+        p.text(name, (x + 12, y + h / 2), style, align="left", width=w * 0.6)
+        p.text(
+            amount, (x + w - 12, y + h / 2), Style("numbers", "body", "meter"), align="right", width=w * 0.3
+        )
+        return
+    words = p.wrap(name, w - 24, style)[:2]
+    for i, line in enumerate(words):
+        p.text(line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width=w - 24)
+    p.text(amount, (x + w - 12, y + h - 22), Style("numbers", "body", "meter"), align="right", width=w - 24)
 
 
 def _prizes(stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: Rect, heading: str) -> None:
@@ -282,6 +312,9 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, _current_win(stage)
+    bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
+    if bought and stage.view.pressed in _BETTING:
+        return bought, "text"
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
@@ -290,7 +323,28 @@ def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
         return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
-    return say("status.insert" if snapshot.credit_cents == 0 else "status.choose"), "text"
+    if snapshot.credit_cents == 0:
+        return say("status.insert"), "text"
+    return bought or say("status.choose"), "text"
+
+
+#: What changes the bet: then the bet is spoken of, no more the last win.
+_BETTING: Final = frozenset(
+    {"bet_less", "bet_more", "bet_max", "area", "form", "mark", "quick_pick", "draws", "bonus", "new_card"}
+)
+
+
+def _bought(stage: Stage, snapshot: Snapshot) -> str:
+    """What PLAY buys at which price, where that is not the bet meter alone: a ticket, stakes on a wheel."""
+    game, say = stage.view.game, stage.texts.say
+    if is_keno(game):
+        words, cents = what_is_bought(stage)
+        return say("keno.buys", what=words, price=stage.money(cents)) if words else ""
+    if game is None or not is_wheel(stage):
+        return ""
+    areas = len(stakes_on(game, snapshot))
+    price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
+    return say("wheel.buys_one" if areas == 1 else "wheel.buys", count=areas, price=price)
 
 
 def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:

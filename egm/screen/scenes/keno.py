@@ -8,7 +8,18 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.layout import Layout, grown
-from egm.screen.marks import cost, form_in_force, is_keno, is_slip, most, played, sold, spots, stake_of
+from egm.screen.marks import (
+    cost,
+    form_in_force,
+    forms_on_offer,
+    is_keno,
+    is_slip,
+    most,
+    played,
+    sold,
+    spots,
+    stake_of,
+)
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import board_back
@@ -17,13 +28,14 @@ from egm.screen.show import StepTime
 from egm.screen.steps import Card, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
-from egm.screen.view import Action, View
+from egm.screen.view import Action, View, marked_since
 
 _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
 _DRAWN: Final = parse_colour("#2f7fc4")
 _TRAY: Final = 0.27
 _KEY: Final = 62.0
+_FORM: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
@@ -57,11 +69,6 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         _marking(stage)
 
 
-def marked_since(view: View) -> bool:
-    """Whether the player has touched the marks since the last game: the board then shows the marks."""
-    return view.marked_at > (view.show.began if view.show is not None else -9.0)
-
-
 def _at_rest(view: View) -> bool:
     """Whether marks and no draw stand on the board."""
     return view.show is None or marked_since(view)
@@ -75,7 +82,20 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
     found = [(_place(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    return [(_quick_pick(layout), Action("quick_pick")), *_slip_keys(view, layout), *found]
+    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _at_rest(view) else []
+    return [*anew, *_slip_keys(view, layout), *form_rows(view, layout), *found]
+
+
+def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+    """The tickets sold by name, on the right glass; beside levels a key turns through them."""
+    game, snapshot = view.game, view.snapshot
+    if game is None or snapshot is None or snapshot.progressives:
+        return []
+    x, y, w, h = layout.right
+    forms = forms_on_offer(game)
+    step = min(_FORM, (h - 130) / max(1, len(forms)))
+    rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
+    return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
 
 
 def _quick_pick(layout: Layout) -> Rect:
@@ -93,7 +113,7 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        return [((x + 12, upper, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
+        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
     if not marked_since(view):
         return []
     wide = (w - 36) / 2 if not layout.portrait else 260.0
@@ -127,7 +147,8 @@ def _marking(stage: Stage) -> None:
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
-    draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"), lit=not view.slip.marked)
+    if view.slip.marked or not _at_rest(view):
+        draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"))
     for rect, action in _slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
@@ -152,9 +173,7 @@ def _chosen(stage: Stage, action: Action) -> str:
     if action.name == "bonus":
         bonus = sold(game)[str(action.value)]
         return texts.say("keno.bonus", name=texts.local(bonus["name"]), fee=bonus["fee"])
-    form = form_in_force(game, view.snapshot)
-    credits_ = texts.number(view.snapshot.bet_credits)
-    return texts.say("keno.form", name=texts.local(form["name"]), credits=credits_)
+    return texts.say("keno.form")
 
 
 def slip_says(view: View, texts: Texts) -> str:
@@ -171,22 +190,49 @@ def slip_says(view: View, texts: Texts) -> str:
     return " · ".join(said)
 
 
+def what_is_bought(stage: Stage) -> tuple[str, int]:
+    """What PLAY buys, in words, and its price in minor units; no words while the marks make no ticket."""
+    view, game, texts = stage.view, stage.view.game, stage.texts
+    if game is None or view.snapshot is None:
+        return "", 0
+    slip, unit_cents = view.slip, view.snapshot.denomination_cents
+    if not slip.marked:
+        name = texts.local(form_in_force(game, view.snapshot)["name"])
+        return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
+    if not is_slip(game, slip):
+        return "", 0
+    ways = sum(sum(played(game, card).values()) for card in slip.cards)
+    kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
+    count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
+    words = texts.say(f"keno.own_{kind}", count=texts.number(count))
+    if slip.draws > 1:
+        words += texts.say("keno.and_draws", count=slip.draws)
+    return words, cost(game, slip, stake_of(view.snapshot, game)) * unit_cents
+
+
 def _slip_says(stage: Stage) -> None:
+    """What is bought with nothing marked and for how much, large; then what a slip must say."""
     x, y, w, h = _split(stage.layout)[1]
-    room = (x + 16, y + 52, w - 32, h - (270 if not stage.layout.portrait else 200))
-    stage.painter.paragraph(slip_says(stage.view, stage.texts), room, Style("strong", "small", "text"))
+    p, (words, price_cents) = stage.painter, what_is_bought(stage)
+    style, price = Style("strong", "small", "text"), stage.money(price_cents)
+    if stage.layout.portrait:
+        p.text(words, (x + 16, y + 66), style, align="left", width=w * 0.64)
+        p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
+        room = (x + 16, y + 88, w - 32, h)
+    else:
+        y += 50 + p.paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
+        room = (x + 16, y + 66, w - 32, h)
+    p.paragraph(slip_says(stage.view, stage.texts), room, Style("text", "caption", "text"), leading=1.2)
 
 
 def _slip_words(stage: Stage) -> str:
-    """What is marked: cards, ways and what a draw costs."""
-    game, slip, snapshot = stage.view.game, stage.view.slip, stage.view.snapshot
-    if game is None or snapshot is None or not slip.marked or not is_slip(game, slip):
-        return stage.texts.say("keno.marking", count=len(slip.numbers))
-    ways = sum(sum(played(game, card).values()) for card in slip.cards)
-    price = cost(game, slip, stake_of(snapshot, game))
-    return stage.texts.say(
-        "keno.slip", cards=len(slip.cards), ways=stage.texts.number(ways), credits=stage.texts.number(price)
-    )
+    """What is marked: how many numbers while they make no ticket, then what the ticket costs."""
+    words, price_cents = what_is_bought(stage)
+    if not stage.view.slip.marked:
+        return stage.texts.say("keno.buys_now")
+    count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
+    return f"{count}  ·  {stage.money(price_cents)}" if words else count
 
 
 def _letters(stage: Stage, size: tuple[int, int], letters: dict[int, str]) -> None:

@@ -1,7 +1,7 @@
 """A game that is a wheel: the wheel at rest, and what its areas pay on the glasses and in the help."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pygame
 
@@ -12,10 +12,13 @@ from egm.screen.layout import Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import stakes_on
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.bonus import draw_wheel
+from egm.screen.scenes.bonus import beside_wheel, draw_wheel
 from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import Item, WheelStep
 from egm.screen.view import Action, View, last_step
+
+#: Beside the wheel, upright, there is no room for what each stake would pay: the glass says it.
+_ROOM_FOR_PRIZES: Final = 300.0
 
 
 def is_wheel(stage: Stage) -> bool:
@@ -35,8 +38,47 @@ def wheel_at_rest(stage: Stage) -> None:
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
         draw_wheel(stage, step, None, 0.0, told=False)
+        _own_bet(stage)
         return
-    draw_wheel(stage, step, None, 0.0)
+    told = stage.view.snapshot is not None and bool(stage.view.snapshot.win_cents)
+    draw_wheel(stage, step, None, 0.0, told=told)
+    if not told:
+        _own_bet(stage)
+
+
+def _own_bet(stage: Stage) -> None:
+    """Beside the wheel: each stake of the bet in money with what it would pay, and what PLAY costs."""
+    view, (x, y, w, h) = stage.view, beside_wheel(stage.layout.field)
+    if view.game is None or view.snapshot is None:
+        return
+    p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
+    laid = stakes_on(view.game, view.snapshot)
+    p.panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
+    p.text(
+        texts.say("wheel.own"), (x + w / 2, y + 32), Style("strong", "small", stage.look.accent), width=w - 24
+    )
+    rows = [(area, laid[str(area["id"])]) for area in _areas(stage) if str(area["id"]) in laid]
+    step = min(62.0, (h - 132) / max(1, len(rows)))
+    for i, (area, stake) in enumerate(rows):
+        middle = y + 62 + (i + 0.5) * step
+        symbol, pay = next(iter(area["pays"].items()))
+        side = min(step - 6, 48.0)
+        p.art(("symbol", symbol), (x + 14, middle - side / 2, side, side), partial(_symbol, str(symbol)))
+        stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
+        at = (x + 24 + side, middle)
+        p.text(
+            stake_words,
+            at,
+            Style("numbers", "body", "text"),
+            align="left",
+            width=w * 0.3 if w > _ROOM_FOR_PRIZES else w * 0.6,
+        )
+        if w > _ROOM_FOR_PRIZES:
+            words, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
+            style = Style("strong", "caption", "meter")
+            p.text(words, at, style, align="right", width=w * 0.46)
+    price = stage.money(view.snapshot.bet_credits * unit_cents)
+    p.text(price, (x + w / 2, y + h - 36), Style("numbers", "title", "meter"), width=w - 30)
 
 
 def _area_rects(layout: Layout, count: int) -> list[Rect]:
