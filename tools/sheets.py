@@ -27,24 +27,7 @@ _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 def worded(words: Words, texts: Texts, currency: str) -> str:
     """One text of a page in a language. Raises CatalogueError for a text the catalogue has not."""
-    match words.kind:
-        case "say":
-            money = {
-                key.removesuffix("_cents"): texts.money(value, currency)
-                for key, value in words.values.items()
-                if key.endswith("_cents") and isinstance(value, int)
-            }
-            return texts.say(str(words.value), **{**words.values, **money})
-        case "money":
-            return texts.money(int(words.value), currency)
-        case "number":
-            return texts.number(int(words.value))
-        case "moment":
-            return texts.moment(str(words.value))
-        case "local":
-            return texts.local({code: str(text) for code, text in words.values.items()})
-        case _:
-            return str(words.value)
+    return texts.worded(words, lambda cents: texts.money(cents, currency))
 
 
 def rows_of(table: Table, texts: Texts, currency: str) -> list[list[str]]:

@@ -1,5 +1,6 @@
 """What a fault does to the machine and who may clear it, read from the one table of significant events."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -15,6 +16,13 @@ _CLEARED_BY: Final[dict[Clear, ClearedBy]] = {
     Clear.TECHNICIAN: "technician",
     Clear.RULING: "ruling",
     Clear.MEMORY_CLEAR: "memory_clear",
+}
+
+
+#: A fault that is not told while the worse one stands of which it is the beginning.
+_BEGINNINGS: Final = {
+    "ticket_printer.paper_low": "ticket_printer.paper_out",
+    "bill_acceptor.stacker_near_full": "bill_acceptor.stacker_full",
 }
 
 
@@ -46,3 +54,8 @@ def fault(code: str) -> Fault:
         closes=event.effect is Effect.OUT_OF_SERVICE,
         cleared_by=_CLEARED_BY[event.clear],
     )
+
+
+def said_faults(codes: Collection[str]) -> list[str]:
+    """The faults a person is told of: paper is low only as long as there is some."""
+    return [code for code in codes if _BEGINNINGS.get(code) not in codes]

@@ -125,7 +125,8 @@ def record_door_closed(cabinet: Cabinet, event: Event) -> None:
         state={f"{Key.DOOR}{door}": None},
         story=dict(event.data),
     )
-    cabinet.notice = Notice(code="door_closed", values={"door": door})
+    if not cabinet.doors_open:
+        cabinet.notice = Notice(code="door_closed", values={"door": door})
     if cabinet.desk is not None:
         note_ticket_ledger(cabinet, ticket_ledger.hold_against(cabinet))
     _reseed(cabinet, "door_closed")

@@ -18,7 +18,7 @@ from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.engine import Engine
 from egm.cabinet.events import Event, EventType
-from egm.cabinet.faults import fault
+from egm.cabinet.faults import fault, said_faults
 from egm.cabinet.games import last_game, open_game, win_is_taken
 from egm.cabinet.residents import Resident
 from egm.devices.ledgers import EscrowPhase
@@ -171,7 +171,8 @@ def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
             severity="alarm" if entry["locks"] else "warning",
             values=_held(cabinet, code),
         )
-        for code, entry in cabinet.faults.items()
+        for code in said_faults(cabinet.faults)
+        for entry in (cabinet.faults[code],)
     ]
     if cabinet.recall(Key.AWAITING) is not None:
         game = open_game(cabinet)

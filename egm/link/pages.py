@@ -20,12 +20,14 @@ class Words(_Part):
     """One text, cell or label.
 
     ``say``: ``value`` is a catalogue key, ``values`` what stands in its braces (a value named ``x_cents`` is
-    money, shown as ``{x}``, as in notices). ``plain``: as it stands (serials, digests, a person's name).
-    ``money``: minor units. ``number``: a count. ``moment``: ISO 8601 UTC, shown in the place's own time.
-    ``local``: a text each language brings itself, in ``values`` by language code (a game's name).
+    money, shown as ``{x}``, as in notices). ``code``: a code of the machine's, in the words that the section
+    of the catalogue named by ``of`` in ``values`` has for it, else as it stands. ``plain``: as it stands
+    (serials, digests, a person's name). ``money``: minor units; amounts in ``values`` stand beside it.
+    ``number``: a count. ``moment``: ISO 8601 UTC, shown in the place's own time. ``local``: a text each
+    language brings itself, in ``values`` by language code (a game's name).
     """
 
-    kind: Literal["say", "plain", "money", "number", "moment", "local"] = "say"
+    kind: Literal["say", "code", "plain", "money", "number", "moment", "local"] = "say"
     value: int | str = ""
     values: dict[str, int | str] = {}
 
@@ -67,12 +69,13 @@ class Prompt(_Part):
     """The one thing a page asks.
 
     ``pin``: digits, shown as dots and kept nowhere. ``digits``: a number as typed. ``amount``: minor units.
-    ``text``: letters, from a keyboard on the screen. ``choice``: one of ``choices``, whose ``id`` is the
+    ``text``: letters, from a keyboard on the screen. ``find``: letters that choose which rows of the page's
+    tables are shown; nothing is sent but the row touched. ``choice``: one of ``choices``, whose ``id`` is the
     input; drawn as touchable lines. ``value`` is what stands there at first.
     """
 
     label: Words
-    kind: Literal["pin", "digits", "amount", "text", "choice"]
+    kind: Literal["pin", "digits", "amount", "text", "find", "choice"]
     value: str = ""
     length_max: int = 64
     choices: tuple[Action, ...] = ()
@@ -117,6 +120,8 @@ class ServicePage(_Part):
 
     id: str
     title: Words
+    depth: int = 0
+    """Counted from the first page, 1: whoever comes back to a page finds its rows where they were."""
     person: Words | None = None
     notice: Words | None = None
     """What the last answer led to, or why it was refused."""

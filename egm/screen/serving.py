@@ -24,14 +24,19 @@ class Desk:
     page_id: str = ""
     typed: str = ""
     shifted: bool = False
-    sheet: int = 0
-    """Which part of tables longer than the page is shown."""
+    sheets: tuple[int, ...] = (0,)
+    """Which part of tables longer than the page is shown, of each page on the way to the one that is open."""
     since: float = 0.0
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
     tone: str = ""
     """What the test of the speakers sounded last, and when."""
     toned_at: float = -10.0
+
+    @property
+    def sheet(self) -> int:
+        """Which part is shown of the page that is open."""
+        return self.sheets[-1]
 
 
 def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
@@ -40,7 +45,9 @@ def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
         return Desk()
     if page.id == desk.page_id:
         return desk
-    return Desk(page.id, page.prompt.value if page.prompt is not None else "", since=now)
+    kept = desk.sheets[: max(1, page.depth)]
+    sheets = (*kept, *(0 for _ in range(max(1, page.depth) - len(kept))))
+    return Desk(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now)
 
 
 def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
@@ -51,25 +58,29 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
     if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
         return desk
     whole = desk.typed + char
-    return replace(desk, typed=whole.lstrip("0") if prompt.kind == "amount" else whole, shifted=False)
+    found = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
+    return replace(found, typed=whole.lstrip("0") if prompt.kind == "amount" else whole, shifted=False)
 
 
 def worked(
     desk: Desk, page: ServicePage, name: str, value: Any, now: float = 0.0
 ) -> tuple[Desk, tuple[Intent, ...]]:
     """What a touch or a key does on a page at a moment, and the answer it makes."""
+    if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
+        return desk, ()
     if name == "enter" and page.prompt is not None:
         kept = "" if page.prompt.kind == "pin" else desk.typed
         said = str(value) if value is not None else desk.typed
         return replace(desk, typed=kept), _answer(page, "enter", said)
     if name == "answer":
-        return desk, _answer(page, str(value), desk.typed if page.prompt is not None else None)
+        asks = page.prompt is not None and page.prompt.kind != "find"
+        return desk, _answer(page, str(value), desk.typed if asks else None)
     changes: dict[str, Callable[[], Desk]] = {
         "type": lambda: typed(desk, page, str(value)),
         "erase": lambda: replace(desk, typed=desk.typed[:-1]),
         "clear": lambda: replace(desk, typed=""),
         "shift": lambda: replace(desk, shifted=not desk.shifted),
-        "rows": lambda: replace(desk, sheet=max(0, desk.sheet + int(value))),
+        "rows": lambda: replace(desk, sheets=(*desk.sheets[:-1], desk.sheet + int(value))),
         "tone": lambda: replace(desk, tone=str(value), toned_at=now),
         "target": lambda: replace(desk, touched=desk.touched ^ {int(value)}),
     }

@@ -3,7 +3,7 @@
 import re
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from functools import cache
@@ -12,6 +12,8 @@ from typing import Final
 
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal
+
+from egm.link.pages import Words
 
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
 #: Language of a catalogue -> the locale whose forms it uses.
@@ -39,11 +41,12 @@ def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 
 def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
     """The texts of a language by dotted key. Raises :class:`CatalogueError`."""
-    path = folder / f"{language}.toml"
-    try:
-        texts = flatten(tomllib.loads(path.read_text("utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise CatalogueError(f"{path}: {error}") from error
+    texts: dict[str, str] = {}
+    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml"))):
+        try:
+            texts |= flatten(tomllib.loads(path.read_text("utf-8")))
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise CatalogueError(f"{path}: {error}") from error
     return {key: typeset(text, language) for key, text in texts.items()}
 
 
@@ -73,6 +76,15 @@ def language_of(code: str) -> str:
     return language if language in LOCALES else FALLBACK
 
 
+def _amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
+    """What is named ``x_cents``, as money and by the name ``x``."""
+    return {
+        name.removesuffix("_cents"): money(value)
+        for name, value in values.items()
+        if name.endswith("_cents") and isinstance(value, int)
+    }
+
+
 class Texts:
     """One language's words and forms."""
 
@@ -98,6 +110,26 @@ class Texts:
             raise CatalogueError(
                 f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"
             ) from error
+
+    def code(self, section: str, code: str) -> str:
+        """The words a section has for a code of the machine's, whose dots are written as _; else the code."""
+        if section == "tilt.text":
+            return fault_words(self, code)
+        key = f"{section}.{code.replace('.', '_')}"
+        return self.say(key) if self.has(key) else code
+
+    def worded(self, words: Words, money: Callable[[int], str]) -> str:
+        """A text of a service page, amounts as ``money`` writes them. Raises CatalogueError."""
+        value, values = words.value, words.values
+        kinds: Mapping[str, Callable[[], str]] = {
+            "say": lambda: self.say(str(value), **values, **_amounts(values, money)),
+            "code": lambda: self.code(str(values["of"]), str(value)),
+            "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
+            "number": lambda: self.number(int(value)),
+            "moment": lambda: self.moment(str(value)),
+            "local": lambda: self.local({code: str(text) for code, text in values.items()}, str(value)),
+        }
+        return kinds[words.kind]() if words.kind in kinds else str(value)
 
     def local(self, names: Mapping[str, str], default: str = "") -> str:
         """The text of this language among ``names`` (by language code), as games bring theirs."""
@@ -140,3 +172,10 @@ class Texts:
         except ValueError as error:
             raise CatalogueError(f"time {time_utc!r}: not ISO 8601: {error}") from error
         return when.astimezone(self._timezone).replace(tzinfo=None)
+
+
+def fault_words(texts: Texts, code: str) -> str:
+    """A fault in words: its own, else that its device has failed, else that something has."""
+    device = code.partition(".")[0]
+    keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
+    return texts.say(next(key for key in keys if texts.has(key)))

@@ -11,9 +11,18 @@ from egm.cabinet.faults import fault
 from egm.cabinet.states import REQUESTS, TABLE
 from egm.devices.ioboard.codec import DOORS
 from egm.profiles import load_profile
-from egm.screen.scenes.lockup import fault_words
-from egm.screen.text import CATALOGUES, CatalogueError, Texts, flatten, placeholders, read_catalogue
+from egm.screen.text import (
+    CATALOGUES,
+    CatalogueError,
+    Texts,
+    fault_words,
+    flatten,
+    placeholders,
+    read_catalogue,
+)
 from meters.events import EVENTS, Effect
+from meters.table import BY_NAME, OCCURRENCES
+from tools.audit.rules import RULES
 
 SOURCES = Path(CATALOGUES).parent
 NBSP = "\u00a0"
@@ -35,6 +44,7 @@ def test_no_text_is_empty_and_french_is_not_english():
         "key.service",
         "key.volume",
         "tilt.code",
+        "tilt.detail.cabinet_file_unusable",
         "meter.win",
         "family.keno",
         "feature.multiplier",
@@ -161,3 +171,13 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
     for code in named:
         assert said[code] != texts.say("tilt.text.other")
         assert texts.has(f"tilt.cleared_{fault(code).cleared_by}")
+
+
+def test_every_entry_and_every_meter_has_words():
+    """What the journal may hold and the machine counts is nowhere shown by its key."""
+    texts = Texts("fr")
+    kinds = {rule.kind for rule in RULES if "{" not in rule.kind}
+    assert len(kinds) > 150
+    assert [kind for kind in sorted(kinds) if texts.code("entry", kind) == kind] == []
+    assert [name for name in BY_NAME if texts.code("meter_name", name) == name] == []
+    assert [name for name in OCCURRENCES if texts.code("meter_name", name) == name] == []

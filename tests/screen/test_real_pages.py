@@ -30,7 +30,8 @@ def leads_on(page):
 def walk(menu, seen):
     """Every page within two steps of the main menu, each shape once, and the first prompt of each form."""
     yield menu.page
-    for first in leads_on(menu.page):
+    everything = sorted(menu.everything())
+    for first in [*leads_on(menu.home().page), *everything]:
         menu.home().touch(first)
         if not menu.is_open:
             menu.open().prove(Role.MANAGER)

@@ -178,6 +178,7 @@ class ServiceDesk:
             .model_copy(
                 update={
                     "id": self._page_id,
+                    "depth": len(self.places),
                     "person": None
                     if person is None
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),

@@ -10,10 +10,11 @@ from typing import Any, Final, Literal
 
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.events import Event, EventType
+from egm.cabinet.faults import said_faults
 from egm.cabinet.service.desk import Do, Entry, Go, Move, refuse
-from egm.cabinet.service.words import BACK, columns, pairs, plain, say
+from egm.cabinet.service.words import BACK, coded, columns, pairs, plain, say
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
-from egm.link.pages import Action, Prompt, Row, ServicePage, Table
+from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission
 
 
@@ -27,12 +28,12 @@ class DeviceList:
             Row(
                 cells=(
                     plain(name),
-                    plain(kind),
+                    coded("device", kind),
                     plain(bench.identities.get(name, "")),
-                    plain(_ails(cabinet, kind)),
+                    _ails(cabinet, kind),
                 ),
                 action=f"device:{name}",
-                mark="warning" if _ails(cabinet, kind) else "good",
+                mark="warning" if _ails(cabinet, kind).value else "good",
             )
             for name, kind in bench.kinds.items()
         )
@@ -61,9 +62,11 @@ class DeviceList:
 _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
 
 
-def _ails(cabinet: Cabinet, kind: str) -> str:
-    codes = (code.partition(".") for code in cabinet.faults)
-    return ", ".join(code for of, _, code in codes if of == kind)
+def _ails(cabinet: Cabinet, kind: str) -> Words:
+    """The gravest fault of a device; empty where it has none."""
+    codes = [code for code in said_faults(cabinet.faults) if code.partition(".")[0] == kind]
+    codes.sort(key=lambda code: not cabinet.faults[code]["locks"])
+    return coded("tilt.text", codes[0]) if codes else plain("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,9 @@ class OneDevice:
         news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
         head = pairs(
             (
-                ("column.kind", plain(kind)),
+                ("column.kind", coded("device", kind)),
                 ("column.identity", plain(bench.identities.get(self.name, ""))),
-                ("column.fault", plain(_ails(cabinet, kind))),
+                ("column.fault", _ails(cabinet, kind)),
             )
         )
         reports = Table(title=say("service.test.reports"), rows=news)
@@ -182,15 +185,15 @@ def _coins(cabinet: Cabinet) -> Prompt | None:
 def _inputs(cabinet: Cabinet) -> Table:
     """Every input of the board, as it is now."""
     on = cabinet.service.bench.inputs
-    groups = (("door", DOORS), ("key", KEYS), ("button", BUTTONS))
+    groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(
         title=say("service.test.inputs"),
         rows=tuple(
             Row(
-                cells=(plain(f"{group} {name}"), say("service.test.on" if lit else "service.test.off")),
+                cells=(coded(section, name), say("service.test.on" if lit else "service.test.off")),
                 mark="good" if lit else "",
             )
-            for group, names in groups
+            for group, section, names in groups
             for name in names
             for lit in (f"{group}:{name}" in on,)
         ),

@@ -9,7 +9,7 @@ from egm.cabinet.events import Event
 from egm.cabinet.service.desk import Back, Do, Go, Move, Stay, refuse
 from egm.cabinet.service.sign_in import PLACES, SignIn
 from egm.cabinet.service.words import BACK, money, number, plain, say
-from egm.cabinet.staff.forms import FORMS, Field, FieldError, FieldKind, Form
+from egm.cabinet.staff.forms import Field, FieldError, FieldKind, Form
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 
@@ -20,28 +20,6 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
     FieldKind.AMOUNT: "amount",
     FieldKind.CHOICE: "choice",
 }
-
-
-class FormList:
-    """The forms open to whoever has signed in, as lines of the main menu."""
-
-    def rows(self, cabinet: Cabinet) -> tuple[Row, ...]:
-        """A line a form."""
-        return tuple(
-            Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}") for form in _offered(cabinet)
-        )
-
-    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Begin a form."""
-        for form in _offered(cabinet):
-            if action == f"form:{form.id}":
-                return Go(Filling(form))
-        return refuse("not_offered")
-
-
-def _offered(cabinet: Cabinet) -> list[Form]:
-    person = cabinet.service.person
-    return [] if person is None else [form for form in FORMS if form.listed and person.may(form.permission)]
 
 
 @dataclass(slots=True)
@@ -136,7 +114,9 @@ class Filling:
         return number(value) if isinstance(value, int) else plain(value)
 
     def _choice(self, entry: Field, choice: str) -> Words:
-        return plain(choice) if entry.plain else say(f"form.{self.form.id}.{entry.name}_{choice}")
+        if entry.plain:
+            return money(int(choice)) if entry.name.endswith("_cents") else plain(choice)
+        return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
     def _prompt(self, asked: Field) -> Prompt:
         return Prompt(

@@ -33,7 +33,7 @@ class OptionList:
                         local(cabinet.residents[game_id].title),
                         plain(game_id),
                         say("service.test.on" if offered else "service.test.off"),
-                        plain(_cents(offered or admitted)),
+                        money(*(offered or admitted)),
                     ),
                     action=f"game:{game_id}",
                     mark="" if offered == now else "warning",
@@ -110,10 +110,6 @@ def _form(option: str) -> Form:
     if found is None:
         raise InvariantError(f"no form for the option {option}")
     return found
-
-
-def _cents(denominations: tuple[int, ...]) -> str:
-    return "  ".join(str(cents) for cents in denominations)
 
 
 ENTRIES: Final = (Entry("options", Permission.CONFIGURE, OptionList),)

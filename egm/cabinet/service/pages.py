@@ -4,7 +4,7 @@ Each page is made from the machine's memory at the moment it is looked at; none 
 """
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -13,27 +13,35 @@ from typing import Any, Final
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.service.desk import Entry, Move, Stay, refuse
 from egm.cabinet.service.levels import level_tables
-from egm.cabinet.service.words import BACK, columns, moment, money, number, pairs, plain, prize_names, say
+from egm.cabinet.service.words import (
+    BACK,
+    METER_GROUPS,
+    coded,
+    columns,
+    local,
+    meter_value,
+    meter_words,
+    moment,
+    money,
+    number,
+    pairs,
+    plain,
+    prize_names,
+    say,
+    who,
+)
 from egm.cabinet.staff.inventory import sheet
 from egm.link.pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from meters import recall
 from meters.entry import StoredEntry
-from meters.events import person, significance, subject
+from meters.events import person, significance
 from meters.names import NAMES, named
-from meters.reading import DIGITS, shown
-from meters.table import BY_NAME, Unit
+from meters.reading import MeterReading
 
 #: The parts a meter may be split by.
 _SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
 _CLOCK_CHANGES: Final = 10
-
-
-def _value(name: str, value: int) -> Words:
-    """A meter's value as its unit wants: money, or a count; ten digits, then it rolls over (D-05)."""
-    meter = BY_NAME.get(name)
-    rolled = shown(value, DIGITS)
-    return money(rolled) if meter is not None and meter.unit is Unit.CENTS else number(rolled)
 
 
 @dataclass(slots=True)
@@ -48,15 +56,11 @@ class Meters:
         if self.by:
             tables = self._split(cabinet)
         else:
-            local = named(reading, cabinet.profile.staff.meter_names)
+            here = named(reading, cabinet.profile.staff.meter_names)
             rows: Iterable[tuple[str | Words, Words]] = (
-                (plain(name), _local_value(cabinet, name, value)) for name, value in local.items()
+                (plain(name), _local_value(cabinet, name, value)) for name, value in here.items()
             )
-            whole = ((plain(name), _value(name, value)) for name, value in reading.values.items() if value)
-            tables = (
-                pairs(rows, say("service.meters.named")),
-                pairs(whole, say("service.meters.all", sequence=reading.sequence)),
-            )
+            tables = (pairs(rows, say("service.meters.named")), *_groups(reading))
         actions = [
             Action(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
             for split in ("", *_SPLITS)
@@ -77,13 +81,39 @@ class Meters:
         for name in reading.values:
             parts = {} if ".since_" in name else reading.by(name, self.by)
             if any(value for part, value in parts.items() if part):
-                rows = ((plain(part or "-"), _value(name, value)) for part, value in sorted(parts.items()))
-                tables.append(pairs(rows, plain(name)))
+                rows = (
+                    (self._part(cabinet, part), meter_value(name, value))
+                    for part, value in sorted(parts.items())
+                )
+                tables.append(pairs(rows, meter_words(name)))
         return tuple(tables)
+
+    def _part(self, cabinet: Cabinet, part: str) -> Words:
+        """A bill or a denomination as money, a game by its title; what belongs to none as such."""
+        if not part:
+            return say("service.meters.no_part")
+        if self.by.endswith("_cents") and part.isdigit():
+            return money(int(part))
+        resident = cabinet.residents.get(part) if self.by == "game" else None
+        return plain(part) if resident is None else local(resident.title)
+
+
+def _groups(reading: MeterReading) -> Iterable[Table]:
+    """Every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
+    tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
+    for name, value in reading.values.items():
+        base, _, mark = name.partition(".since_")
+        group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
+        if value:
+            table = tables.setdefault(f"since_{mark}" if mark else group, [])
+            table.append((meter_words(base), meter_value(name, value)))
+    for group, rows in tables.items():
+        if rows:
+            yield pairs(rows, say(f"service.meters.{group}", sequence=reading.sequence))
 
 
 def _local_value(cabinet: Cabinet, name: str, value: int) -> Words:
-    return _value(NAMES[cabinet.profile.staff.meter_names][name][0], value)
+    return meter_value(NAMES[cabinet.profile.staff.meter_names][name][0], value)
 
 
 @dataclass(slots=True)
@@ -112,17 +142,27 @@ def _entry(entry: StoredEntry) -> Row:
     told = recall.story(entry)
     cents = told.get("amount_cents")
     known = significance(entry)
-    detail = next((told[key] for key in ("number", "reason", "why", "detail") if told.get(key)), "")
     return Row(
         cells=(
             moment(entry.time_utc.isoformat()),
-            plain(subject(entry)),
+            coded("entry", entry.kind),
             money(cents) if isinstance(cents, int) else plain(""),
-            prize_names(told["prizes"]) if told.get("prizes") else plain(str(detail)[:60]),
-            plain(person(entry)),
+            _detail(told),
+            who(person(entry)),
         ),
         mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
     )
+
+
+def _detail(told: Mapping[str, Any]) -> Words:
+    """What exactly an entry was about, in words where it is a door, a fault or a reason of the machine's."""
+    if told.get("prizes"):
+        return prize_names(told["prizes"])
+    for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
+        if isinstance(told.get(name), str) and told[name]:
+            return coded(section, told[name])
+    detail = next((told[name] for name in ("number", "reason", "detail", "whom") if told.get(name)), "")
+    return plain(str(detail)[:60])
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +223,7 @@ def _software(cabinet: Cabinet) -> tuple[Table, ...]:
         ),
         pairs(
             (
-                (plain(f"{name} ({kind})"), plain(bench.identities.get(name, "")))
+                (coded("device", kind), plain(f"{name}  {bench.identities.get(name, '')}"))
                 for name, kind in bench.kinds.items()
             ),
             say("service.software.devices"),

@@ -12,13 +12,14 @@ from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.conversation import Conversation
 from egm.cabinet.definitions import definition_of
 from egm.cabinet.service.desk import Entry, Go, Move, Stay, refuse
+from egm.cabinet.service.game_words import wager_rows, win_rows
 from egm.cabinet.service.words import (
     BACK,
+    coded,
     columns,
     local,
     moment,
     money,
-    number,
     pairs,
     plain,
     prize_names,
@@ -29,7 +30,7 @@ from egm.link.pages import Action, Replay, Row, ServicePage, Table, Words
 from egm.people import Permission
 from meters import recall
 from meters.recall import Play, story
-from paytables import Choice, PaytableError, ReplayDraw, Wager
+from paytables import Choice, Game, PaytableError, ReplayDraw, Wager
 
 #: Plays listed: the newest, however many more the journal holds.
 _LISTED: Final = 50
@@ -151,15 +152,22 @@ def _state(play: Play) -> str:
 
 
 def _title(cabinet: Cabinet, named: Mapping[str, Any]) -> Words:
+    game = _definition(cabinet, named)
+    return plain(named["id"]) if game is None else local(game.title)
+
+
+def _definition(cabinet: Cabinet, named: Mapping[str, Any]) -> Game | None:
+    """The definition a play was made by; None where it is not to be had any more."""
     try:
-        return local(definition_of(cabinet, named).title)
+        return definition_of(cabinet, named)
     except LocalError:
-        return plain(named["id"])
+        return None
 
 
 def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
     """Everything of a play in figures (E-01, E-04)."""
     start = story(play.start)
+    game = _definition(cabinet, start["game"])
     before = play.credit_before_cents or 0
     paid = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
@@ -168,26 +176,27 @@ def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
         ("recall.version", plain(f"{start['game']['version']}  {start['game']['digest'][:16]}")),
         ("recall.credit_before", money(before)),
         ("column.bet", money(play.bet_cents)),
-        ("recall.wager", plain(_compact(start["wager"]))),
         ("column.win", plain("") if play.win_cents is None else money(paid)),
         ("column.state", say(f"service.recall.{_state(play)}")),
     ]
     rows += [
-        (say("service.recall.added", source=source), money(cents))
+        (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
         for source, cents in play.added_cents.items()
     ]
     choices = [
-        (say("service.recall.choice", number=n), plain(story(step)["choice"])) for n, step in _numbered(play)
+        (say("service.recall.choice", number=n), coded("decide", str(story(step)["choice"])))
+        for n, step in _numbered(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
         rows.append(("recall.prizes", prize_names(play.prizes_won)))
     wins = play.outcome["wins"] if play.outcome is not None else ()
-    lines = [(plain(_compact(win)), number(int(win.get("credits", 0)))) for win in wins]
+    lines, unit_cents = win_rows(game, wins, start["denomination_cents"]), start["denomination_cents"]
     return (
         pairs(rows),
+        pairs(wager_rows(game, start["wager"], unit_cents), say("service.recall.wager")),
         *([pairs(choices, say("service.recall.choices"))] if choices else []),
-        *([pairs(lines, say("service.recall.wins"))] if lines else []),
+        *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 
@@ -195,17 +204,6 @@ def _numbered(play: Play) -> list[tuple[int, Any]]:
     """The last steps of a long feature with their numbers (E-02)."""
     first = len(play.steps) - len(play.shown_steps) + 1
     return list(enumerate(play.shown_steps, first))
-
-
-def _compact(values: Mapping[str, Any]) -> str:
-    """Recorded values on one line, whatever is nested in them side by side with the rest."""
-    told = []
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            told.append(_compact(value))
-        elif value not in (None, []):
-            told.append(f"{key}={value}")
-    return "  ".join(text for text in told if text)
 
 
 def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:

@@ -8,8 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.cabinet.service.words import columns, moment, number, pairs, plain, say
-from egm.link.pages import Row, Table
+from egm.cabinet.service.words import (
+    coded,
+    columns,
+    meter_value,
+    meter_words,
+    moment,
+    pairs,
+    plain,
+    say,
+    who,
+)
+from egm.link.pages import Row, Table, Words
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.events import person, subject
@@ -93,16 +103,16 @@ class Sheet:
                 ("sheet.reason", plain(self.reason)),
                 ("sheet.work", plain(self.work)),
                 ("sheet.parts", plain(self.parts)),
-                ("sheet.doors", plain(", ".join(self.doors))),
+                *(("sheet.doors", coded("door", door)) for door in self.doors),
                 ("sheet.proof", plain(self.proof)),
                 ("sheet.signature", plain("")),
             )
         )
         done = Table(
             title=say("service.sheet.done"),
-            columns=columns("time", "event", "person"),
+            columns=columns("time", "event", "detail", "person"),
             rows=tuple(
-                Row(cells=(moment(line.when), plain(line.what), plain(line.person))) for line in self.lines
+                Row(cells=(moment(line.when), *_words(line.what), who(line.person))) for line in self.lines
             ),
         )
         names = sorted(self.before.keys() | self.after.keys())
@@ -112,9 +122,9 @@ class Sheet:
             rows=tuple(
                 Row(
                     cells=(
-                        plain(name),
-                        number(self.before.get(name, 0)),
-                        number(self.after.get(name, 0)) if self.ended else plain(""),
+                        meter_words(name),
+                        meter_value(name, self.before.get(name, 0)),
+                        meter_value(name, self.after.get(name, 0)) if self.ended else plain(""),
                     ),
                     mark="warning" if name in self.moved else "",
                 )
@@ -164,6 +174,13 @@ def _what(entry: StoredEntry) -> str:
     told = story(entry)
     device = told.get("device")
     return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
+
+
+def _words(what: str) -> tuple[Words, Words]:
+    """The event in words, and what it was of: a door, a fault, a device."""
+    kind, _, about = what.partition(":")
+    sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
+    return coded("entry", kind), coded(sections.get(kind.partition(".")[0], ""), about)
 
 
 def _meters(told: Mapping[str, Any]) -> dict[str, int]:

@@ -22,18 +22,9 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
 
 def said(stage: Stage, words: Words) -> str:
     """A text of a page in the attendant's language."""
-    value = words.value
     if words.kind == "say":
-        return spoken(stage, str(value), words.values)
-    if words.kind == "money" and isinstance(value, int):
-        return stage.money(value)
-    if words.kind == "number" and isinstance(value, int):
-        return stage.texts.number(value)
-    if words.kind == "moment":
-        return stage.texts.moment(str(value))
-    if words.kind == "local":
-        return stage.texts.local({code: str(name) for code, name in words.values.items()}, str(value))
-    return str(value)
+        return spoken(stage, str(words.value), words.values)
+    return stage.texts.worded(words, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:

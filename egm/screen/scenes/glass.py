@@ -8,7 +8,6 @@ from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
 from egm.screen.scenes.keno import form_rows, keno_prizes, what_is_bought
-from egm.screen.scenes.lockup import fault_words
 from egm.screen.scenes.prizes import prizes_won
 from egm.screen.scenes.progressive import draw_levels, levels_beside
 from egm.screen.scenes.reels import symbol_art
@@ -17,7 +16,7 @@ from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import shown_win
 from egm.screen.show import Show, Timeline, feature_steps
 from egm.screen.steps import KenoStep
-from egm.screen.text import Texts
+from egm.screen.text import Texts, fault_words
 from egm.screen.view import standing, times
 
 _NOTICE_SECONDS: Final = 5.0

@@ -25,7 +25,9 @@ def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Ac
     """Every key of the prompt, the one that sends last."""
     if prompt.kind == "choice":
         return _choices(prompt, rect)
-    keys = _letters(stage, _below(rect)) if prompt.kind == "text" else _digits(_below(rect))
+    keys = _letters(stage, _below(rect)) if prompt.kind in {"text", "find"} else _digits(_below(rect))
+    if prompt.kind == "find":
+        keys = [key for key in keys if key[1].name != "enter"]
     return [key for key in keys if stage.view.desk.typed or key[1].name not in {"erase", "clear"}]
 
 
@@ -108,7 +110,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         words = stage.money(int(words or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if words:
-        style = Style(face, "title" if prompt.kind != "text" else "lead", "meter")
+        style = Style(face, "title" if prompt.kind not in {"text", "find"} else "lead", "meter")
         p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
     for place, action in keypad_keys(stage, prompt, rect):
         _key(stage, place, action, prompt)

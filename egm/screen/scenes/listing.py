@@ -1,5 +1,6 @@
 """Tables of a service page: flowed into the room there is, paged where there are more rows than room."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -56,12 +57,33 @@ class Listing:
 
 def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     """Flow the tables of a page into its body, in two columns where all are narrow and the body is wide."""
-    narrow = all(_columns(table) <= _NARROW for table in page.tables)
-    lines = sum(len(table.rows) for table in page.tables)
+    tables = _found(stage, page)
+    narrow = all(_columns(table) <= _NARROW for table in tables)
+    lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
     wide = (body[2] - _GAP) / 2 if double else body[2]
-    blocks = [_lines(stage, table, wide) for table in page.tables]
+    blocks = [_lines(stage, table, wide) for table in tables]
     return Listing(_flow(blocks, body, wide, double=double))
+
+
+def _found(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
+    """The tables; of a page that searches, the rows that have what is typed, accents or none."""
+    typed = _bare(stage.view.desk.typed)
+    if page.prompt is None or page.prompt.kind != "find" or not typed:
+        return page.tables
+    found = (
+        table.model_copy(
+            update={"rows": tuple(row for row in table.rows if typed in _bare(said(stage, row.cells[0])))}
+        )
+        for table in page.tables
+    )
+    return tuple(table for table in found if table.rows)
+
+
+def _bare(words: str) -> str:
+    """Letters as they are searched for: small, and without accents."""
+    apart = unicodedata.normalize("NFKD", words.casefold())
+    return "".join(char for char in apart if not unicodedata.combining(char))
 
 
 def _columns(table: Table) -> int:

@@ -18,7 +18,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.prizes import prize_names
 from egm.screen.scenes.stage import BLACK, Stage, spoken
 from egm.screen.scenes.value import draw_moving
-from egm.screen.text import Texts
+from egm.screen.text import fault_words
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene, seconds_since
 
@@ -155,13 +155,6 @@ def _locked(stage: Stage, lock: HostLock) -> Words:
 def _door(stage: Stage, door: str) -> str:
     key = f"door.{door}"
     return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
-
-
-def fault_words(texts: Texts, code: str) -> str:
-    """A fault in words: its own, else that its device has failed, else that something has."""
-    device = code.partition(".")[0]
-    keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
-    return texts.say(next(key for key in keys if texts.has(key)))
 
 
 def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:

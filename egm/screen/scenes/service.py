@@ -16,6 +16,7 @@ from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
 from egm.screen.scenes.listing import draw_listing, listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.text import fault_words
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
@@ -25,6 +26,8 @@ _KEY: Final = 66.0
 _GAP: Final = 14.0
 #: What a keyboard needs, its label and field included.
 _KEYBOARD: Final = 580.0
+#: Between the keys that turn the pages: which page of how many it is.
+_BETWEEN: Final = 200.0
 _TONE_SECONDS: Final = 1.5
 _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
@@ -48,7 +51,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     margin = 40.0 if not layout.portrait else 24.0
     whole: Rect = (margin, 16.0, width - 2 * margin, layout.bar[1] - 32.0)
     x, y, w, h = whole
-    top = y + _HEAD + (_NOTICE if page.notice is not None else 8.0)
+    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage))) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [one for one in page.actions if one.style == "back"]
@@ -61,7 +64,12 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     wide = (w - 56 - (per_row - 1) * _GAP) / per_row
     foot = tuple(
         (
-            (x + 28 + (i % per_row) * (wide + _GAP), foot_top + (i // per_row) * (_KEY + _GAP), wide, _KEY),
+            (  # from the lowest row up: BACK, the first, is always in the same place
+                x + 28 + (i % per_row) * (wide + _GAP),
+                foot_top + (rows - 1 - i // per_row) * (_KEY + _GAP),
+                wide,
+                _KEY,
+            ),
             one,
         )
         for i, one in enumerate(low)
@@ -77,8 +85,8 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
         body = (bx, by, bw, bh - _KEY - 8)
         low_y = by + bh - _KEY
         pager = (
-            ((bx + bw - 300, low_y, 140.0, 62.0), Action("rows", -1)),
-            ((bx + bw - 146, low_y, 140.0, 62.0), Action("rows", 1)),
+            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, 62.0), Action("rows", -1)),
+            ((bx + bw - 120, low_y, 120.0, 62.0), Action("rows", 1)),
         )
     return Plan(whole, body, prompt, tiles, foot, pager)
 
@@ -89,9 +97,9 @@ def _beside(body: Rect, prompt: Prompt, tables: bool, *, portrait: bool) -> tupl
     if not tables:
         return (x, y, w, 0.0), body
     if portrait:
-        share = max(h * 0.42, _KEYBOARD if prompt.kind == "text" else 0.0)
+        share = max(h * 0.42, _KEYBOARD if prompt.kind in {"text", "find"} else 0.0)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    wide = w * (0.66 if prompt.kind == "text" else 0.42)
+    wide = w * (0.6 if prompt.kind in {"text", "find"} else 0.42)
     return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
 
 
@@ -141,14 +149,30 @@ def draw_service(stage: Stage) -> None:
         draw_listing(stage, listing(stage, page, laid.body), stage.view.desk.sheet)
     for rect, action in laid.pager:
         draw_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
+    _sheet_number(stage, page, laid)
     if page.prompt is not None and laid.prompt is not None:
         draw_keypad(stage, page.prompt, laid.prompt)
+    _patterns(stage, page, laid.body)
+
+
+def _sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
+    """Which page of how many rows, between the keys that turn them."""
+    if laid.pager:
+        sheets = listing(stage, page, laid.body).sheets
+        words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
+        (left, low, wide, high), _ = laid.pager[0]
+        at = (left + wide + _BETWEEN / 2, low + high / 2)
+        stage.painter.text(words, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
+
+
+def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
+    """The screen's own tests."""
     if page.pattern == "display":
-        _bars(stage, laid.body)
+        _bars(stage, body)
     elif page.pattern == "sound":
-        _speakers(stage, laid.body)
+        _speakers(stage, body)
     elif page.pattern == "touch":
-        for i, rect in enumerate(_targets(laid.body)):
+        for i, rect in enumerate(_targets(body)):
             _target(stage, rect, on=i in stage.view.desk.touched)
 
 
@@ -174,22 +198,33 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
     p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
+    bands = [("alarm", standing(stage))]
     if page.notice is not None:
-        colour = stage.theme.colour(_SEVERITY[page.notice_severity])
-        band: Rect = (x + 24, y + _HEAD + 8, w - 48, _NOTICE - 12)
-        p.shade(band, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
-        draw_mark(
-            stage,
-            page.notice_severity,
-            (band[0] + 12, band[1] + 7, 28, 28),
-        )
-        p.text(
-            said(stage, page.notice),
-            (band[0] + 54, band[1] + band[3] / 2),
-            Style("strong", "small", mix(colour, WHITE, 0.45)),
-            align="left",
-            width=band[2] - 76,
-        )
+        bands.append((page.notice_severity, said(stage, page.notice)))
+    for i, (severity, words) in enumerate(band for band in bands if band[1]):
+        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
+
+
+def standing(stage: Stage) -> str:
+    """The doors that are open and the faults that stand: whoever is at the menu sees them all along."""
+    snapshot = stage.view.snapshot
+    if snapshot is None:
+        return ""
+    doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
+    opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
+    codes = [notice.code for notice in snapshot.notices if notice.code.startswith("fault.")]
+    faults = [fault_words(stage.texts, code.removeprefix("fault.")) for code in codes]
+    return "  ·  ".join([*opened, *dict.fromkeys(faults)])
+
+
+def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
+    """A line across the page with its mark: what the last answer led to, what stands open or has failed."""
+    colour = stage.theme.colour(_SEVERITY[severity])
+    stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
+    draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
+    style = Style("strong", "small", mix(colour, WHITE, 0.45))
+    at = (rect[0] + 54, rect[1] + rect[3] / 2)
+    stage.painter.text(words, at, style, align="left", width=rect[2] - 76)
 
 
 # ---------------------------------------------------------------------- the screen's own tests

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from machine_room import Room
 
 from egm.cabinet.events import EventType
+from egm.cabinet.service.menu import SUBJECTS
 from egm.link.pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
@@ -12,6 +13,8 @@ from egm.screen.text import Texts
 from tools.sheets import worded
 
 TEXTS = {language: Texts(language) for language in ("en", "fr")}
+#: The main menu and its subjects, by their titles.
+TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
 #: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
 NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
 
@@ -60,7 +63,12 @@ class Menu:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action, with what is typed into the prompt; it must be offered and lit."""
+        """Touch an action, with what is typed into the prompt; it must be offered and lit.
+
+        What stands in another subject of the menu is walked to, as a person would.
+        """
+        if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
+            self._walk_to(action)
         shown = self.page
         if page is None:
             assert action in offered(shown), f"{action} is not on {shown.title.value}: {offered(shown)}"
@@ -68,6 +76,24 @@ class Menu:
             EventType.ANSWER, value=action, options={"page": page or shown.id, "input": text}
         )
         return self
+
+    def _walk_to(self, action: str) -> None:
+        self.home()
+        for subject in SUBJECTS:
+            if f"subject:{subject}" in offered(self.page):
+                self.touch(f"subject:{subject}")
+                if action in offered(self.page):
+                    return
+                self.touch("back")
+
+    def everything(self) -> set[str]:
+        """What can be reached from the main menu: the lines of every subject."""
+        found: set[str] = set()
+        for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
+            self.touch(subject)
+            found |= {row.action for table in self.page.tables for row in table.rows}
+            self.home()
+        return found
 
     def enter(self, text: str) -> "Menu":
         """Type into the prompt and confirm."""

@@ -144,8 +144,8 @@ def test_a_page_shows_live_what_the_device_says(menu):
     bench.hear(device.Escrowed(device="bill", escrow=3, content=device.Barcode("910000000000000000")))
     menu.touch("device:io")
     lines = menu.lines()
-    assert lines["Names itself"] == "board 3.1"
-    assert [lines[name] for name in ("door main", "key operator", "button play", "door logic")] == [
+    assert lines["Identifies as"] == "board 3.1"
+    assert [lines[name] for name in ("Main door", "Operator key", "PLAY button", "Logic door")] == [
         "On",
         "On",
         "On",

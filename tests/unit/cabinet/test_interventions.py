@@ -204,7 +204,11 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     name = next(sheets(room.journal)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
-    assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == ("main", "7  (TEST-1)", MECHANIC)
+    assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (
+        "Main door",
+        "7  (TEST-1)",
+        MECHANIC,
+    )
     assert "2026" in shown["Machine stopped"]
     assert "Signature" in shown
     room.close()

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_room import Room, ScriptedChance
-from staff_hands import NUMBERS, Menu, offered, pin_of, staff
+from staff_hands import NUMBERS, TITLES, Menu, offered, pin_of, staff
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.events import EventType, State
-from egm.cabinet.service.menu import SECTIONS
+from egm.cabinet.service.menu import SECTIONS, SUBJECTS
 from egm.cabinet.service.timeout import service_timeout
 from egm.cabinet.service.tries import key_of
+from egm.cabinet.staff.forms import FORMS
 from egm.cabinet.view import snapshot
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
@@ -177,7 +178,7 @@ def test_a_pin_is_written_down_nowhere(menu):
 @pytest.mark.parametrize("role", Role, ids=str)
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
-    reached = set(offered(menu.page))
+    reached = menu.everything()
     for entries in SECTIONS.values():
         for entry in entries:
             allowed = entry.permission is None or entry.permission in permissions_of(role)
@@ -186,10 +187,22 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
         assert menu.notice == "service.refused.not_offered"
-    for action in sorted(reached - {"leave"}):
+    for action in sorted(reached):
         menu.touch(action)
-        assert menu.page.title.value != "service.menu.title", action
+        assert menu.page.title.value not in TITLES, action
         menu.home()
+    menu.touch("search")
+    found = [row.action for table in menu.page.tables for row in table.rows]
+    assert (set(found), len(found)) == (reached, len(reached))
+    menu.touch(found[0])
+    assert menu.page.title.value not in TITLES
+
+
+def test_every_page_and_every_form_stands_in_one_subject():
+    pages = [entry for entries, _ in SUBJECTS.values() for entry in entries]
+    forms = [form for _, forms in SUBJECTS.values() for form in forms]
+    assert sorted(pages) == sorted({entry.id for entries in SECTIONS.values() for entry in entries})
+    assert sorted(forms) == sorted(form.id for form in FORMS if form.listed)
 
 
 @pytest.mark.requirement("J-10", "J-16")
