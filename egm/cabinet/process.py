@@ -106,7 +106,7 @@ class Machine:
                 cleanup.enter_context(store)
             self._assemble(journal, store, why)
             self._verifier.at_start()
-            identities = IdentityRegister.open(self._folder.root)
+            identities = IdentityRegister.open(self._folder.root, second)
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
                 station.cabinet.identities = identities

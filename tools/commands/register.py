@@ -13,6 +13,7 @@ from egm.cabinet.staff.registers import REGISTERS, lines
 from egm.config import default_state_dir
 from egm.errors import OperatorError
 from meters import JournalError, StoredEntry, open_view
+from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
 from tools.statement import Period, statement
@@ -22,6 +23,9 @@ from tools.terminal import echo
 _TITLES = {"time_utc": "time (UTC)"}
 _STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+MEDIUM = click.option(
+    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
 
 
 @click.group()
@@ -101,8 +105,9 @@ def _entries(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredE
 
 @command.command()
 @STATE
+@MEDIUM
 @forms
-def identities(*, state: Path | None, form: Form) -> None:
+def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print who was paid by hand or excluded, and whether each record is what the journal committed to.
 
     For management only: names stand here in clear. Exit status 1 when a record is missing or altered.
@@ -117,17 +122,17 @@ def identities(*, state: Path | None, form: Form) -> None:
             }
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    rows = _compared(folder, promised)
+    rows = _compared(folder, medium, promised)
     standing = Column("record", style=lambda said: _STYLES.get(said, DOUBT))
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 
-def _compared(folder: Path, promised: dict[str, int]) -> list[dict[str, Any]]:
+def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
     """Each record beside the journal's commitment: right, erased, altered, missing, or not committed to."""
     rows: list[dict[str, Any]] = []
-    kept = _open(folder)
+    kept = _open(folder, medium)
     try:
         for record in kept.records():
             entry = promised.pop(record.commitment, None)
@@ -149,12 +154,13 @@ def _compared(folder: Path, promised: dict[str, int]) -> list[dict[str, Any]]:
 
 @command.command()
 @STATE
+@MEDIUM
 @click.option(
     "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Records older than this day."
 )
-def erase(*, state: Path | None, before: datetime) -> None:
+def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose time is over; the journal and its commitments stay whole."""
-    kept = _open(state or default_state_dir())
+    kept = _open(state or default_state_dir(), medium)
     try:
         count = kept.erase_before(before.replace(tzinfo=UTC))
     finally:
@@ -162,10 +168,11 @@ def erase(*, state: Path | None, before: datetime) -> None:
     echo(f"{count} erased")
 
 
-def _open(folder: Path) -> IdentityRegister:
-    if not (folder / FILE).exists():
+def _open(folder: Path, medium: Path | None) -> IdentityRegister:
+    second = medium or folder / SECOND_FOLDER
+    if not any((place / FILE).exists() for place in (folder, second)):
         raise click.ClickException(f"{folder / FILE}: there is no register of identities")
     try:
-        return IdentityRegister.open(folder)
+        return IdentityRegister.open(folder, second)
     except OperatorError as why:
         raise click.ClickException(str(why)) from why

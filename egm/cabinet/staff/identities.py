@@ -1,11 +1,11 @@
 """Who was paid by hand: a register of its own, beside the journal and never in it.
 
 The journal is exported, copied and read by many; a person's name and document are not for all of them. So the
-clear text stands only here, in one file for the machine's own user, and the journal keeps a *commitment*: the
-SHA-256 of a salt and the record. Whoever holds both can prove that the record is the one that was written
-when the money was paid; from the journal alone nothing can be learned, nor tried out, because the salt is
-unknown. When the place's time for keeping such data is over, record and salt are erased together and the
-journal stays whole.
+clear text stands only here, in a file on each medium for the machine's own user, and the journal keeps a
+*commitment*: the SHA-256 of a salt and the record. Whoever holds both can prove that the record is the one
+that was written when the money was paid; from the journal alone nothing can be learned, nor tried out,
+because the salt is unknown. When the place's time for keeping such data is over, record and salt are erased
+together and the journal stays whole.
 
 A record is durable here before the journal commits to it: a power cut between the two leaves a record nothing
 commits to, and the form is filled in again.
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from egm.errors import OperatorError
 
@@ -61,41 +61,73 @@ def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
 
 
 class IdentityRegister:
-    """The register in a state folder; opened by the machine, read by management's tools."""
+    """The register in a state folder and on the second medium; either copy alone brings both back."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, copies: list[sqlite3.Connection]) -> None:
+        self._copies = copies
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open it, making it at first (mode 0600). Raises OperatorError naming the file and the reason."""
-        path = folder / FILE
-        try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            connection = sqlite3.connect(path, isolation_level=None)
-            connection.execute("PRAGMA journal_mode = DELETE")
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
-            connection.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise OperatorError(f"register of identities {path}: {error}") from error
-        return cls(connection)
+    def open(cls, folder: Path, second: Path | None = None) -> Self:
+        """Open it, making it at first (mode 0600), and bring both copies to what they know together.
+
+        ``second``: the folder on the second medium. What is erased in one is erased in both. Raises
+        OperatorError naming the file and the reason where neither copy can be used.
+        """
+        copies: list[sqlite3.Connection] = []
+        refused: list[tuple[Path, OSError | sqlite3.Error]] = []
+        for path in dict.fromkeys((folder / FILE, (second or folder) / FILE)):
+            try:
+                copies.append(_connect(path))
+            except (OSError, sqlite3.Error) as error:
+                refused.append((path, error))
+        if not copies:
+            path, why = refused[0]
+            raise OperatorError(f"register of identities {path}: {why}") from why
+        for path, why in refused:
+            if not isinstance(why, OSError | sqlite3.OperationalError):  # no register any more: made again
+                path.unlink()
+                copies.append(_connect(path))
+        kept = cls(copies)
+        kept._bring_together()
+        return kept
+
+    def _bring_together(self) -> None:
+        """Each record as it was committed to, and erased where one copy has erased it."""
+        known: dict[str, tuple[Any, ...]] = {}
+        for copy in self._copies:
+            for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
+                if row[0] not in known or row[3] is None or not _record(*known[row[0]]).agrees:
+                    known[row[0]] = row
+        for copy in self._copies:
+            there = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
+            if missing := [row for name, row in known.items() if there.get(name) != row]:
+                copy.execute("BEGIN IMMEDIATE")
+                copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", missing)
+                copy.execute("COMMIT")
 
     def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
-        """Write down who was paid; durable when it returns the commitment."""
+        """Write down who was paid; durable when it returns the commitment, on every medium that takes it.
+
+        Raises sqlite3.Error when none does.
+        """
         salt = os.urandom(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
         told = json.dumps(dict(fields), ensure_ascii=False)
         row = (commitment, subject, _utc(time_utc), salt, told)
-        self._connection.execute("INSERT INTO identity VALUES (?, ?, ?, ?, ?)", row)
+        refusals = []
+        for copy in self._copies:
+            try:
+                copy.execute("INSERT INTO identity VALUES (?, ?, ?, ?, ?)", row)
+            except sqlite3.OperationalError as error:  # the next start brings it up
+                refusals.append(error)
+        if len(refusals) == len(self._copies):
+            raise refusals[0]
         return commitment
 
     def records(self) -> Iterator[IdentityRecord]:
         """Every record, oldest first."""
-        rows = self._connection.execute("SELECT * FROM identity ORDER BY time_utc, rowid")
-        for commitment, subject, time_utc, salt, fields in rows:
-            told = None if fields is None else json.loads(fields)
-            yield IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, told)
+        rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
+        yield from (_record(*row) for row in rows)
 
     def get(self, commitment: str) -> IdentityRecord | None:
         """The record of a commitment, or None."""
@@ -103,14 +135,45 @@ class IdentityRegister:
 
     def erase_before(self, time_utc: datetime) -> int:
         """Erase names, documents and salts of records older than this; return how many there were."""
-        return self._connection.execute(
-            "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
-            (_utc(time_utc),),
-        ).rowcount
+        counts = [
+            copy.execute(
+                "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
+                (_utc(time_utc),),
+            ).rowcount
+            for copy in self._copies
+        ]
+        return max(counts)
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the files."""
+        for copy in self._copies:
+            copy.close()
+
+
+def _record(
+    commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
+) -> IdentityRecord:
+    told = None if fields is None else json.loads(fields)
+    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, told)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open one copy, making it at first. Raises OSError or sqlite3.Error."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        connection.execute(_SCHEMA)
+        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":
+            raise sqlite3.DatabaseError(said)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _utc(time_utc: datetime) -> str:

@@ -236,7 +236,11 @@ class Room:
         note_clock(self.cabinet)
         apply_options(self.cabinet)
         recover(self.cabinet, why)
-        identities = IdentityRegister.open(folder) if beside is None else beside.cabinet.identities
+        identities = (
+            IdentityRegister.open(folder, folder / SECOND_FOLDER)
+            if beside is None
+            else beside.cabinet.identities
+        )
         self.cabinet.identities = identities
         fitted = {
             "bill_acceptor": acceptor,

@@ -141,7 +141,7 @@ def test_a_register_that_was_altered_does_not_agree(tmp_path):
     kept = IdentityRegister.open(tmp_path)
     room = Room(tmp_path / "state")
     commitment = kept.keep("handpay-1", NAMED, room.clock.now())
-    kept._connection.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
+    kept._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
     assert not kept.get(commitment).agrees
     kept.close()
     room.close()

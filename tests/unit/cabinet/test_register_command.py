@@ -2,6 +2,7 @@
 
 import csv
 import io
+import contextlib
 import json
 import sqlite3
 from datetime import UTC, datetime
@@ -61,15 +62,21 @@ def test_a_register_reads_the_same_from_memory_and_from_the_export(folder, tmp_p
     assert "orphans" in run("list").output
 
 
+def change(folder, statement):
+    """In both copies: one alone is mended from the other."""
+    for path in (folder / FILE, folder / "second" / FILE):
+        with contextlib.closing(sqlite3.connect(path)) as register:
+            register.execute(statement)
+            register.commit()
+
+
 def test_identities_are_compared_with_what_the_journal_committed_to(folder):
     right = run("identities", "--state", folder, "--json")
     assert right.exit_code == 0, right.output
     assert [row["record"] for row in json.loads(right.output)] == ["right"]
     assert "Anna Example" in run("identities", "--state", folder).output
 
-    with sqlite3.connect(folder / FILE) as register:
-        register.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
-    register.close()
+    change(folder, "UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
     altered = run("identities", "--state", folder, "--json")
     assert (altered.exit_code, json.loads(altered.output)[0]["record"]) == (1, "altered")
 
@@ -77,9 +84,7 @@ def test_identities_are_compared_with_what_the_journal_committed_to(folder):
     erased = run("identities", "--state", folder, "--json")
     assert (erased.exit_code, json.loads(erased.output)[0]["record"]) == (0, "erased")
 
-    with sqlite3.connect(folder / FILE) as register:
-        register.execute("DELETE FROM identity")
-    register.close()
+    change(folder, "DELETE FROM identity")
     missing = run("identities", "--state", folder, "--json")
     assert (missing.exit_code, json.loads(missing.output)[0]["record"]) == (1, "missing")
 
