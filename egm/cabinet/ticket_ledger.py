@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
+from egm.cabinet.host.model import Redeeming
 from egm.errors import OperatorError
 from egm.tickets.audit import (
     DIGEST_DIGITS,
@@ -68,6 +69,14 @@ def anchor(cabinet: Cabinet) -> dict[str, Any]:
 def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
     """What an entry tells of a ticket's number (:mod:`egm.tickets.proof`)."""
     return {"commitment": commitment(cabinet.journal.derive(NUMBERS), number)}
+
+
+def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
+    """What the host may read of this ticket from now on; nothing where it was not asked about it."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is None or kept["id"] != ticket_id:
+        return {}
+    return {Key.HOST_TICKET: {**kept, "status": status.value}}
 
 
 def is_accounted(cabinet: Cabinet, record: Record) -> bool:

@@ -180,8 +180,8 @@ def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet
                 desk.reported(record.ticket.number)
-    asked, paper = cabinet.recall(Key.HOST_TICKET), cabinet.recall(Key.PAPER)
-    stacking = paper is not None and asked is not None and paper["id"] == asked["id"]
-    if asked is not None and asked["status"] == Redeeming.PENDING and not stacking:
+    asked = cabinet.recall(Key.HOST_TICKET)
+    pending = asked is not None and asked["status"] == Redeeming.PENDING
+    if pending and asked["id"] not in _open_anywhere(cabinet):
         ended = {**asked, "status": Redeeming.NOT_STACKED.value}
         cabinet.record("voucher.not_stacked", state={Key.HOST_TICKET: ended}, story=ended)

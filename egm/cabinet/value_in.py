@@ -17,7 +17,7 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.events import Event, State
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.staff.disputed import DisputedAmount, finish, open_dispute
-from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
+from egm.cabinet.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
 from egm.link.messages import Notice
 from egm.tickets.model import TicketKind
@@ -111,7 +111,7 @@ def credit_bill(cabinet: Cabinet, _: Event) -> None:
         state={
             Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **_restricted(cabinet, paper),
-            **_host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
+            **host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
             **(anchor(cabinet) if paper["ticket"] else {}),
         },
         story={**_story(paper), **_commitment(cabinet, paper)},
@@ -145,7 +145,6 @@ def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
         state={
             Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
             **disputed.state,
-            **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED),
         },
         story={**_story(paper), "disputed": disputed.story},
     )
@@ -188,7 +187,9 @@ def dispute_bill(cabinet: Cabinet, event: Event) -> None:
 
 def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedAmount | None = None) -> None:
     kind = "voucher" if paper["ticket"] else "bill"
-    opened = {} if disputed is None else disputed.state
+    # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
+    ended = host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)
+    opened = ended if disputed is None else disputed.state
     told = {} if disputed is None else {"disputed": disputed.story}
     cabinet.record(
         f"{kind}.not_stacked",
@@ -196,7 +197,7 @@ def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedA
         phase=Phase.VOID,
         ref=paper["id"],
         counts={f"{kind}s_not_stacked": 1},
-        state={Key.PAPER: None, **opened, **_host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)},
+        state={Key.PAPER: None, **opened},
         story={"why": why, **_story(paper), **told},
     )
 
@@ -207,14 +208,6 @@ def dispute_amount(cabinet: Cabinet, event: Event) -> None:
     device, why = str(values["device"]), str(values["why"])
     open_dispute(cabinet, DisputedAmount.about(cabinet, device, why, most_cents=int(values["most_cents"])))
     finish(cabinet)
-
-
-def _host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
-    """What the host may read of this ticket from now on; nothing where it was not asked about it."""
-    kept = cabinet.recall(Key.HOST_TICKET)
-    if kept is None or kept["id"] != ticket_id:
-        return {}
-    return {Key.HOST_TICKET: {**kept, "status": status.value}}
 
 
 def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
@@ -237,7 +230,7 @@ def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
     if cabinet.redemption is not None:
         if cabinet.the_desk.holds(cabinet.redemption.redemption_id):
             cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
-        told = _host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
+        told = host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
     cabinet.redemption = cabinet.host.inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"

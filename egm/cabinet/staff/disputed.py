@@ -18,8 +18,9 @@ from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.events import Event, EventType
 from egm.cabinet.hand_pays import ruling_story, says
+from egm.cabinet.host.model import Redeeming
 from egm.cabinet.lockups import record_fault
-from egm.cabinet.ticket_ledger import anchor, committed
+from egm.cabinet.ticket_ledger import anchor, committed, host_ticket
 from egm.errors import InvariantError
 from egm.link.messages import Notice
 from meters import Phase, Transfer
@@ -152,6 +153,7 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, story: M
     cleared = all(one.device != disputed.device for one in others)
     held = bool(disputed.ticket) and cabinet.desk is not None and cabinet.desk.holds(disputed.id)
     redeems = held and amount_cents > 0
+    ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
     cabinet.record(
         "disputed.ruled",
         # As a redemption's end is named: a restart finds it, and ends the redemption in the ticket ledger.
@@ -163,6 +165,7 @@ def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, story: M
             **({f"{Key.FAULT}{disputed.code}": None} if cleared else {}),
             **({Key.RULING: None} if disputed.held_cents else {}),
             **(anchor(cabinet) if redeems else {}),
+            **host_ticket(cabinet, disputed.id, ended),
         },
         story={**story, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
     )

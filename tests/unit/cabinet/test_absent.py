@@ -23,7 +23,8 @@ def again(room, tmp_path, **changed):
 def rule(room, amount_cents):
     [disputed] = disputed_amounts(room.cabinet)
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
-    menu.enter(str(amount_cents)).enter("looked at the recording").touch("confirm").home().touch("leave")
+    menu.complete(str(amount_cents), "looked at the recording")
+    menu.home().touch("leave")
 
 
 @pytest.mark.requirement("G-02", "F-13")
@@ -84,7 +85,8 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
     menu = Menu(without).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
-    menu.enter("the line was taken out").touch("confirm").home().touch("leave")
+    menu.complete("the line was taken out")
+    menu.home().touch("leave")
     assert (without.state, without.cabinet.faults) == (State.IDLE, {})
     assert without.records("fault.settled")[-1]["person"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from machine_room import Room
+from staff_hands import Menu
 
 import egm.profiles
 from egm.cabinet.cabinet import Key
@@ -12,10 +13,14 @@ from egm.cabinet.credits import CreditKind
 from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import RING, HostMoney, Redeeming, Validation
 from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
+from egm.cabinet.staff.disputed import disputed_amounts
 from egm.devices.interface import PrintState
+from egm.people import Role
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
 from egm.tickets.redemption import Reason
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 CASHABLE, RESTRICTED = CreditKind.CASHABLE, CreditKind.RESTRICTED
 FIRST, SECOND = system(7, "1111222233334444"), system(7, "5555666677778888")
@@ -401,3 +406,37 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     assert again.port.redeeming.status is Redeeming.NOT_STACKED
     assert again.store.get(FIRST).state is TicketState.ISSUED
     assert again.port.untold
+
+
+@pytest.mark.requirement("H-08", "K-08")
+@pytest.mark.parametrize(
+    ("lose", "amount_cents", "ended"),
+    [
+        ("lost", 1234, Redeeming.REDEEMED),
+        ("lost", 0, Redeeming.NOT_STACKED),
+        ("released", 1234, Redeeming.REDEEMED),
+    ],
+)
+def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose, amount_cents, ended):
+    """Told before that it was not stacked, the host would let it go, and it would be paid twice."""
+    room = make()
+    room.offer_ticket(FIRST)
+    room.port.authorise(FIRST, CASHABLE, 1234)
+    if lose == "lost":
+        room.ledger.lost_track("the acceptor is idle")
+    else:
+        room.cabinet.the_desk.redeem_abort(room.cabinet.recall(Key.PAPER)["id"], "released at the cage")
+        room.ledger.vended()
+        room.ledger.vend_confirmed()
+    assert (room.port.redeeming.status, room.port.untold) == (Redeeming.PENDING, False)
+    at = make()
+    assert (at.port.redeeming.status, at.port.untold) == (Redeeming.PENDING, False)
+    [disputed] = disputed_amounts(at.cabinet)
+    menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.complete(str(amount_cents), "looked at the recording")
+    menu.home().touch("leave")
+    assert (at.port.redeeming.status, at.port.redeeming.amount_cents) == (ended, 1234)
+    assert at.port.untold
+    at.port.told()
+    assert not at.port.untold
+    assert Auditor(Shelf()).run(at.journal.bodies()).findings == []

@@ -1,8 +1,8 @@
 """``egm register``: the same lines from the machine's memory and from the exported journal."""
 
+import contextlib
 import csv
 import io
-import contextlib
 import json
 import sqlite3
 from datetime import UTC, datetime

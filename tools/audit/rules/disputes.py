@@ -152,7 +152,13 @@ def _ruled(scope: Scope) -> None:
     redeems = _redeems(scope, kept)
     anchor = {"tickets": scope.now("tickets")} if redeems and scope.now("tickets") else {}
     ticket_ledger_goes_on(scope)
-    state = {f"disputed:{kept['id']}": None, **lifted, **ended, **anchor}
+    asked = scope.was("host_ticket")
+    told_host = (
+        {"host_ticket": {**asked, "status": "redeemed" if cents else "not_stacked"}}
+        if asked is not None and asked["id"] == kept["id"]
+        else {}
+    )
+    state = {f"disputed:{kept['id']}": None, **lifted, **ended, **anchor, **told_host}
     if dict(scope.entry.state) != {place(key, scope.position): value for key, value in state.items()}:
         raise Differs("state: the dispute, its fault and its ruling end with it, and nothing else does")
     if scope.entry.id != f"{kept['id']}.{'in' if redeems else 'ruled'}":
@@ -217,7 +223,13 @@ RULES: Final = (
         kind="disputed.ruled",
         id="$:text",
         record="$:object",
-        state={"disputed:{disputed}?": None, "fault:{code}?": None, "ruling?": None, **TICKETS},
+        state={
+            "disputed:{disputed}?": None,
+            "fault:{code}?": None,
+            "ruling?": None,
+            "host_ticket?": "$:object",
+            **TICKETS,
+        },
         counts={"rulings": 1},
         moves=Derived(_paid),
         may=Permission.SETTLE,

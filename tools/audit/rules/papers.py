@@ -39,6 +39,14 @@ def _hosts_ticket(status: str) -> Any:
     return sets("host_ticket", due)
 
 
+def _hosts_returned(scope: Scope) -> None:
+    """Of a ticket in dispute the host goes on hearing that it is pending."""
+    if "told" not in scope.names:
+        _hosts_ticket("not_stacked")(scope)
+    elif scope.now("host_ticket") is not None:
+        raise Differs("state.host_ticket: the ticket is in dispute, and its end is told")
+
+
 def _brings_restricted(scope: Scope) -> Any:
     kept = scope.was("host_ticket")
     if kept is None or kept["id"] != scope["paper"] or kept["kind"] != "restricted":
@@ -133,11 +141,10 @@ _PAPERS: Final = (
         record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told:object"},
         state={
             "paper": _paper("vended", "$number"),
-            "host_ticket?": "$:object",
             "disputed:{disputed}": "$:object",
         },
         counts={"vouchers_disputed": 1},
-        also=(_hosts_ticket("not_stacked"), disputed_ticket),
+        also=(disputed_ticket,),
     ),
     Rule(
         kind="voucher.not_stacked",
@@ -154,7 +161,7 @@ _PAPERS: Final = (
         },
         state={"paper": None, "host_ticket?": "$:object", "disputed:{disputed}?": "$:object"},
         counts={"vouchers_not_stacked": 1},
-        also=(_hosts_ticket("not_stacked"), disputed_paper),
+        also=(_hosts_returned, disputed_paper),
     ),
     Rule(
         kind="voucher.not_stacked",
