@@ -325,7 +325,7 @@ def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pi
     assert at.room.journal.meters().value("coin_in") == staked_cents
     # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
     assert at.press("area", "star") == []
-    at.happen(EventType.BET, value=6, options={"bets": {"star": 5}})
+    at.happen(EventType.BET, value=5, options={"bets": {"star": 5}})
     at.wait(12.0)
     assert at.view.snapshot.state == "idle"
     assert len(at.room.records("game.start")) == 1

@@ -9,7 +9,11 @@ from egm.cabinet.staff.inventory import Sheet, sheet
 from egm.config import default_state_dir
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
+from tools import house
+from tools.commands.register import entries_of
 from tools.sheets import NO_MONEY, as_pdf, as_text
+from tools.tables import Column, Form, Table, forms
+from tools.tables import show as show_table
 from tools.terminal import echo, json_text
 
 _state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
@@ -63,6 +67,31 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
         except OSError as error:
             raise click.ClickException(f"{path}: {error.strerror}") from error
     echo(f"{out} and {copy}: SHA-256 {hashlib.sha256(content).hexdigest()}")
+
+
+@command.command("house")
+@click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@forms
+def house_(machines: tuple[Path, ...], *, form: Form) -> None:
+    """The house's file of bases and machines, from every machine's memory or exported journal.
+
+    Exit status 1 where two machines say one base, serial number or operator's number.
+    """
+    found = []
+    for path in machines:
+        folder, file = (path, None) if path.is_dir() else (None, path)
+        try:
+            with entries_of(folder, file) as entries:
+                found.append(house.machine(str(path), entries))
+        except JournalError as error:
+            raise click.ClickException(str(error)) from error
+        if not found[-1].entry:
+            raise click.ClickException(f"{path}: has recorded no inventory entry yet: start the machine once")
+    lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
+    columns = [Column(name.replace("_", " "), name) for name in lines[0]]
+    show_table(form, Table(columns, (line.values() for line in lines)))
+    if twice := house.clashes(found):
+        raise click.ClickException("\n".join(twice))
 
 
 def _title(texts: Texts, found: Sheet) -> str:

@@ -57,7 +57,7 @@ def list_(*, form: Form) -> None:
 def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
     """Print a register, oldest line first."""
     try:
-        with _entries(state, file) as entries:
+        with entries_of(state, file) as entries:
             rows = list(lines(name, entries))
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
@@ -81,7 +81,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
     """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
     try:
-        with _entries(state, file) as entries:
+        with entries_of(state, file) as entries:
             periods = statement(entries, by)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
@@ -91,7 +91,8 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
 
 
 @contextmanager
-def _entries(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
+def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
+    """The entries of a machine's memory, or of an exported journal where ``file`` is one."""
     if file is None:
         with open_view(state or default_state_dir()) as view:
             yield view.entries()

@@ -244,3 +244,28 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     unknown = CliRunner().invoke(main, ["intervention", "show", "nothing", "--state", str(tmp_path)])
     assert unknown.exit_code == 1
     assert name in unknown.output
+
+
+@pytest.mark.requirement("Q-15")
+def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(room, tmp_path):
+    intervene(room)
+    finish(room, "belt replaced", "belt 12; bearing 6").touch("leave")
+    intervene(room, "check")
+    finish(room, "nothing found", "").touch("leave")
+    room.close()
+
+    def register(name):
+        run = CliRunner().invoke(main, ["register", "show", name, "--state", str(tmp_path), "--json"])
+        assert run.exit_code == 0, run.output
+        return json.loads(run.output)
+
+    work = register("interventions")
+    assert [line["event"] for line in work] == ["intervention.opened", "intervention.closed"] * 2
+    assert {(line["serial"], line["operator_number"]) for line in work} == {("TEST-1", "7")}
+    assert [line["work"] for line in work if line["work"]] == ["belt replaced", "nothing found"]
+    (replaced,) = register("parts")  # an intervention that replaced none has no line
+    assert (replaced["serial"], replaced["parts"]) == ("TEST-1", "belt 12; bearing 6")
+    assert (replaced["id"], replaced["persons"]) == (work[0]["id"], [MECHANIC])
+    visits = register("visits")
+    assert {(line["person"], line["role"]) for line in visits} == {(MECHANIC, str(Role.MECHANIC))}
+    assert len(visits) == 4  # to begin and to end each intervention

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import shutil
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from datetime import date
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from machine_room import GAME, Room, StoppedClock
 from staff_hands import NUMBERS, Menu
 
+from egm.cabinet.cabinet import Key
 from egm.cabinet.events import Event, EventType
 from egm.cabinet.process import Machine
 from egm.cabinet.residents import Certifying, admit
@@ -84,6 +85,49 @@ def test_a_base_number_is_fixed_for_good(room, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
         note_inventory(room.cabinet, inventory(tmp_path, base_number="B-13"))
     assert len(room.records("inventory.changed")) == 1
+
+
+@pytest.mark.requirement("Q-08", "Q-09", "J-05")
+def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
+    def made(name, base, serial="TEST-1", number="7"):
+        folder = tmp_path / name
+        room = Room(folder, profile="monaco").boot()
+        room.cabinet.identity = replace(room.cabinet.identity, serial=serial, operator_number=number)
+        note_inventory(room.cabinet, inventory(tmp_path, base_number=base))
+        return room, folder
+
+    first, one = made("first", "B-12")
+    second, two = made("second", "B-13", serial="TEST-2", number="8")
+    menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    opened = second.cabinet.recall(Key.INTERVENTION)
+    second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
+    first.close()
+    second.close()
+
+    def egm(*words):
+        return CliRunner().invoke(main, [str(word) for word in words])
+
+    exported = tmp_path / "second.jsonl"
+    assert egm("audit", "export", exported, "--state", two).exit_code == 0
+    done = egm("inventory", "house", one, exported, "--json")
+    assert done.exit_code == 0, done.output
+    here, away = json.loads(done.output)
+    assert (here["base_number"], here["base"], here["serial"], here["location"]) == (
+        "B-12", "in place", "TEST-1", "floor",
+    )  # fmt: skip
+    assert (away["base_number"], away["serial"], away["operator_number"]) == ("B-13", "TEST-2", "8")
+    assert away["base"].startswith("out of service since 2026-01-01")
+    assert "H. Main" in away["base"]
+
+    third, three = made("third", "B-12", serial="TEST-3", number="9")
+    third.close()
+    twice = egm("inventory", "house", one, three)
+    assert twice.exit_code == 1
+    assert f"base number B-12 is that of {one} and of {three}" in twice.output
+    nothing = tmp_path / "nothing"
+    Room(nothing).boot().close()
+    assert "has recorded no inventory entry yet" in egm("inventory", "house", nothing).output
 
 
 def test_a_photograph_that_is_not_there_is_named(room, tmp_path):

@@ -1,0 +1,73 @@
+"""The house's file of machines and bases, from the journal of every machine (Monaco arts 19.2 and 19.3).
+
+Nothing of it is kept apart: it says what the machines recorded, and so is never behind them. What must be one
+machine's alone (a base's number, given once for all, a serial number, the operator's number) is held to that.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from egm.cabinet.staff.inventory import KIND
+from meters import StoredEntry
+
+#: What no two machines of a house have in common.
+_ALONE: Final = ("base_number", "serial", "operator_number")
+_NAMED: Final = (
+    "serial",
+    "operator_number",
+    "kind",
+    "manufacturer",
+    "model",
+    "site",
+    "location",
+    "photograph",
+)
+_IN_PLACE: Final = "in place"
+_WITHDRAWN, _RETURNED = "base.withdrawn", "base.returned"
+
+
+@dataclass(slots=True)
+class Machine:
+    """One machine: its ``entry`` in the inventory as it stands, and where its ``base`` is."""
+
+    source: str
+    """The memory or export it was read from, for messages."""
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    base: str = _IN_PLACE
+
+    def line(self) -> dict[str, Any]:
+        """Its line in the file."""
+        games = [f"{g['game']} {g['return']} % ({g['certified_on'] or '-'})" for g in self.entry["games"]]
+        named = {name: self.entry[name] for name in _NAMED}
+        return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
+
+
+def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
+    """What a journal says of its machine."""
+    found = Machine(source)
+    for entry in entries:
+        told: Any = entry.record
+        if entry.kind == KIND:
+            found.entry = told["after"]
+        elif entry.kind == _WITHDRAWN:
+            since = entry.time_utc.date().isoformat()
+            found.base = f"out of service since {since}; lock and key: {told['cashier']}"
+        elif entry.kind == _RETURNED:
+            found.base = _IN_PLACE
+    return found
+
+
+def clashes(machines: Iterable[Machine]) -> list[str]:
+    """What two machines of a house have in common and may not, in words."""
+    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in machines:
+        for name in _ALONE:
+            if each.entry[name]:
+                holders[name, each.entry[name]].append(each.source)
+    return [
+        f"{name.replace('_', ' ')} {value} is that of {' and of '.join(sources)}"
+        for (name, value), sources in holders.items()
+        if len(sources) > 1
+    ]
