@@ -110,6 +110,7 @@ def settle_handpay(cabinet: Cabinet, event: Event) -> None:
             **{key: value for key, value in handpay.items() if key != "form"},
             **form,
             "slip": slip,
+            "witness": cabinet.witness,
             "machine": cabinet.identity.serial,
             "taxable": tax_cents is not None and worth_cents(handpay) >= tax_cents,
             "person": persons[0],

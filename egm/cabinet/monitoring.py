@@ -147,6 +147,11 @@ class Monitoring:
         yield GaugeMetricFamily(
             "egm_journal_sequence", "Number of the last durable transaction.", reading.sequence
         )
+        yield GaugeMetricFamily(
+            "egm_journal_head",
+            "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
+            int(self._cabinet.journal.head_hash[:12], 16),
+        )
         yield from meter_families(reading)
         yield _flags("egm_state", "state", State, (now.state,), "1 for the state the machine is in.")
         faults = self._cabinet.faults

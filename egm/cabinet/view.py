@@ -81,6 +81,7 @@ def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
         progressives=level_views.views(cabinet),
         defect=cabinet.profile.pay_out.defect,
         key_fingerprint=fingerprint,
+        journal_head=cabinet.witness,
         sound=sound(cabinet),
         loudness_percent=cabinet.profile.sound.loudness_percent,
         reminder=protection.reminder_view(cabinet),

@@ -235,6 +235,8 @@ class Snapshot(_Message):
     defect: Literal["refund", "keep"] = "refund"
     """What the place's rules make of a bet on a machine that fails; the player is told just that."""
     key_fingerprint: str = ""
+    journal_head: str = ""
+    """Entry and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
     sound: str = "on"
     """What a host lets be heard: ``on``; ``no_play``: games are silent; ``off``: all but alarms."""
     loudness_percent: int = 100

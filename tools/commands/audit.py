@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,8 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     "--witness",
     "witnesses",
     multiple=True,
-    help="A head printed or sent away, SEQUENCE:HASH (or its beginning), or a file of such; repeatable.",
+    help="A head printed, shown or read away: SEQUENCE:HASH (or its beginning), the metrics'"
+    " SEQUENCE=NUMBER, or a file of such; repeatable.",
 )
 @click.option(
     "--point",
@@ -177,12 +179,15 @@ def _head_of(file: Path) -> tuple[int, str]:
 
 
 def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException naming what is none."""
+    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException naming what is none.
+
+    SEQUENCE=NUMBER is what the metrics say: ``egm_journal_sequence`` and ``egm_journal_head``.
+    """
     for text in given:
         path = Path(text)
         lines = path.read_text(encoding="utf-8").split() if path.is_file() else [text]
         for line in lines:
-            sequence, _, known = line.partition(":")
+            sequence, _, known = _as_hash(line).partition(":")
             known = known.lower()
             whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
             if not (sequence.isascii() and sequence.isdigit() and whole):
@@ -191,6 +196,15 @@ def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
                     f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
                 )
             yield int(sequence), known
+
+
+def _as_hash(line: str) -> str:
+    """A number from the metrics, also as a float writes it, as the twelve digits it stands for."""
+    sequence, sign, number = line.partition("=")
+    try:
+        return f"{sequence}:{int(Decimal(number)):012x}" if sign else line
+    except (ArithmeticError, ValueError):
+        return line
 
 
 def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:

@@ -102,7 +102,10 @@ REGISTERS: Final[Mapping[str, Register]] = {
         Register(
             "handpays",
             ("handpay.paid",),
-            ("slip", "kind", "amount_cents", "prizes", "method", "taxable", "identity", "machine", "persons"),
+            (
+                *("slip", "kind", "amount_cents", "prizes", "method", "taxable", "identity"),
+                *("witness", "machine", "persons"),
+            ),
             "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",
         ),
         Register(

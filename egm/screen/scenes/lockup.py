@@ -5,7 +5,7 @@ Each says what happened, what to do, and who may end it; the credit stays visibl
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pygame
@@ -34,6 +34,8 @@ _SIGNS: Final = {
     Scene.OUT: ("steel", "stop"),
 }
 
+#: Where the journal's head is shown: what staff notes of a slip or a fault holds the journal to it.
+_NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: Who may clear a fault, from the easiest to the hardest.
 #: What is wrong exactly, for whoever must put it right: so many lines of it.
 _DETAIL_LINES: Final = 3
@@ -48,7 +50,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
     )
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    words = words_of(stage, scene)
+    words = with_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _needed(stage, scene, words, width))
     x = (stage.layout.size[0] - width) / 2
@@ -76,6 +78,15 @@ class Words:
     money: bool = False
     sign: str = ""
     """The sign above it, where it is not its scene's own."""
+
+
+def with_head(stage: Stage, scene: Scene) -> Words:
+    """The words of a scene that persons come to end, with the journal's head for them to note."""
+    words, snapshot = words_of(stage, scene), stage.view.snapshot
+    if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
+        return words
+    head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
+    return replace(words, lines=(*words.lines, head))
 
 
 def words_of(stage: Stage, scene: Scene) -> Words:

@@ -11,6 +11,7 @@ from tools.audit.rules.parts import (
     TICKETS,
     all_there_is,
     fresh,
+    head_of,
     holds,
     in_the_menu,
     metered,
@@ -42,6 +43,8 @@ def _slip(scope: Scope) -> Any:
         **{key: value for key, value in handpay.items() if key != "form"},
         **form,
         "slip": int(scope.was("slip") or 0) + 1,
+        # Slips of before had none.
+        **({"witness": head_of(scope)} if "witness" in told else {}),
         "machine": told["machine"],
         "taxable": told["taxable"],
         "person": person,

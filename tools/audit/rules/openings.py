@@ -6,7 +6,7 @@ from egm.cabinet.slips import meters_line
 from egm.cabinet.staff.stock import BOXES
 from egm.people import Permission
 from meters.reading import read_meters
-from tools.audit.rules.parts import fresh, holds, in_the_menu, metered
+from tools.audit.rules.parts import fresh, head_of, holds, in_the_menu, metered
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same
 from tools.audit.rules.rule import Move, Rule
 
@@ -149,7 +149,7 @@ RULES: Final = (
                     (scope.told["meters"], scope.told["witness"])
                     == (
                         meters_line(read_meters(scope.ledger).values),
-                        f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}",
+                        head_of(scope),
                     )
                 ),
             ),

@@ -69,6 +69,11 @@ def take(
     return [(part.source, part.target, part.amount_cents) for part in moved]
 
 
+def head_of(scope: Scope) -> str:
+    """The journal's head before the entry, as it is printed."""
+    return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
+
+
 def sets(key: str, make: Callable[[Scope], Any]) -> Check:
     """The entry sets ``key`` to exactly what ``make`` returns, or not at all (:data:`ABSENT`)."""
 
