@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -23,8 +23,11 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     WithJsonSchema,
+    field_validator,
+    model_validator,
 )
 
+from paytables.assets import SOUNDS
 from paytables.errors import DefinitionError
 from paytables.source import ID_PATTERN, Source, read
 
@@ -89,10 +92,37 @@ class Header(Strict):
     author: Words | None = None
 
 
+class Art(Strict):
+    """How the game looks and sounds, where it is not left to the machine (:mod:`paytables.assets`)."""
+
+    look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
+    pictures: dict[Identifier, str] = Field({}, description="symbol = an SVG or PNG file beside this one")
+    sounds: dict[Identifier, str] = Field({}, description="what is heard = a WAV file beside this one")
+    sha256: dict[str, str] = Field({}, description="of each file; worked out where it is not written")
+
+    @field_validator("sounds", mode="after")
+    @classmethod
+    def _known(cls, sounds: dict[str, str]) -> dict[str, str]:
+        unknown = [name for name in sounds if name not in SOUNDS]
+        if unknown:
+            raise ValueError(f"no sound {unknown[0]!r}; there are: {', '.join(SOUNDS)}")
+        return sounds
+
+
 class Definition(Strict):
     """What every family's definition contains; a family adds its own tables."""
 
     game: Header
+    art: Art = Art()
+
+    @model_validator(mode="after")
+    def _pictures_are_of_symbols(self) -> Self:
+        symbols = [symbol.id for symbol in getattr(self, "symbol", ())]
+        unknown = [name for name in self.art.pictures if name not in symbols]
+        if unknown:
+            known = ", ".join(symbols) or "none in this family"
+            raise ValueError(f"art.pictures: no symbol {unknown[0]!r}; there are: {known}")
+        return self
 
 
 D = TypeVar("D", bound=Definition)

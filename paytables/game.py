@@ -5,10 +5,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from paytables import definition
 from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.assets import read_assets, with_digests
 from paytables.contract import (
     Choice,
     Draw,
@@ -102,6 +104,9 @@ class Game:
     text: str
     source: Source | None = field(default=None, compare=False)
     """The file it was read from, as it was read; None for a game made of data."""
+    art: definition.Art = field(default=definition.Art(), compare=False)
+    assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
+    """Its own pictures and sounds by file name, as they were read; empty for a game made of data."""
 
     @property
     def id(self) -> str:
@@ -176,7 +181,12 @@ def family(name: str, file: str = "") -> Family:
     return found
 
 
-def game_from(data: Mapping[str, Any], file: str, source: Source | None = None) -> Game:
+def game_from(
+    data: Mapping[str, Any],
+    file: str,
+    source: Source | None = None,
+    assets: Mapping[str, Source] = MappingProxyType({}),
+) -> Game:
     """Make a game of parsed TOML; ``file`` names it in refusals, ``source`` is what was parsed."""
     kind = family(definition.header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(data, file), file)
@@ -186,6 +196,8 @@ def game_from(data: Mapping[str, Any], file: str, source: Source | None = None) 
         rules=kind.build(checked, file),
         text=definition.canonical_text(data),
         source=source,
+        art=checked.art,
+        assets=assets,
     )
 
 
@@ -203,7 +215,9 @@ def game_from_text(text: str, file: str) -> Game:
 def load_game(name: str | Path) -> Game:
     """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`."""
     source = definition.source_of(name)
-    return game_from(definition.parse(source), str(source.path), source)
+    data, file = definition.parse(source), str(source.path)
+    assets = read_assets(data, source.path)
+    return game_from(with_digests(data, assets, file), file, source, assets)
 
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:

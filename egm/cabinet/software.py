@@ -45,8 +45,10 @@ class Verifier:
                 self._installed(kept, None)
             return
         cabinet = self._cabinet
-        read = (cabinet.profile.file, *(game.source for game in cabinet.games.values()))
+        games = cabinet.games.values()
+        read = (cabinet.profile.file, *(game.source for game in games))
         opened = [source for source in read if source is not None]
+        opened += [source for game in games for source in game.assets.values()]
         findings = examine(pinned.manifest, pinned.key, own_files(self._file), opened)
         if findings.right:
             self._installed(kept, findings)

@@ -1,6 +1,6 @@
 """What a person may see of the machine, taken from its memory: the snapshot and the games."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from egm.cabinet.faults import fault, said_faults
 from egm.cabinet.games import last_game, open_game, win_is_taken
 from egm.cabinet.residents import Resident
 from egm.devices.ledgers import EscrowPhase
-from egm.link.messages import GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
+from egm.link.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.progressive.pools import Pools
 from paytables import Depth, Game, analyse
 
@@ -121,6 +121,16 @@ def _lock(cabinet: Cabinet) -> HostLock | None:
     return HostLock(host=cabinet.host.line, cash_out=lock.cash_out, until_utc=until)
 
 
+def game_art(game: Game) -> GameArt:
+    """A game's own pictures and sounds, as the screen finds them; a game made of data has none at hand."""
+
+    def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
+        there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
+        return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
+
+    return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
+
+
 def game_view(resident: Resident) -> GameView:
     """What the screen needs to draw a game and to print its rules."""
     game = resident.game
@@ -136,6 +146,7 @@ def game_view(resident: Resident) -> GameView:
         return_percent=resident.return_percent,
         presentation=game.presentation(),
         long_odds=resident.long_odds,
+        art=game_art(game),
     )
 
 

@@ -36,6 +36,21 @@ class LongOdds(_Message):
     bets: tuple[int, ...]
 
 
+class ArtFile(_Message):
+    """A file of a game's own: where it is, and the SHA-256 the machine read; another is not used."""
+
+    path: str
+    sha256: str
+
+
+class GameArt(_Message):
+    """How a game looks and sounds, where it says so: a look's name, pictures by symbol, sounds by cue."""
+
+    look: str = ""
+    pictures: dict[str, ArtFile] = {}
+    sounds: dict[str, ArtFile] = {}
+
+
 class GameView(_Message):
     """What the screen needs to draw a game it has not computed: read once per game, at the hello.
 
@@ -54,6 +69,7 @@ class GameView(_Message):
     return_percent: str
     presentation: dict[str, Any]
     long_odds: tuple[LongOdds, ...] = ()
+    art: GameArt = GameArt()
     offered: bool = True
     """False: not offered any more; here because a game of it is open."""
 

@@ -6,13 +6,15 @@ recently used out first.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import pygame
 
+from egm.link.messages import ArtFile, GameView
 from egm.screen.art.ink import Linear, Paint, painted
+from egm.screen.art.symbols import draw_symbol
 from egm.screen.theme import Colour, Theme
 
 Rect = tuple[float, float, float, float]
@@ -56,6 +58,8 @@ class Painter:
         self.surface = pygame.Surface((1, 1))
         self._kept: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
         self._bytes = 0
+        self._pictures: Mapping[str, ArtFile] = {}
+        self._drawn_for = ""
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
 
     # ------------------------------------------------------------------ units and caches
@@ -70,6 +74,7 @@ class Painter:
 
     def kept(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
         """The surface made for ``key``, made now if it is not kept."""
+        key = (self._drawn_for, key)
         surface = self._kept.get(key)
         if surface is None:
             surface = self._kept[key] = make()
@@ -80,6 +85,15 @@ class Painter:
         else:
             self._kept.move_to_end(key)
         return surface
+
+    def draw_for(self, game: GameView | None) -> None:
+        """What is drawn from now on is this game's: its own pictures are its symbols."""
+        self._pictures = {} if game is None else game.art.pictures
+        self._drawn_for = game.digest if game is not None and self._pictures else ""
+
+    def symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
+        """A symbol of the game that is drawn, ``size`` pixels; see :func:`draw_symbol`."""
+        return draw_symbol(symbol, name, size, self._pictures.get(symbol))
 
     def colour(self, paint: Paint | str) -> Paint:
         """A paint, or the theme's colour of that name."""

@@ -94,6 +94,7 @@ class Picture:
         return tuple(touch.action for touch in self._places(self._stage(view)))
 
     def _stage(self, view: View) -> Stage:
+        self.painter.draw_for(view.game)
         return Stage(self.painter, self.texts(view), self.layout, view)
 
     def _places(self, stage: Stage) -> list[Touch]:

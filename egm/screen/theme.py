@@ -105,8 +105,13 @@ class Theme:
     celebration_levels: tuple[int, ...]
     looks: Mapping[str, Look]
 
-    def look(self, game_id: str, family: str) -> Look:
-        """The look of a game: the longest name its identifier begins with, its family's, or one for good."""
+    def look(self, game_id: str, family: str, wanted: str = "") -> Look:
+        """The look of a game: the one it wants, the longest name its identifier begins with, its family's.
+
+        Where there is none of these, one for good.
+        """
+        if wanted in self.looks:
+            return self.looks[wanted]
         fitting = [name for name in self.looks if game_id.startswith(name)]
         for key in (max(fitting, key=len, default=""), family):
             if key in self.looks:

@@ -10,7 +10,6 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.picture import Picture, Touch
@@ -176,7 +175,7 @@ def _prizes(stage: Stage, rect: Rect) -> None:
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
             place: Rect = (x + 60 + n * side, middle - side / 2, side, side)
-            p.art(("symbol", symbol), place, partial(draw_symbol, symbol, ""))
+            p.art(("symbol", symbol), place, partial(p.symbol, symbol, ""))
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = Style("strong", "title" if step > 70 else "lead", "text")

@@ -5,6 +5,7 @@ whatever lies beside them in the environment, ``own/...`` for the definitions a 
 folders are walked, never a list of what should be there, so that foreign files are found as well.
 """
 
+import contextlib
 import os
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,9 @@ from typing import Final
 
 from egm.config import CabinetFile
 from egm.errors import LocalError
+from paytables.assets import read_assets
+from paytables.definition import parse, source_of
+from paytables.errors import PaytableError
 from paytables.source import is_path
 
 PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
@@ -54,13 +58,23 @@ class Scope:
 
 
 def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """The definitions a cabinet file brings as files of its own: games and profile, not library ids."""
+    """The definitions a cabinet file brings as files of its own: games and profile, not library ids.
+
+    With a game, its pictures and sounds; of one that cannot be read none are known, and it is not offered.
+    """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    return tuple(
-        (f"own/{PurePosixPath(path).as_posix().lstrip('/')}", path)
-        for path in sorted(set(written))
-        if is_path(path)
-    )
+    own = {path for path in written if is_path(path)}
+    for slot in cabinet_file.games:
+        if is_path(slot.game):
+            own |= {str(Path(slot.game).parent / name) for name in _assets_of(slot.game)}
+    return tuple((f"own/{PurePosixPath(path).as_posix().lstrip('/')}", path) for path in sorted(own))
+
+
+def _assets_of(path: str) -> Iterator[str]:
+    """The names of the files a game's definition brings besides itself."""
+    with contextlib.suppress(PaytableError):
+        source = source_of(Path(path))
+        yield from read_assets(parse(source), source.path)
 
 
 def uncompiled(found: Mapping[str, Path]) -> list[str]:

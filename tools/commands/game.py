@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import click
 
-from paytables import AnalysisError, Depth, PaytableError, analyse, library, load_game, remarks
+from egm.screen.theme import load_theme
+from paytables import AnalysisError, Depth, Game, PaytableError, Remark, analyse, library, load_game, remarks
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
@@ -78,11 +79,20 @@ def check(file: str, jurisdiction: str | None) -> None:
             click.echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
-    warnings = remarks(game, analysis)
+    warnings = [*remarks(game, analysis), *_of_the_look(game)]
     for warning in warnings:
         click.echo(f"warning: {warning.key}: {warning.text}")
+    for name, source in sorted(game.assets.items()):
+        click.echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
     said = f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
     click.echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+
+
+def _of_the_look(game: Game) -> list[Remark]:
+    looks = load_theme().looks
+    if game.art.look is None or game.art.look in looks:
+        return []
+    return [Remark("art.look", f"no look {game.art.look!r}; there are: {', '.join(sorted(looks))}")]
 
 
 @command.command()
@@ -137,13 +147,13 @@ def art(sheet: Path | None, *, form: Form) -> None:
     import pygame  # noqa: PLC0415 (the environment comes first)
 
     from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)
-    from egm.screen.audio.scores import table  # noqa: PLC0415
-    from egm.screen.theme import load_theme  # noqa: PLC0415
+    from egm.screen.audio.scores import own_cues, table  # noqa: PLC0415
     from tools.gallery.sheet import symbol_sheet  # noqa: PLC0415
 
     families = table().families
     rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
     rows += [("look", name, " over ".join(families[name].played)) for name in sorted(load_theme().looks)]
+    rows += [("sound", name, "") for name in own_cues()]
     show(form, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:
         try:

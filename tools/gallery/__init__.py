@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from egm.cabinet.long_odds import long_odds
 from egm.cabinet.residents import Resident
+from egm.cabinet.view import game_art
 from egm.link.messages import (
     Decision,
     GameView,
@@ -151,6 +152,7 @@ def game_view(game: Game) -> GameView:
         return_percent=Resident(game, (), least, Pools()).return_percent,
         presentation=game.presentation(),
         long_odds=long_odds(bets, Awards()),
+        art=game_art(game),
     )
 
 

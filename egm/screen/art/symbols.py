@@ -8,8 +8,10 @@ from typing import Final
 
 import pygame
 
+from egm.link.messages import ArtFile
 from egm.screen.art import beasts, fruit, jewels, north, outdoors, things
 from egm.screen.art.ink import Ink
+from egm.screen.art.own import draw_own
 
 Drawing = Callable[[Ink], None]
 
@@ -173,9 +175,14 @@ def drawing_name(symbol: str) -> str | None:
     return max(held, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
-def draw_symbol(symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
-    """A symbol as a premultiplied surface of ``size`` pixels; ``name`` is written where it has no drawing."""
+def draw_symbol(symbol: str, name: str, size: tuple[int, int], own: ArtFile | None = None) -> pygame.Surface:
+    """A symbol as a premultiplied surface of ``size`` pixels; ``name`` is written where it has no drawing.
+
+    ``own``: the picture the game brings for it.
+    """
     side = min(size)
+    if own is not None and (picture := draw_own(own, side)) is not None:
+        return picture
     ink = Ink((side, side))
     if not is_blank(symbol):
         key = drawing_name(symbol)

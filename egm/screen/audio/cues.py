@@ -7,7 +7,7 @@ A loop is not started and stopped but wanted or not, view by view: a feature's m
 from collections.abc import Mapping
 from typing import Final
 
-from egm.screen.audio.making import Studio
+from egm.screen.audio.making import Studio, own_family
 from egm.screen.audio.mixer import Speakers
 from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
 from egm.screen.show import Timeline, awaiting, has_title, is_feature
@@ -57,16 +57,28 @@ class Sounds:
         if self._speakers is None:
             return
         family = family_of(after, self._theme)
-        if self._studio is not None:
-            others = (self._theme.look(game.id, game.family).name for game in after.games.values())
-            self._studio.want(family, *others)
+        if self._studio is not None and (after.games is not before.games or after.game is not before.game):
+            self._fetch(self._studio, family, after)
         self._go_round(after, family, self._speakers)
         for cue in sounds_between(before, after, self._theme):
-            self._once(cue, family, after, self._speakers)
+            self._once(cue, self._family(cue, family, after), after, self._speakers)
+
+    def _fetch(self, studio: Studio, family: str, view: View) -> None:
+        """Have what will be heard made: the game on the screen first."""
+        looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
+        studio.want(family, *(look.name for look in looks))
+        for game in view.games.values():
+            studio.take(game)
 
     def _level(self, cue: str, view: View) -> float:
         most = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
+
+    def _family(self, cue: str, family: str, view: View) -> str:
+        """Whose sound a cue has: the game's own where it brings one that can be used, else its look's."""
+        game = view.game
+        own = "" if game is None or cue not in game.art.sounds else own_family(game)
+        return own if own and self._studio is not None and self._studio.get(cue, own) is not None else family
 
     def _is_made(self, cue: str, family: str) -> bool:
         return self._studio is None or self._studio.get(cue, family) is not None
@@ -75,22 +87,22 @@ class Sounds:
         """Stop the loops that are not wanted, begin those that are new, set the level of the rest."""
         wanted = loops(view, self._theme)
         for channel, (cue, own, level) in list(self._loops.items()):
-            if wanted.get(channel) != cue or own != family:
+            if wanted.get(channel) != cue or own != self._family(cue, family, view):
                 del self._loops[channel]
                 speakers.stop(channel)
             elif abs(level - self._level(cue, view)) > _SAME:
                 self._loops[channel] = (cue, own, self._level(cue, view))
                 speakers.level(channel, self._loops[channel][2])
         for channel, cue in wanted.items():
-            level = self._level(cue, view)
-            if channel in self._loops or level <= 0 or not self._is_made(cue, family):
+            level, own = self._level(cue, view), self._family(cue, family, view)
+            if channel in self._loops or level <= 0 or not self._is_made(cue, own):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue
             if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
                 speakers.stop("lead")  # the last win's
-            self._loops[channel] = (cue, family, level)
-            speakers.play(cue, family, channel, level)
+            self._loops[channel] = (cue, own, level)
+            speakers.play(cue, own, channel, level)
 
     def _once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
         level, channel = self._level(cue, view), CUES[cue].channel
@@ -109,7 +121,7 @@ class Sounds:
 def family_of(view: View, theme: Theme) -> str:
     """The family of sounds of the game on the screen: its look's."""
     game = view.game or next(iter(view.games.values()), None)
-    return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family).name
+    return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
 
 
 # ---------------------------------------------------------------------- what lasts

@@ -9,7 +9,11 @@ from collections.abc import Iterable
 from typing import IO, Final
 
 from egm.isolated import python_module
-from egm.screen.audio.scores import CUES, common_cues, own_cues, sound_of
+from egm.link.messages import GameView
+from egm.screen.art.own import checked
+from egm.screen.audio.scores import CHANNELS, CUES, common_cues, own_cues, sound_of
+from egm.screen.audio.synthesis import softened
+from paytables.assets import samples_of
 
 #: The name under which the sounds every game shares are asked for.
 COMMON: Final = "common"
@@ -36,12 +40,18 @@ def read(stream: IO[bytes]) -> Iterable[tuple[str, bytes]]:
         yield cue, data
 
 
+def own_family(game: GameView) -> str:
+    """The name of the family of sounds a game brings itself."""
+    return f"own:{game.digest}"
+
+
 class Studio:
     """Keeps sounds by cue and family; what is asked for and not there is being made, silent until then."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], bytes] = {}
         self._asked: set[str] = set()
+        self._tried: set[tuple[str, str]] = set()
         self._waiting: deque[str] = deque()
         self._call = threading.Condition()
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,6 +70,16 @@ class Studio:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="sounds", daemon=True)
             self._thread.start()
+
+    def take(self, game: GameView) -> None:
+        """Keep the sounds a game brings, at their channels' peaks: what is too loud is made softer."""
+        for cue, file in game.art.sounds.items():
+            place = (cue, own_family(game))
+            if place in self._tried or cue not in CUES:
+                continue
+            self._tried.add(place)
+            if (data := checked(file)) is not None:
+                self._made[place] = softened(samples_of(data), CHANNELS[CUES[cue].channel])
 
     def get(self, cue: str, family: str) -> bytes | None:
         """A sound's samples; None where it is not made yet, or there is none of that name."""

@@ -149,6 +149,15 @@ def _lay(total: list[float], at: int, data: Sequence[float], strength: float) ->
         done, at = done + room, 0
 
 
+def softened(data: bytes, peak: float) -> bytes:
+    """Samples whose greatest is not above ``peak`` of full scale; softer ones as they are."""
+    given = array.array("h", data)
+    most = max(map(abs, given), default=0)
+    if most <= peak * _FULL:
+        return data
+    return array.array("h", (int(sample * peak * _FULL / most) for sample in given)).tobytes()
+
+
 def wave_file(data: bytes) -> bytes:
     """Samples as a WAV file."""
     file = io.BytesIO()

@@ -10,7 +10,6 @@ from egm.link.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse
-from egm.screen.art.symbols import draw_symbol
 from egm.screen.motion import clamp, ease_out, rolled
 from egm.screen.painter import Style, gold
 from egm.screen.scenes.prizes import prizes_won
@@ -193,7 +192,7 @@ def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
         cx, cy = x + w * right, y + h * down
         if symbol and i % 2:
             place = (cx - side / 2, cy - side / 2, side, side)
-            p.art(("cheer", symbol), place, lambda size: draw_symbol(symbol, "", size))
+            p.art(("cheer", symbol), place, lambda size: p.symbol(symbol, "", size))
             continue
         frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)

@@ -8,7 +8,6 @@ import pygame
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import box, ellipse, polygon
-from egm.screen.art.symbols import draw_symbol
 from egm.screen.motion import clamp, ease_out
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
@@ -232,7 +231,7 @@ def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
     p.art(
         ("symbol", item.name),
         (x + (w - side) / 2, y + 16, side, side),
-        lambda size: draw_symbol(item.name, "", size),
+        lambda size: p.symbol(item.name, "", size),
     )
     p.text(
         stage.texts.local(named["name"], item.name),
@@ -267,7 +266,7 @@ def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
     side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.parts) * 0.95)
     for i, item in enumerate(step.parts):
         sign = (
-            draw_symbol(item.name, "", (round(side), round(side)))
+            stage.painter.symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
             else _label(stage, item, pixels)
         )

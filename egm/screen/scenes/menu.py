@@ -1,5 +1,6 @@
 """The game menu: each game as a tile in its own look, and the denominations of the one chosen."""
 
+from functools import partial
 from typing import Final
 
 import pygame
@@ -101,7 +102,7 @@ def draw_menu(stage: Stage) -> None:
 
 def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p, (x, y, w, h) = stage.painter, rect
-    look = stage.theme.look(game.id, game.family)
+    look = stage.theme.look(game.id, game.family, game.art.look)
     chosen = stage.view.game is game
     title = stage.texts.local(game.title, game.id)
 
@@ -146,7 +147,8 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     field: Field | None = next(iter(fields.values()), None)
     if field is None:
         if "areas" in game.presentation:
-            _show_art(stage, rect, [next(iter(area["pays"])) for area in game.presentation["areas"]][-4:])
+            symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
+            _show_art(stage, rect, game, symbols[-4:])
             return
         side = min(h, w / len(_BALLS) - 8)
         left = x + (w - len(_BALLS) * (side + 8) + 8) / 2
@@ -157,14 +159,15 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     prizes = sorted(
         field.prizes, key=lambda prize: -prize_at(game, prize.name, prize.credits, max(game.bet_options))
     )
-    _show_art(stage, rect, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
+    _show_art(stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4])
 
 
-def _show_art(stage: Stage, rect: Rect, symbols: list[str]) -> None:
+def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
     """Symbols in a row."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         place = (left + i * (side + 10), y + (h - side) / 2, side, side)
-        p.art(("symbol", symbol), place, lambda size, s=symbol: draw_symbol(s, s, size))  # type: ignore[misc]
+        make = partial(draw_symbol, symbol, symbol, own=game.art.pictures.get(symbol))
+        p.art(("symbol", symbol, game.digest), place, make)

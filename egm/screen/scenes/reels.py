@@ -9,7 +9,7 @@ import pygame
 
 from egm.screen.art.ink import Ink, Linear, painted
 from egm.screen.art.paths import box, mirror, scale
-from egm.screen.art.symbols import draw_symbol, is_blank
+from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import Field, Result, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
@@ -245,7 +245,8 @@ def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pyga
 def symbol_art(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -> pygame.Surface:
     """A symbol's drawing at a size in pixels, kept."""
     name = stage.texts.local(field.names.get(symbol, {}), symbol)
-    return stage.painter.kept(("symbol", symbol, name, size), lambda: draw_symbol(symbol, name, size))
+    p = stage.painter
+    return p.kept(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
 
 
 def _cell(

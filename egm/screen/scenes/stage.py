@@ -63,7 +63,7 @@ class Stage:
     def look(self) -> Look:
         """The look of the game on the screen."""
         game = self.view.game
-        look = self.theme.look(game.id, game.family) if game else self.theme.looks["midnight"]
+        look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return feature_look(look) if self.lit else look
 
     def money(self, amount_cents: int) -> str:

@@ -7,7 +7,6 @@ import pygame
 
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import arc, ellipse
-from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.marks import is_wheel as is_wheel_game
 from egm.screen.marks import stakes_on
@@ -133,7 +132,11 @@ def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
     )
     symbol, pay = next(iter(area["pays"].items()))
     side = min(h - 12, 60.0)
-    p.art(("symbol", symbol), (x + 8, y + (h - side) / 2, side, side), partial(_symbol, str(symbol)))
+    p.art(
+        ("symbol", symbol),
+        (x + 8, y + (h - side) / 2, side, side),
+        partial(p.symbol, str(symbol), str(symbol)),
+    )
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
     name = stage.texts.local(area["name"])
@@ -165,15 +168,15 @@ def wheel_prizes(stage: Stage, rect: Rect) -> None:
     for i, (area, pay) in enumerate(rows):
         middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
         symbol = next(iter(area["pays"]))
-        stage.painter.art(("symbol", symbol), (x, middle - side / 2, side, side), partial(_symbol, symbol))
+        stage.painter.art(
+            ("symbol", symbol),
+            (x, middle - side / 2, side, side),
+            partial(stage.painter.symbol, symbol, symbol),
+        )
         name, style = stage.texts.local(area["name"]), Style("strong", "small", "text")
         stage.painter.text(name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12)
         style = Style("numbers", "lead" if step > 44 else "small", "meter")
         stage.painter.text(stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36)
-
-
-def _symbol(name: str, size: tuple[int, int]) -> pygame.Surface:
-    return draw_symbol(name, name, size)
 
 
 def _areas(stage: Stage) -> list[dict[str, Any]]:

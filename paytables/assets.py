@@ -1,0 +1,183 @@
+"""A game's own pictures and sounds: files beside its definition, bounded, read once, covered by its digest.
+
+``[art]`` names them. Each is read when the game is loaded, held to what the screen will decode (SVG or PNG,
+sounds as plain WAV), and its SHA-256 becomes part of the definition: another picture is another game. What is
+checked here is form and size; nothing here decodes a picture.
+"""
+
+import io
+import re
+import wave
+import xml.parsers.expat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from paytables.errors import DefinitionError
+from paytables.source import Source
+
+#: Files of one game, bytes of a picture, bytes of a sound, bytes of all together.
+FILES_MAX: Final = 64
+PICTURE_BYTES_MAX: Final = 512 * 1024
+SOUND_BYTES_MAX: Final = 700 * 1024
+BYTES_MAX: Final = 8 * 1024 * 1024
+#: Pixels of a PNG, each way, and elements of an SVG.
+PIXELS: Final = (16, 1024)
+ELEMENTS_MAX: Final = 4000
+#: Sounds have one channel of 16 bits at this rate, and so many seconds at most.
+RATE: Final = 22050
+SECONDS_MAX: Final = 15
+#: What of a game can have a sound of its own.
+SOUNDS: Final = (
+    "anticipation",
+    "attract",
+    "closing",
+    "count",
+    "count_end",
+    "credit",
+    "feature",
+    *(f"stop_{n}" for n in range(1, 7)),
+    "title",
+    "turn",
+    *(f"win_{n}" for n in range(1, 5)),
+)
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+_SVG: Final = "http://www.w3.org/2000/svg"
+#: What brings more than shapes into an SVG.
+_LINKS: Final = frozenset({"href", "src"})
+_REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"})
+
+
+def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
+    """The files ``[art]`` names, by name. Raises :class:`DefinitionError` naming file, key and reason."""
+    file = str(definition)
+    found: dict[str, Source] = {}
+    for key, name in _named(data, file):
+        if name not in found:
+            found[name] = _read(name, definition, key)
+        kind = _sound if key.startswith("art.sounds.") else _picture
+        if reason := kind(found[name].data, Path(name).suffix):
+            raise DefinitionError(file, key, f"{name}: {reason}")
+    if len(found) > FILES_MAX:
+        raise DefinitionError(file, "art", f"names {len(found)} files, at most {FILES_MAX} are")
+    whole = sum(len(source.data) for source in found.values())
+    if whole > BYTES_MAX:
+        raise DefinitionError(file, "art", f"its files have {whole:,} bytes together, at most {BYTES_MAX:,}")
+    return found
+
+
+def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
+    """The definition with the SHA-256 of its files in it. Raises DefinitionError where it says another."""
+    if not assets:
+        return dict(data)
+    digests = {name: assets[name].digest for name in sorted(assets)}
+    said = data["art"].get("sha256", digests)
+    for name, digest in digests.items():
+        if not isinstance(said, Mapping) or said.get(name) != digest:
+            raise DefinitionError(file, "art.sha256", f"{name} is another file: it has {digest}")
+    return {**data, "art": {**data["art"], "sha256": digests}}
+
+
+def _named(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
+    """Each key that names a file, and the name; the model checks the rest of the table."""
+    art = data.get("art", {})
+    for kind in ("pictures", "sounds"):
+        table = art.get(kind, {}) if isinstance(art, Mapping) else {}
+        for key, name in table.items() if isinstance(table, Mapping) else ():
+            where = f"art.{kind}.{key}"
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise DefinitionError(
+                    file, where, f"{name!r}: a file beside the definition is wanted, its name alone"
+                )
+            yield where, name
+
+
+def _read(name: str, definition: Path, key: str) -> Source:
+    path = definition.parent / name
+    try:
+        if path.resolve().parent != definition.parent.resolve():
+            raise DefinitionError(str(definition), key, f"{name}: leads out of the game's folder")
+        if (size := path.stat().st_size) > max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX):
+            raise DefinitionError(str(definition), key, f"{name}: has {size:,} bytes: too large")
+        return Source(path.resolve(), path.read_bytes())
+    except OSError as error:
+        raise DefinitionError(str(definition), key, f"{name}: {error.strerror}") from None
+
+
+def _picture(data: bytes, suffix: str) -> str:
+    """Why these bytes are no picture a game may bring; empty where they are one."""
+    if len(data) > PICTURE_BYTES_MAX:
+        return f"a picture has at most {PICTURE_BYTES_MAX:,} bytes; it has {len(data):,}"
+    if suffix == ".png":
+        return _png(data)
+    return _svg(data) if suffix == ".svg" else "a picture is an SVG or PNG file (.svg, .png)"
+
+
+def _png(data: bytes) -> str:
+    if not data.startswith(_PNG) or len(data) < 33:
+        return "is no PNG"
+    wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
+    least, most = PIXELS
+    if not (least <= wide <= most and least <= high <= most):
+        return f"is {wide} x {high} pixels; {least} to {most} each way are taken"
+    return ""
+
+
+def _svg(data: bytes) -> str:
+    """Shapes only: no document type (so no entities), nothing that is loaded or run, a bounded count."""
+    trouble: list[str] = []
+    count = 0
+
+    def begin(name: str, attributes: Mapping[str, str]) -> None:
+        nonlocal count
+        count += 1
+        plain = name.rpartition("}")[2].lower()
+        if count == 1 and name != f"{_SVG}}}svg":
+            trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
+        if plain in _REFUSED:
+            trouble.append(f"has <{plain}>: only shapes are taken")
+        links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
+        if not all(value.startswith("#") for value in links):
+            trouble.append(f"<{plain}> refers elsewhere: only shapes are taken")
+        if count > ELEMENTS_MAX:
+            trouble.append(f"has more than {ELEMENTS_MAX} elements")
+
+    def doctype(*_: object) -> None:
+        trouble.append("has a document type")
+
+    reader = xml.parsers.expat.ParserCreate(namespace_separator="}")
+    reader.StartElementHandler = begin
+    reader.StartDoctypeDeclHandler = doctype
+    try:
+        reader.Parse(data, True)
+    except xml.parsers.expat.ExpatError as error:
+        trouble.append(f"is no SVG: {error}")
+    return trouble[0] if trouble else ""
+
+
+def _sound(data: bytes, suffix: str) -> str:
+    """Why these bytes are no sound a game may bring; empty where they are one."""
+    if len(data) > SOUND_BYTES_MAX:
+        return f"a sound has at most {SOUND_BYTES_MAX:,} bytes; it has {len(data):,}"
+    if suffix != ".wav":
+        return "a sound is a WAV file (.wav)"
+    try:
+        with wave.open(io.BytesIO(data)) as file:
+            shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())
+            frames = len(file.readframes(RATE * (SECONDS_MAX + 1))) // 2
+    except (wave.Error, EOFError, ValueError, ArithmeticError) as error:
+        return f"is no WAV file: {error}"
+    if shape != (1, 2, RATE):
+        channels, width, rate = shape
+        return f"has {channels} channel(s) of {8 * width} bits at {rate:,} Hz; one of 16 at {RATE:,} is taken"
+    if not 0 < frames <= RATE * SECONDS_MAX:
+        return f"sounds {frames / RATE:.1f} s; above 0 and up to {SECONDS_MAX} s are taken"
+    return ""
+
+
+def samples_of(data: bytes) -> bytes:
+    """The samples of a sound that was read by :func:`read_assets`."""
+    with wave.open(io.BytesIO(data)) as file:
+        found: bytes = file.readframes(RATE * SECONDS_MAX)
+        return found

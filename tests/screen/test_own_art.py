@@ -1,0 +1,268 @@
+"""A game's own pictures and sounds: what is taken, what is refused, what the digest covers, what is shown."""
+
+import io
+import struct
+import wave
+from dataclasses import replace
+from pathlib import Path
+
+import pygame
+import pytest
+from click.testing import CliRunner
+
+from egm.config import CabinetFile
+from egm.screen.art.own import checked
+from egm.screen.audio.cues import Sounds, family_of
+from egm.screen.audio.making import Studio, own_family
+from egm.screen.audio.scores import CHANNELS, own_cues
+from egm.screen.painter import Painter
+from egm.screen.view import View
+from egm.verify.tree import own_files
+from paytables import DefinitionError, game_from_text, load_game
+from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
+from tools.cli import main
+from tools.gallery import at_rest, game_view, played, shown
+from tools.gallery.sheet import still
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><rect width="10" height="10" fill="{}"/></svg>'
+ART = """
+[art]
+look = "comet"
+pictures = { seven = "seven.svg", bell = "bell.png" }
+sounds = { turn = "turn.wav", win_1 = "hooray.wav" }
+"""
+
+
+def sound(seconds=0.5, rate=RATE, channels=1, width=2, level=30000):
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        count = int(seconds * rate) * channels
+        one = b"".join(struct.pack("<h", level if i % 50 < 25 else -level) for i in range(100))
+        file.writeframes((one * (count * width // len(one) + 1))[: count * width])
+    return out.getvalue()
+
+
+def png(size=(64, 64), colour=(10, 200, 30, 255)):
+    picture = pygame.Surface(size, pygame.SRCALPHA)
+    picture.fill(colour)
+    out = io.BytesIO()
+    pygame.image.save(picture, out, "x.png")
+    return out.getvalue()
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A game with two pictures and two sounds of its own."""
+    file = tmp_path / "mine.toml"
+    assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
+    file.write_text(file.read_text(encoding="utf-8") + ART, encoding="utf-8")
+    (tmp_path / "seven.svg").write_text(SVG.format("#e010f0"), encoding="utf-8")
+    (tmp_path / "bell.png").write_bytes(png())
+    (tmp_path / "turn.wav").write_bytes(sound())
+    (tmp_path / "hooray.wav").write_bytes(sound(level=900))
+    return file
+
+
+# ---------------------------------------------------------------------- the definition
+def test_the_digest_covers_every_byte_of_them(mine):
+    game = load_game(mine)
+    assert game.id in CliRunner().invoke(main, ["game", "check", str(mine)]).output
+    assert sorted(game.assets) == ["bell.png", "hooray.wav", "seven.svg", "turn.wav"]
+    again = game_from_text(game.text, "the journal")
+    assert (again.digest, again.assets) == (game.digest, {})
+    for name in game.assets:
+        path = mine.parent / name
+        before = path.read_bytes()
+        path.write_bytes(
+            before.replace(b"#e010f0", b"#e010f1") if name.endswith("svg") else before[:-2] + b"\x01\x02"
+        )
+        assert load_game(mine).digest != game.digest, name
+        path.write_bytes(before)
+    assert load_game(mine).digest == game.digest
+
+
+def test_what_the_manifest_signs_includes_them(mine):
+    cabinet = CabinetFile.model_validate(
+        {
+            "machine": {"serial": "A", "operator_number": "1", "profile": "generic", "site": "x"},
+            "games": [{"game": str(mine)}, {"game": "maple-classic"}],
+        }
+    )
+    paths = {Path(path).name for _, path in own_files(cabinet)}
+    assert paths == {"mine.toml", "seven.svg", "bell.png", "turn.wav", "hooray.wav"}
+
+
+def test_a_digest_that_is_written_is_held(mine):
+    text = mine.read_text(encoding="utf-8")
+    digests = {name: source.digest for name, source in load_game(mine).assets.items()}
+    written = ", ".join(f'"{name}" = "{digest}"' for name, digest in digests.items())
+    mine.write_text(f"{text}sha256 = {{ {written} }}\n", encoding="utf-8")
+    assert load_game(mine).assets
+    (mine.parent / "bell.png").write_bytes(png(colour=(1, 2, 3, 255)))
+    with pytest.raises(DefinitionError, match=r"art\.sha256: bell\.png is another file"):
+        load_game(mine)
+
+
+_SCRIPT = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'
+_LINK = '<svg xmlns="http://www.w3.org/2000/svg"><a href="http://x"/></svg>'
+_ENTITY = '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>'
+_MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "key", "reason"),
+    [
+        ("seven.svg", None, "art.pictures.seven", "No such file"),
+        ("seven.svg", b"<html/>", "art.pictures.seven", "its root is <html>"),
+        ("seven.svg", b"<svg", "art.pictures.seven", "is no SVG"),
+        ("seven.svg", _SCRIPT.encode(), "art.pictures.seven", "has <script>"),
+        ("seven.svg", _LINK.encode(), "art.pictures.seven", "refers elsewhere"),
+        ("seven.svg", _ENTITY.encode(), "art.pictures.seven", "has a document type"),
+        ("seven.svg", _MANY.encode(), "art.pictures.seven", "more than 4000 elements"),
+        ("bell.png", b"no picture at all", "art.pictures.bell", "is no PNG"),
+        ("bell.png", png((4000, 8)), "art.pictures.bell", "4000 x 8 pixels; 16 to 1024"),
+        ("bell.png", png() + bytes(PICTURE_BYTES_MAX), "art.pictures.bell", "at most 524,288 bytes"),
+        ("bell.png", bytes(2_000_000), "art.pictures.bell", "too large"),
+        ("turn.wav", b"RIFFnonsense", "art.sounds.turn", "is no WAV file"),
+        ("turn.wav", sound(rate=44100), "art.sounds.turn", "16 bits at 44,100 Hz; one of 16 at 22,050"),
+        ("turn.wav", sound(channels=2), "art.sounds.turn", "has 2 channel(s)"),
+        ("turn.wav", sound(width=1), "art.sounds.turn", "of 8 bits"),
+        ("turn.wav", sound(seconds=0), "art.sounds.turn", "sounds 0.0 s"),
+        ("turn.wav", sound(seconds=15.5), "art.sounds.turn", "sounds 15.5 s"),
+    ],
+)
+def test_what_is_no_picture_and_no_sound_is_refused_by_name(mine, name, data, key, reason):
+    path = mine.parent / name
+    path.unlink() if data is None else path.write_bytes(data)
+    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert f"{key}: {name}: " in said
+    assert reason in said
+    assert ", line " in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'seven = "seven.svg"',
+            'zebra = "seven.svg"',
+            "art.pictures: no symbol 'zebra'; there are: star, seven",
+        ),
+        ('seven = "seven.svg"', 'seven = "../seven.svg"', "a file beside the definition is wanted"),
+        ('seven = "seven.svg"', 'seven = "/etc/passwd"', "a file beside the definition is wanted"),
+        ('seven = "seven.svg"', "seven = 7", "a file beside the definition is wanted"),
+        ('seven = "seven.svg"', 'seven = "turn.wav"', "a picture is an SVG or PNG file"),
+        ('turn = "turn.wav"', 'waltz = "turn.wav"', "no sound 'waltz'; there are: anticipation"),
+        ('turn = "turn.wav"', 'turn = "bell.png"', "a sound is a WAV file"),
+        ('look = "comet"', 'looks = "comet"', "did you mean `look`?"),
+    ],
+)
+def test_a_table_that_names_what_is_not_there_is_refused(mine, old, new, said):
+    text = mine.read_text(encoding="utf-8")
+    assert old in text
+    mine.write_text(text.replace(old, new), encoding="utf-8")
+    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    assert result.exit_code == 1
+    assert said in " ".join(result.output.split())
+
+
+def test_a_link_out_of_the_folder_is_refused(mine, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "bell.png"
+    elsewhere.write_bytes(png())
+    (mine.parent / "bell.png").unlink()
+    (mine.parent / "bell.png").symlink_to(elsewhere)
+    with pytest.raises(DefinitionError, match="leads out of the game's folder"):
+        load_game(mine)
+
+
+def test_a_look_that_is_none_is_a_warning(mine):
+    text = mine.read_text(encoding="utf-8")
+    mine.write_text(text.replace('look = "comet"', 'look = "disco"'), encoding="utf-8")
+    said = CliRunner().invoke(main, ["game", "check", str(mine)]).output
+    assert "warning: art.look: no look 'disco'; there are: amethyst" in " ".join(said.split())
+
+
+def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
+    assert set(SOUNDS) == set(own_cues())
+
+
+# ---------------------------------------------------------------------- the screen
+def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
+    game = game_view(load_game(mine))
+    painter = Painter(theme)
+    painter.draw_for(game)
+    seven = painter.kept("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
+    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
+    painter.draw_for(None)
+    other = painter.kept("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
+    assert theme.look(game.id, game.family, game.art.look).name == "comet"
+
+
+def test_the_preview_shows_them(mine):
+    path = mine.with_suffix(".png")
+    still(load_game(mine), path, 0.5)
+    picture = pygame.image.load(path)
+    seen = {
+        tuple(picture.get_at((x, y))[:3]) for x in range(0, picture.get_width(), 3) for y in range(0, 300, 3)
+    }
+    assert (0xE0, 0x10, 0xF0) in seen
+
+
+def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
+    game = game_view(load_game(mine))
+    (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
+    painter = Painter(theme)
+    painter.draw_for(game)
+    assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {(255, 0, 0), (10, 200, 30)}
+    assert "bell.png: is not the file the machine read" in capfd.readouterr().err
+
+
+def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_looks(mine, theme, capfd):
+    loaded = load_game(mine)
+    game = game_view(loaded)
+    studio = Studio()
+    studio.take(game)
+    own = own_family(game)
+    most = max(map(abs, memoryview(studio.get("turn", own)).cast("h")))
+    assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
+    soft = max(map(abs, memoryview(studio.get("win_1", own)).cast("h")))
+    assert soft == 900  # as it was
+
+    told = []
+
+    class Ears:
+        def play(self, cue, family, _channel, _level):
+            told.append((cue, family))
+
+        def stop(self, _):
+            pass
+
+        def level(self, *_):
+            pass
+
+    sounds = Sounds(theme, Ears(), studio)
+    studio.want = lambda *_: None  # nothing is made: only what it brings is there
+    view = shown(at_rest((game,), game, "en"), game, played(loaded, "mine/1", 3))
+    sounds.follow(View(), view)
+    before = view
+    for i in range(1, 100):
+        after = replace(view, now=view.now + i * 0.03)
+        sounds.follow(before, after)
+        before = after
+    assert ("turn", own) in told
+    assert ("stop_1", "comet") in told
+    assert family_of(view, theme) == "comet"
+    (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
+    checked.cache_clear()
+    changed = Studio()
+    changed.take(game)
+    assert changed.get("turn", own) is None
+    assert changed.get("win_1", own) is not None
+    assert "turn.wav: is not the file the machine read" in capfd.readouterr().err
