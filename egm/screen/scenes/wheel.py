@@ -62,7 +62,8 @@ def _own_bet(stage: Stage) -> None:
         middle = y + 62 + (i + 0.5) * step
         symbol, pay = next(iter(area["pays"].items()))
         side = min(step - 6, 48.0)
-        p.art(("symbol", symbol), (x + 14, middle - side / 2, side, side), partial(_symbol, str(symbol)))
+        make = partial(p.symbol, str(symbol), str(symbol))
+        p.art(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
         stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
         at = (x + 24 + side, middle)
         p.text(
