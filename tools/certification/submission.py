@@ -110,8 +110,6 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile) -> dict[st
         for name, source in game.assets.items():
             if found.setdefault(name, source.data) != source.data:
                 raise OperatorError(f"{game.id}: another game brings another {name}: rename one of them")
-                    f"{game.id}: another game brings a {name} that is another file: rename one"
-                )
         data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
         found[f"{game.id}.par.json"] = data.encode()
         found[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
