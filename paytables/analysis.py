@@ -40,8 +40,8 @@ class Depth(StrEnum):
 class Law:
     """The distribution of the win of one game: ``counts[credits]`` of ``total`` equally likely cases.
 
-    ``tail`` is the probability left out, zero where the law is complete; what is left out lies above
-    ``tail_from`` credits or beyond the stated number of features, never silently.
+    ``tail`` is the probability left out, zero where the law is complete; what is left out lies above the
+    amounts held or beyond a stated number of features, never silently.
     """
 
     total: int
@@ -148,11 +148,13 @@ class Doubled:
     """What a double-up can make of a game: the return is the same, and the wins are fewer and larger.
 
     ``most_credits`` is the most that can come of it, never stated too low. ``variance`` is that of a player
-    who doubles as often as he may, in credits squared; None where it was not asked for or is beyond reach.
+    who doubles as often as he may, in credits squared, and ``law`` the distribution of his wins; None where
+    they were not asked for or are beyond reach.
     """
 
     most_credits: int
     variance: Fraction | None = None
+    law: Law | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

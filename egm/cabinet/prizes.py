@@ -26,6 +26,23 @@ def largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
+def largest_win_cents(
+    game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
+) -> int | None:
+    """The most one game can win at this denomination, within the bet limit, in minor units.
+
+    A dearer bet multiplies prizes, and a double-up what was won: both are part of it, and it is never stated
+    too low. None where a prize has no exact figure. Some bet must be within the limit.
+    """
+    affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
+    largest = 0
+    for win_credits, cost_credits in prizes:
+        if win_credits is None:
+            return None
+        largest = max(largest, win_credits * max(affordable // cost_credits, 1))
+    return game.after_double_up(largest) * denomination_cents
+
+
 def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
     """The same, from this machine's memory where it has been computed by the same code before."""
     code = _code_digest()

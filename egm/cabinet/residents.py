@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from egm.cabinet.long_odds import long_odds
-from egm.cabinet.prizes import Prizes, largest_prizes
+from egm.cabinet.prizes import Prizes, largest_prizes, largest_win_cents
 from egm.config import GameSlot
 from egm.errors import OperatorError
 from egm.link.messages import LongOdds
@@ -195,7 +195,14 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
     cap_cents = rules.win_limit_cents
     if cap_cents is None:
         return tuple(offered)
-    largest = {cents: _largest_win(game, cents, rules.bet_limit_cents, prizes(game)) for cents in offered}
+    largest: dict[int, int] = {}
+    for cents in offered:
+        most = largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
+        if most is None:
+            raise OperatorError(
+                f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
+            )
+        largest[cents] = most
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:
         raise OperatorError(
@@ -203,21 +210,3 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
             f"the profile {profile.id} allows {cap_cents}"
         )
     return within
-
-
-def _largest_win(
-    game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
-) -> int:
-    """The most one game can win at this denomination, within the bet limit, in minor units.
-
-    What a double-up may make of it is part of it: a game that could come to more is not offered.
-    """
-    affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
-    largest = 0
-    for win_credits, cost_credits in prizes:
-        if win_credits is None:
-            raise OperatorError(
-                f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
-            )
-        largest = max(largest, win_credits * max(affordable // cost_credits, 1))
-    return game.after_double_up(largest) * denomination_cents

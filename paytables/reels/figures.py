@@ -106,7 +106,20 @@ def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     if law is None or variance is None or (law.tail and 2 * max(law.counts) < table.most_credits):
         return Doubled(most_credits=most)
     more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
-    return Doubled(most_credits=most, variance=variance + Fraction(more, law.total))
+    spread = variance + Fraction(more, law.total)
+    return Doubled(most_credits=most, variance=spread, law=_doubled_law(table, law))
+
+
+def _doubled_law(table: DoubleUp, law: Law) -> Law:
+    """Return the law of the wins of whoever doubles as often as he may; a tail is beyond doubling."""
+    cases = 1 << table.most_rounds
+    counts: dict[int, int] = defaultdict(int)
+    for win, count in law.counts.items():
+        rounds = table.rounds(win)
+        kept = count * (cases >> rounds)
+        counts[win << rounds] += kept
+        counts[0] += count * cases - kept
+    return Law(law.total * cases, dict(counts), law.tail)
 
 
 def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
+from egm.cabinet.prizes import largest_win_cents
 from egm.errors import OperatorError
 from egm.progressive.pools import bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
@@ -68,21 +69,33 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
 
 
 def largest_win(case: Case) -> Iterator[Finding]:
-    """The largest win, what a double-up makes of it too, is within the place's limit and a meter's digits."""
-    limit = case.profile.play.win_limit_cents
-    dearest = max(case.game.denominations_cents)
-    for bet in case.analysis.bets:
-        most = bet.most_credits
+    """The largest win of any bet, what a double-up makes of it too, fits a meter and the place's limit.
+
+    The machine does not offer a denomination at which a game could win more than the place allows; where none
+    is left, the game fails.
+    """
+    rules = case.profile.play
+    limit = rules.win_limit_cents
+    prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
+    within = []
+    for cents in case.game.denominations_cents:
+        if min(case.game.bet_options) * cents > rules.bet_limit_cents:
+            continue  # the rule of bets says so
+        most = largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if most is None:
-            continue
-        cents = most * dearest
-        allowed = METER_CENTS_MAX if limit is None else min(limit, METER_CENTS_MAX)
-        yield Finding(
-            "largest-win",
-            ("C-07", "F-05"),
-            passed(ok=cents <= allowed),
-            f"bet {bet.bet}: {most:,} credits, {cents:,} cents at most; {allowed:,} are allowed",
-        )
+            words = "the largest win has no exact figure"
+            status = Status.NOTED if limit is None else Status.FAIL
+        elif most > METER_CENTS_MAX:
+            status, words = Status.FAIL, f"{most:,} cents: more than a meter of ten digits holds"
+        elif limit is not None and most > limit:
+            status, words = Status.NOTED, f"{most:,} cents: not offered, {limit:,} are allowed"
+        else:
+            status, words = Status.PASS, f"{most:,} cents at most"
+            within.append(cents)
+        yield Finding("largest-win", ("C-07", "F-05", "F-11"), status, f"{cents} cents a credit: {words}")
+    if limit is not None and not within:
+        words = f"at no denomination is the largest win within {limit:,} cents"
+        yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
 
 
 def _short(value: Fraction) -> str:
@@ -243,7 +256,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
 
 
 def double_up(case: Case) -> Iterator[Finding]:
-    """A double-up is offered where a win can grow, within the place's limit, and the rules speak of it."""
+    """A double-up is offered where a win can grow, and the rules speak of it."""
     rules = case.game.rules
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
@@ -252,9 +265,6 @@ def double_up(case: Case) -> Iterator[Finding]:
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
     if 2 * smallest > table.most_credits:
         wrong.append(f"never offered: the smallest prize is {smallest} credits")
-    limit, most = case.profile.play.win_limit_cents, table.most_credits * max(case.game.denominations_cents)
-    if limit is not None and most > limit:
-        wrong.append(f"it may come to {most:,} cents, and {limit:,} are allowed")
     silent = [
         code
         for code in case.profile.languages

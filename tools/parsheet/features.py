@@ -285,6 +285,9 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
         if bet.doubled is not None:
             facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.most_credits))
             facts.append((f"bet {bet.bet}, level 1: variance, always doubled", exact(bet.doubled.variance)))
+            if bet.doubled.law is not None:
+                wins = bet.doubled.law.at_least(1)
+                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", exact(wins)))
     facts += [
         (f"bet {bet.bet}, level 1: games whose win may be doubled", exact(_offered(bet, table.most_credits)))
         for bet in analysis.bets

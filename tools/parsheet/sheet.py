@@ -75,6 +75,9 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "max_win_credits": bet.max_win_credits,
         "most_credits_after_double_up": None if bet.doubled is None else bet.most_credits,
         "variance_when_always_doubled": None if bet.doubled is None else exact(bet.doubled.variance),
+        "distribution_when_always_doubled": (
+            classes(bet.doubled.law, bet.cost_credits) if bet.doubled and bet.doubled.law else None
+        ),
         "max_win_odds": exact(bet.max_win_probability),
         "prizes": [
             {

@@ -14,6 +14,7 @@ from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
 from paytables.contract import Choice
 from paytables.definition import LIBRARY
+from tools.parsheet import sheet
 
 
 def game(tmp_path, *, double_up=""):
@@ -55,15 +56,29 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
     assert before.law is not None
     second = Fraction(0)
     most = 0
+    law = {0: Fraction(0)}
     for win, count in before.law.counts.items():
         rounds, now = 0, win
         while now and rounds < 10 and 2 * now <= 5120:
             rounds, now = rounds + 1, 2 * now
-        second += Fraction(count, before.law.total) * Fraction(1, 2**rounds) * now**2
+        here = Fraction(count, before.law.total)
+        second += here * Fraction(1, 2**rounds) * now**2
+        law[now] = law.get(now, Fraction(0)) + here / 2**rounds
+        law[0] += here * (1 - Fraction(1, 2**rounds))
         most = max(most, now)
     assert bet.doubled is not None
     assert bet.doubled.variance == second - before.mean_credits**2
     assert most <= bet.most_credits <= max(5120, before.max_win_credits)
+    told = bet.doubled.law
+    assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
+    assert (told.moment(1), told.variance()) == (before.mean_credits, bet.doubled.variance)
+    whole = sheet(found, analyse(found, Depth.FULL))
+    (facts,) = (dict(page["facts"]) for page in whole["feature_sheets"] if page["sheet"] == "Double-up")
+    assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]
+    data = whole["bets"][0]
+    doubled, plain = data["distribution_when_always_doubled"], data["distribution"]
+    assert Fraction(doubled["nothing"]["exact"]) == law[0] > Fraction(plain["nothing"]["exact"])
+    assert sum(Fraction(row["return"]["exact"]) for row in doubled["classes"]) == bet.rtp
 
 
 @pytest.mark.requirement("C-20")

@@ -75,7 +75,7 @@ UNEQUAL = {
 REFUSED = {
     "return-floor": lambda: case_of(changed("maple-classic", **prize("base", 4, {3: 1}))),
     "return-ceiling": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
-    "largest-win": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 2_000})), "quebec-vlt"),
+    "largest-win": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
     "progressive-levels": lambda: case_of(changed("maple-classic", progressive=level(one_in=100))),
     "progressive-stakes": lambda: case_of(changed("maple-classic", **UNEQUAL)),
     "prizes-in-kind": lambda: case_of(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
@@ -129,6 +129,24 @@ def test_every_rule_there_is_has_its_refusal():
         named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
     named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
     assert named == set(REFUSED) | OF_PLAY
+
+
+@pytest.mark.requirement("F-11")
+def test_the_largest_win_is_that_of_the_dearest_bet_and_of_the_double_up():
+    """What the machine would not offer is not certified: at $1, two credits win twice the prize of one."""
+    noted = case_of(load_game("maple-classic-92"), "quebec-vlt")
+    found = {f.evidence: f.status for f in rules.largest_win(noted)}
+    assert found["25 cents a credit: 41,775 cents at most"] is Status.PASS
+    assert found["100 cents a credit: 111,400 cents: not offered, 100,000 are allowed"] is Status.NOTED
+    doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
+    assert Status.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
+    unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=Depth.PRIZES)
+    (why,) = {
+        f.evidence.partition(": ")[2]
+        for f in rules.largest_win(unknown)
+        if f.status is Status.FAIL and "exact" in f.evidence
+    }
+    assert why == "the largest win has no exact figure"
 
 
 @pytest.mark.requirement("R-10")
