@@ -12,13 +12,13 @@ from typing import Final
 
 import click
 
-from egm.cabinet.diagram import mermaid
 from egm.config_schema import parts as parts_of_cabinet
 from egm.profiles.schema import keys
 from tools.cli import main as egm
 from tools.conformance.page import table
 from tools.conformance.requirements import ROOT
 from tools.freshness import deliver
+from tools.rule_table import picture, rule_table, set_table
 
 #: the documents with generated parts, from the root of the checkout
 DOCUMENTS: Final = (
@@ -40,9 +40,9 @@ class DocumentError(Exception):
     """A document or what it is made from is not as it must be; the message says where and why."""
 
 
-def state_diagram() -> str:
-    """The cabinet's state table as a diagram."""
-    return f"```mermaid\n{mermaid()}\n```"
+def state_picture() -> str:
+    """What a player sees of the state table, as a diagram."""
+    return f"```mermaid\n{picture()}\n```"
 
 
 def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
@@ -142,7 +142,9 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": command_reference,
     "dependencies": dependencies,
     "profile-keys": profile_keys,
-    "states": state_diagram,
+    "states": state_picture,
+    "state-sets": set_table,
+    "rules": rule_table,
 }
 
 

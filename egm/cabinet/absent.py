@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Fate, Key, key_of
-from egm.cabinet.events import EventType
 from egm.cabinet.ledgers import Ledgers
 from egm.cabinet.positions import POSITIONS_MOST, Position, is_own_fault
 from egm.config import CabinetFile
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import OperatorError
+from egm.kernel.events import EventType
 from egm.progressive.attachment import SOURCE as LINK
 from meters import JournalView
 from meters.chart import CREDIT_KINDS

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event
+from egm.cabinet.cabinet import Cabinet
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.interface import Device
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event
 from egm.link.messages import Snapshot
 from egm.metrics import Source
 
@@ -46,7 +47,7 @@ class Attachment(Protocol):
 class MachineContext:
     """What an attachment may use of its machine."""
 
-    engine: Engine
+    engine: Engine[Cabinet]
     """Its ``cabinet`` holds journal, profile, games and devices."""
     file: CabinetFile
     folder: StateFolder

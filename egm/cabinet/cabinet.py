@@ -12,17 +12,17 @@ from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from egm.cabinet.credits import MONEY, CreditKind, taken
-from egm.cabinet.events import Event, State
 from egm.cabinet.faults import fault
 from egm.cabinet.host.model import HostMoney, Redeeming
 from egm.cabinet.positions import Position, is_own_fault
 from egm.cabinet.service.desk import ServiceDesk
 from egm.cabinet.staff.identities import IdentityRegister
-from egm.cabinet.states import derived_state
 from egm.cabinet.ticket_terms import TicketTerms
 from egm.clock import Clock
 from egm.devices.interface import BillAcceptor, Hopper, TicketPrinter
 from egm.errors import InvariantError
+from egm.kernel.events import Event, State
+from egm.kernel.states import derived_state
 from egm.link.messages import Decision, Notice, Play
 from egm.people import Roster
 from egm.profiles import Profile

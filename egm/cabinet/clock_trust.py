@@ -1,10 +1,9 @@
 """A clock that is not believed: kept over a power cut, and confirmed by a person (:mod:`egm.timekeeping`)."""
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 
 FAULT: Final = "clock_doubted"
 
@@ -54,7 +53,3 @@ def confirm_clock(cabinet: Cabinet, event: Event) -> None:
             "persons": list(event.data["persons"]),
         },
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (clock_is_doubted, date_is_the_clocks)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (confirm_clock,)

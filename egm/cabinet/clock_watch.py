@@ -15,7 +15,7 @@ from typing import Final
 from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_trust import FAULT, note_clock
-from egm.cabinet.events import Event, EventType
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 
 #: A clock that is slewed or drifts stays within this between two looks; one that is set does not.

@@ -4,12 +4,11 @@ Each host's wish is kept on its own account and over a power cut; the machine do
 wish of None is no wish.
 """
 
-from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 
 _PREFIX: Final = "control:"
 
@@ -71,7 +70,3 @@ def sound(cabinet: Cabinet) -> str:
 def game_is_enabled(cabinet: Cabinet, _: Event) -> bool:
     """No host has disabled the selected game."""
     return game_is_allowed(cabinet, cabinet.selection.game_id)
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (game_is_enabled,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_control,)

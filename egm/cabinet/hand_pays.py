@@ -8,16 +8,15 @@ recorded with the meters and the journal's head.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.conversation import replay
 from egm.cabinet.definitions import definition_of
-from egm.cabinet.events import Event
 from egm.cabinet.games import last_game, open_game
 from egm.cabinet.merchandise import owed, worth_cents
 from egm.errors import InvariantError, LocalError
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from meters import Phase, SelfAuditFailed
 from paytables import PaytableError
@@ -177,11 +176,3 @@ def _audited(cabinet: Cabinet) -> str:
     except SelfAuditFailed as error:
         return str(error)
     return "right"
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (handpay_is_in_order, form_is_whole)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    record_handpay_form,
-    settle_handpay,
-    record_machine_check,
-)

@@ -10,7 +10,6 @@ from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType
 from egm.cabinet.pay_out import open_job
 from egm.cabinet.service.device_tests import is_test
 from egm.cabinet.slips import is_slip
@@ -27,6 +26,7 @@ from egm.devices.ledgers import (
     PrintRecord,
 )
 from egm.errors import InvariantError, invariant
+from egm.kernel.events import EventType
 from meters import Phase, Transfer
 
 

@@ -4,11 +4,10 @@ A level whose game leaves the machine, or that is stopped by choice, keeps its a
 move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing is owed and no game is on.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
@@ -52,7 +51,3 @@ def move_level(cabinet: Cabinet, event: Event) -> None:
         },
     )
     cabinet.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (level_may_move,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (move_level,)

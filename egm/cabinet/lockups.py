@@ -1,14 +1,13 @@
 """Doors, faults, keys and the machine's own health: what stops play, and who starts it again."""
 
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet import ticket_ledger
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event, EventType, SupersededBy
 from egm.cabinet.faults import fault
 from egm.cabinet.slips import AUDITED, print_slip
 from egm.cabinet.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
+from egm.kernel.events import Event, EventType, SupersededBy
 from egm.link.messages import Notice
 from meters import Mark
 from rng import ReseedNotAllowed, RngError
@@ -244,22 +243,3 @@ def restart_generator(cabinet: Cabinet, event: Event) -> None:
         state={Key.OUT_OF_SERVICE: None},
         story={"person": cabinet.who(event)},
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (language_is_offered, has_failed)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    record_power_up,
-    record_self_test,
-    take_out_of_service,
-    record_disabled,
-    record_enabled,
-    record_door_opened,
-    record_door_closed,
-    record_fault,
-    record_fault_cleared,
-    clear_tilts,
-    set_language,
-    call_service,
-    answer_service_call,
-    restart_generator,
-)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, MachineContext
-from egm.cabinet.events import Event, EventType
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 from meters.mending import REPLACED
 

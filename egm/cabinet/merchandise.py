@@ -8,12 +8,12 @@ gives up the older reservation. A cut between the two finds both reserved and on
 (:func:`finish`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.definitions import definition_of
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 from egm.link.messages import Notice, PrizeInKind
 from meters import Phase, Transfer
 from meters.chart import words_of
@@ -133,11 +133,17 @@ def _in_cash(flow: Transfer) -> Transfer:
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
+def exchange_is_unfinished(cabinet: Cabinet) -> bool:
+    """A prize was exchanged for cash, and its own reservation still stands."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return handpay is not None and "instead_of" in handpay
+
+
 def finish(cabinet: Cabinet) -> None:
     """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
-    handpay = cabinet.recall(Key.HANDPAY)
-    if handpay is None or "instead_of" not in handpay:
+    if not exchange_is_unfinished(cabinet):
         return
+    handpay = cabinet.recall(Key.HANDPAY)
     older = handpay["instead_of"]
     cabinet.record(
         "handpay.replaced",
@@ -154,7 +160,3 @@ def unclaimed(flow: Transfer) -> str:
     if not flow.source.startswith(BOOK):
         return "house:orphan"
     return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (no_prize_waits, prize_may_be_cash)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (exchange_prizes,)

@@ -13,8 +13,8 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from egm.cabinet import level_views
 from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.health import device_metrics
+from egm.kernel.events import Event, EventType, State
 from egm.link.messages import Snapshot
 from egm.link.private import kept_token
 from egm.metrics import Exporter, MachineCollector, meter_families

@@ -8,13 +8,13 @@ Where the controller is silent the game waits, or an attendant lets it end as th
 of after that is owed to whoever played that game: it locks the machine, and is paid by hand (I-09).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from egm.cabinet import play, progressives, unproved
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.games import CARRIED_GAME, MYSTERY_WON, open_game
+from egm.kernel.events import Event
 from egm.progressive.messages import Won
 from meters import Phase, Transfer
 
@@ -67,26 +67,30 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
         _pay_by_hand(cabinet, game, level, won)
 
 
-def finish(cabinet: Cabinet) -> bool:
-    """Do what persons have ruled of a prize that was held, as soon as that is possible: say whether it was.
+def ruled_prize_can_end(cabinet: Cabinet, _: Event) -> bool:
+    """Persons have ruled on a prize that was held, and nothing is in the way of doing it."""
+    return any(True for _ in _ruled(cabinet))
 
-    It is paid by hand; or, declined, it goes back to its level.
-    """
-    done = False
+
+def end_ruled_prizes(cabinet: Cabinet, _: Event) -> None:
+    """Do what persons have ruled of each held prize: it is paid by hand, or goes back to its level."""
+    for key, ruling, game, level, won in _ruled(cabinet):
+        if ruling == unproved.PAY:
+            _pay_by_hand(cabinet, game, level, won, {key: None})
+        else:
+            _return(cabinet, game, level, won, "declined", {key: None})
+
+
+def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, dict[str, Any], str, Won]]:
+    """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
     for key, kept in sorted(cabinet.journal.states(Key.HELD).items()):
         held: Any = kept
         if held["ruling"] is None or not _is_free(cabinet, open_game(cabinet)):
             continue
         level, won = held["pool"], Won.model_validate(held["won"])
         game = _earlier(cabinet, level, won.sequence)
-        if game is None:
-            continue
-        done = True
-        if held["ruling"] == unproved.PAY:
-            _pay_by_hand(cabinet, game, level, won, {key: None})
-        else:
-            _return(cabinet, game, level, won, "declined", {key: None})
-    return done
+        if game is not None:
+            yield key, held["ruling"], game, level, won
 
 
 def tell_award(cabinet: Cabinet, event: Event) -> None:
@@ -244,7 +248,3 @@ def _pay_by_hand(
         state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
         story={"play_id": game["play_id"], **story, "late": "hand"},
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = ()
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_mystery, tell_award)

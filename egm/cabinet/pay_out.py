@@ -5,15 +5,13 @@ The credits leave the player's account only with the settlement; while they are 
 played nor paid a second time. A way that fails gives them back, and they are paid by hand.
 """
 
-from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from egm.cabinet import protection
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event, EventType, State, SupersededBy
 from egm.cabinet.faults import fault
 from egm.cabinet.host.model import Validation, into_ring
 from egm.cabinet.service.device_tests import is_test, test_job
@@ -23,6 +21,7 @@ from egm.cabinet.staff.disputed import DisputedAmount, open_dispute
 from egm.cabinet.ticket_ledger import anchor, committed, tickets_may_move
 from egm.devices.interface import TicketJob
 from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType, SupersededBy
 from egm.link.messages import Notice
 from egm.tickets.desk import Printed
 from egm.tickets.model import Ticket, TicketKind
@@ -346,12 +345,17 @@ def settle_coins(cabinet: Cabinet, event: Event) -> None:
     gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
     state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid or doubt else None}
     _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
-    finish(cabinet)
+    post_coins(cabinet, event)
     if cabinet.cash_cents:
         open_cancelled_credit(cabinet, event)
 
 
-def finish(cabinet: Cabinet) -> None:
+def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
+    """Coins left before a payout was given up, and are not posted yet."""
+    return cabinet.recall(Key.COINS_GONE) is not None
+
+
+def post_coins(cabinet: Cabinet, _: Event) -> None:
     """Post the coins that left before a payout was given up: at once, or after a restart in between."""
     gone = cabinet.recall(Key.COINS_GONE)
     if gone is None:
@@ -450,43 +454,34 @@ def _into_money(cabinet: Cabinet) -> int:
     return cabinet.kind_cents(CreditKind.CASHABLE)
 
 
-def is_due(cabinet: Cabinet, state: State) -> bool:
-    """Whether the player is paid without asking (again).
+def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
+    """The player is paid without asking: from the place's balance on, or at a limit of his own.
 
-    The profile may want it from a balance on (Québec VLT: a coupon at $1,000) or at the player's limit, and
-    what the hopper left over may go the next way by itself.
+    A cash-out that its host has just not taken stays: the host would be asked without end.
     """
-    if state not in {State.IDLE, State.OUT_OF_SERVICE} or not cabinet.cash_cents:
+    host, limit_cents = cabinet.host, cabinet.profile.pay_out.automatic_cents
+    if not cabinet.cash_cents or (host.online and host.not_taken_cents == cabinet.credit_cents):
         return False
-    host = cabinet.host
-    if state is State.IDLE and host.online and host.not_taken_cents == cabinet.credit_cents:
-        return False  # or the host would be asked without end
-    limit_cents = cabinet.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
-    return cabinet.recall(Key.GOES_ON) is not None or (
-        state is State.IDLE and (too_much or protection.pays_out(cabinet))
-    )
+    return rest_goes_on(cabinet, event) or too_much or protection.pays_out(cabinet)
 
 
-def resume(cabinet: Cabinet) -> None:
+def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:
+    """What one way out has left over goes the next way by itself."""
+    return cabinet.cash_cents > 0 and cabinet.recall(Key.GOES_ON) is not None
+
+
+def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
+    """Pay the player as if he had asked."""
+    return Event(EventType.CASH_OUT)
+
+
+def payout_is_under_way(cabinet: Cabinet, _: Event) -> bool:
+    """Credits are set aside for a payout."""
+    return cabinet.recall(Key.PAY_OUT) is not None
+
+
+def resume_payout(cabinet: Cabinet, _: Event) -> None:
     """Go on with a payout that a restart interrupted before its device had it."""
     print_ticket(cabinet)
     start_hopper(cabinet)
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    has_credit,
-    ticket_comes_first,
-    coins_come_first,
-    restricted_may_leave,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    reserve_ticket,
-    reserve_restricted_ticket,
-    settle_ticket,
-    give_ticket_up,
-    reserve_coins,
-    settle_coins,
-    record_stray_coins,
-    open_cancelled_credit,
-)

@@ -6,10 +6,9 @@ memory under :attr:`Key.GAME`, and a restart replays it from its recorded draws:
 outcome, the same picture. A game that asks the player something is a conversation of such steps.
 """
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, Final
+from typing import Any
 
 from egm.cabinet import merchandise, progressives, protection
 from egm.cabinet.cabinet import Cabinet, Key
@@ -24,8 +23,8 @@ from egm.cabinet.conversation import (
 )
 from egm.cabinet.credits import CreditKind
 from egm.cabinet.definitions import GameDefectiveError, definition_of, keeping
-from egm.cabinet.events import Event, EventType, SupersededBy
 from egm.cabinet.games import open_game
+from egm.kernel.events import Event, EventType, SupersededBy
 from egm.link import messages
 from egm.link.messages import Notice
 from egm.progressive.pools import NoPoolError
@@ -321,7 +320,22 @@ def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -
 
 
 # ---------------------------------------------------------------------------------------------- recovery
-def resume(cabinet: Cabinet, queue: deque[Event]) -> None:
+def conversation_is_open(cabinet: Cabinet, _: Event) -> bool:
+    """A game is still held as if it were shown."""
+    return cabinet.conversation is not None
+
+
+def end_conversation(cabinet: Cabinet, _: Event) -> None:
+    """What the screen says of a game that is not shown any more is not heard."""
+    cabinet.conversation = None
+
+
+def game_is_not_taken_up(cabinet: Cabinet, _: Event) -> bool:
+    """A game is open, and its conversation is not: after a restart, a door or a tilt."""
+    return cabinet.conversation is None
+
+
+def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
     """Take the open game up from its record, and show it again. It is never drawn again.
 
     A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
@@ -333,9 +347,9 @@ def resume(cabinet: Cabinet, queue: deque[Event]) -> None:
         game = _the_game(cabinet)
         cabinet.conversation = _taken_up(cabinet, game)
     except NO_REPLAY as error:
-        queue.append(Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)}))
-        return
+        return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
     _show(cabinet, resumed=True)
+    return None
 
 
 def _taken_up(cabinet: Cabinet, game: dict[str, Any]) -> "Conversation | Recorded":
@@ -451,25 +465,3 @@ def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
         "denomination_cents": open_game["denomination_cents"],
         "wager_level": open_game["bet_credits"],
     }
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    bet_is_covered,
-    chance_is_ready,
-    choice_may_be_taken,
-    bet_is_offered,
-    game_is_offered,
-    denomination_is_offered,
-    choice_is_offered,
-    is_this_game,
-    win_is_paid_by_hand,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    set_bet,
-    select_game,
-    select_denomination,
-    start_game,
-    continue_game,
-    end_game,
-    end_game_by_hand,
-)

@@ -18,7 +18,7 @@ from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.chance import keep_carry_over, start_chance
 from egm.cabinet.clock_trust import note_clock
-from egm.cabinet.events import Event, EventType
+from egm.cabinet.features import RULES
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.lockups import note_cabinet_file
 from egm.cabinet.ports import build_ports
@@ -37,6 +37,7 @@ from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, RestartAsked
+from egm.kernel.events import Event, EventType
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.profiles import load_profile
@@ -226,7 +227,7 @@ class Machine:
         )
 
     def _station_of(self, cabinet: Cabinet) -> Station:
-        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told)
+        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, RULES)
         cabinet.recorded = partial(self._recorded, station)
         ledgers, number = station.ledgers, cabinet.position.number
         station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))

@@ -5,16 +5,16 @@ keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, thr
 state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
 from egm.cabinet import unproved
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
 from egm.cabinet.level_views import played, shown
 from egm.errors import LocalError
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Notice, ProgressiveWin
 from egm.progressive import posting
 from egm.progressive.display import Status
@@ -357,6 +357,11 @@ def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
+def show_awaited(cabinet: Cabinet, _: Event) -> Event:
+    """The award the game waited for is locked: the game has been shown already, and ends."""
+    return Event(EventType.SHOWN, {"value": cabinet.recall(Key.AWAITING)})
+
+
 def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
     """The profile lets an attendant pay the amount shown where no controller answers, or none is left to."""
     return cabinet.link is None or cabinet.profile.progressives.unanswered == "hand"
@@ -438,17 +443,3 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
 
 def show_levels(_: Cabinet, __: Event) -> None:
     """A linked level has changed: nothing to record, only to show."""
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    levels_are_up,
-    awards_are_locked,
-    attendant_may_settle,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    await_award,
-    record_award,
-    close_claim,
-    settle_unanswered,
-    show_levels,
-)

@@ -8,12 +8,11 @@ Reminders come between games only, and nothing here touches a draw (N-09). Where
 sessions, none is kept.
 """
 
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 from egm.link import messages
 from egm.link.messages import Notice
 
@@ -269,20 +268,3 @@ def protection_view(cabinet: Cabinet) -> messages.Protection:
     """What the place wants in sight."""
     rules = cabinet.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    no_reminder_stands,
-    reminder_is_due,
-    reminder_may_go,
-    pause_is_over,
-    session_is_over,
-    limit_is_offered,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    remind,
-    acknowledge,
-    end_pause,
-    end_session,
-    set_limit,
-)

@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import Iterable
 
 from egm.cabinet.attachments import Attachment, MachineContext
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.protection import session_is_over, time_due_at
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 
 
@@ -36,16 +36,19 @@ class Reminders:
         self._news.set()
 
     def _look(self) -> None:
-        for event in (EventType.PAUSE_OVER, EventType.REMINDER_DUE):
-            if self._context.engine.accepts(event):
-                self._context.handle(Event(event))
+        self._raise(EventType.PAUSE_OVER)
+        self._raise(EventType.REMINDER_DUE)
         if not session_is_over(self._cabinet, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._gap_seconds() <= 0:
             self._left_ns = None
-            self._context.handle(Event(EventType.SESSION_OVER))
+            self._raise(EventType.SESSION_OVER)
+
+    def _raise(self, due: EventType) -> None:
+        if self._context.engine.accepts(due):
+            self._context.handle(Event(due))
 
     def _gap_seconds(self) -> float:
         """How long until the player counts as gone."""

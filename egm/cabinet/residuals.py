@@ -5,12 +5,11 @@ of as many as that amount has: its return is exactly the whole of the stake. Sta
 their own (NZ 1.22.40; Annex D), and the draw is in the journal.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event, EventType, SupersededBy
+from egm.kernel.events import Event, EventType, SupersededBy
 from egm.link.messages import Notice, Residual
 from meters import Transfer
 from rng import RngError
@@ -94,7 +93,3 @@ def play_residual(cabinet: Cabinet, _: Event) -> None:
     )
     code = "residual_won" if won_cents else "residual_lost"
     cabinet.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (residual_may_go, residual_may_be_played)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (remove_residual, play_residual)

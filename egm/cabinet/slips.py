@@ -6,12 +6,12 @@ own template; what it says is in the journal before the printer has it, so evide
 is printed or not. A printer at work for a player, or with a fault, prints none: that too is kept.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.devices.interface import TicketJob
+from egm.kernel.events import Event
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -100,7 +100,3 @@ def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
     """It was not printed."""
     printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
     cabinet.record("slip.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (ticket_is_a_slip,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_slip, record_slip_failed)

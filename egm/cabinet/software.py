@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.staff.technician import SOFTWARE_CHECK as CHECK
 from egm.cabinet.staff.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.config import CabinetFile
 from egm.errors import LocalError
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 from egm.verify.examine import Findings, examine, examine_beside
 from egm.verify.tree import own_files

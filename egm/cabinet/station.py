@@ -13,8 +13,6 @@ from egm.cabinet import play
 from egm.cabinet.absent import settle_absent
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.definitions import GameDefectiveError, definition_of
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.games import open_game
 from egm.cabinet.ledgers import ledgers_of
 from egm.cabinet.ports import Ports
@@ -25,6 +23,9 @@ from egm.cabinet.view import game_view, guest_view, snapshot
 from egm.cabinet.wiring import bell, lamps, reported, requested, tested, tower
 from egm.config import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.rules import Rules
 from egm.link.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.link.private import make_token
 from egm.link.server import ScreenServer
@@ -45,7 +46,8 @@ class Unheard:
 class Station:
     """One position, open once it has its ports.
 
-    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change.
+    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change;
+    ``rules`` are the state table.
     """
 
     ports: Ports
@@ -57,9 +59,10 @@ class Station:
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
         told: Callable[[], None],
+        rules: Rules[Cabinet],
     ) -> None:
         self.cabinet = cabinet
-        self.engine = Engine(cabinet, self.changed)
+        self.engine = Engine(cabinet, rules, self.changed)
         self.ledgers = ledgers_of(cabinet, self.engine.handle)
         self._residents = residents
         self._handle = handle

@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.cabinet.events import State
 from egm.cabinet.faults import ClearedBy
 from egm.clock import Clock
 from egm.config import Machine, StateFolder
 from egm.errors import OperatorError
+from egm.kernel.events import State
 from egm.link.messages import Hello, Intent, Notice, Snapshot, Tilt
 from egm.link.private import make_token
 from egm.link.server import ScreenServer

@@ -5,13 +5,10 @@ credit meter; the cash-out then goes on by itself. Whenever the power is cut, th
 void: there is never both the hand-pay and the ticket, and never neither.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
-
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.hand_pays import persons_of
 from egm.cabinet.pay_out import no_ticket
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from meters import Phase
 
@@ -76,12 +73,3 @@ def keep_handpay(cabinet: Cabinet, event: Event) -> None:
     """The printer has failed since: the hand-pay stands, and the attendant is told before he pays."""
     choose_way(cabinet, event)
     cabinet.notice = Notice(code="ticket_impossible", severity="warning")
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    ticket_may_replace,
-    ticket_is_asked,
-    asked_ticket_is_gone,
-    hand_is_asked,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (choose_way, return_handpay, keep_handpay)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.evidence import has_ended
 from egm.cabinet.host.model import RING, Redeeming, Validation, in_ring, into_ring, unread_places
 from egm.cabinet.host.tickets import note_number
@@ -18,6 +17,7 @@ from egm.cabinet.ticket_ledger import hold_against
 from egm.clock import Clock
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType
 from egm.profiles import Profile
 from egm.tickets.desk import Machine, TicketDesk, TicketRules, secure_enhanced_numbers, stand_alone_numbers
 from egm.tickets.model import TicketState

@@ -7,15 +7,15 @@ Nothing else is paid by itself: it stands under :attr:`Key.HELD`, locks the mach
 that names the persons, the reason and what was doubted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.evidence import commitment_before
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.level_views import shown
 from egm.cabinet.lockups import record_fault
+from egm.kernel.events import Event, EventType
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool
 
@@ -178,7 +178,3 @@ def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
         state=state,
         story=ruling_story(cabinet, event, claim=claim, decision=decision, **doubted),
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (prize_is_held, ruling_is_whole)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (rule_on_prize,)

@@ -8,17 +8,16 @@ A ticket is besides locked in the ticket ledger before it is stacked, and redeem
 (H-08).
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import acceptor_is_allowed, bills_allowed
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event, State
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.staff.disputed import DisputedAmount, finish, open_dispute
 from egm.cabinet.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
+from egm.kernel.events import Event, State
 from egm.link.messages import Notice
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import Reason, Redemption, Refusal
@@ -296,18 +295,3 @@ def credit_coins(cabinet: Cabinet, event: Event) -> None:
     if coins:
         total_cents = sum(cents for cents, _ in coins)
         cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (bill_is_welcome, ticket_is_welcome)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    stack_bill,
-    return_bill,
-    credit_bill,
-    void_bill,
-    dispute_bill,
-    dispute_amount,
-    record_bill_returned,
-    record_bill_rejected,
-    redeem_ticket,
-    credit_coins,
-)

@@ -16,12 +16,12 @@ from egm.cabinet import (
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.controls import sound
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.faults import fault, said_faults
 from egm.cabinet.games import last_game, open_game, win_is_taken
 from egm.cabinet.residents import Resident
 from egm.devices.ledgers import EscrowPhase
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
 from egm.link.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.progressive.pools import Pools
 from paytables import Depth, Game, analyse
@@ -37,7 +37,7 @@ _LAMPS = (
 )
 
 
-def snapshot(engine: Engine, *, fingerprint: str) -> Snapshot:
+def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
     """The whole of it, as of the journal's last transaction."""
     cabinet = engine.cabinet
     selection = cabinet.selection
@@ -158,7 +158,7 @@ def guest_view(game: Game, denomination_cents: int) -> GameView:
     )
 
 
-def _accepts(engine: Engine) -> tuple[str, ...]:
+def _accepts(engine: Engine[Cabinet]) -> tuple[str, ...]:
     lit = [event.value for event in _LAMPS if engine.accepts(event)]
     cabinet = engine.cabinet
     game_id = cabinet.selection.game_id

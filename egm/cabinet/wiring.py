@@ -6,9 +6,9 @@ Nothing is decided here: each report becomes exactly one event, or none where it
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.service.effects import MENU_KEYS
 from egm.devices import interface as device
+from egm.kernel.events import Event, EventType, State
 from egm.link.messages import Intent, Notice, Snapshot
 
 #: The deck's buttons -> the event each asks for (as on the screen).

@@ -7,8 +7,8 @@ from typing import Any, Final
 from egm.cabinet import mysteries, progressives
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.games import CARRIED_GAME
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import Position, Shown, Status

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from egm.cabinet.attachments import MachineContext
-from egm.cabinet.events import Event, EventType
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 from egm.progressive.display import Shown, Status
 from egm.progressive.pools import Keeper

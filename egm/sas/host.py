@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event, EventType
+from egm.kernel.events import Event, EventType
 from egm.sas.codec import Reply
 from egm.sas.exception_queue import Happening
 from egm.sas.messages import Delivered, Message, RealTime, Withdrawn

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.sas.host import Host
 
 _KEY: Final = "host_silent:"

@@ -7,9 +7,9 @@ from typing import Any
 from machine_room import Room
 
 from egm.cabinet.attachments import MachineContext
-from egm.cabinet.events import Event
 from egm.cabinet.view import snapshot
 from egm.config import CabinetFile, StateFolder
+from egm.kernel.events import Event
 from egm.sas.attachment import SasChannel, sas_lines
 from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Send, Told
 from egm.sas.codec import MalformedPollError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sas_rig import Rig, Wire, with_machine
 
-from egm.cabinet.events import State
+from egm.kernel.events import State
 from egm.sas.crc import is_intact, sealed
 from egm.sas.polls.signature import rom_signature
 from egm.verify.tree import Scope, own_files

@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 
 
 def profile(folder: Path, rule: str) -> Path:

@@ -9,11 +9,11 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.ports import _lines, _resident
 from egm.cabinet.staff.registers import lines
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from meters import open_view
 from tools.audit.games import Shelf

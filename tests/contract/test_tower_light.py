@@ -6,10 +6,11 @@ import pytest
 from machine_room import Room, ScriptedChance
 from test_io_boards import BoardRig
 
-from egm.cabinet.events import EventType, State
+from egm.cabinet.features import RULES
 from egm.cabinet.ports import Ports
 from egm.cabinet.station import Station
 from egm.config import StateFolder
+from egm.kernel.events import EventType, State
 from tools.soak.virtual import jump
 
 #: Three lanterns on maple-classic: the jackpot, paid by hand.
@@ -57,7 +58,7 @@ def lit_after(folder, *happenings):
         room, rig = Room(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
         state = StateFolder(folder)
         state.prepare()
-        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None)
+        station = Station(room.cabinet, {}, state, lambda *_: None, lambda: None, RULES)
         room.cabinet.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine

@@ -20,12 +20,12 @@ from machine_room import Room
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
+from egm.kernel.events import EventType
 from egm.tickets.numbers import system
 from egm.tickets.redemption import Reason
 

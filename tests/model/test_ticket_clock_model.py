@@ -14,7 +14,7 @@ from machine_room import Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_trust import note_clock
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from egm.tickets.model import TicketState
 from egm.timekeeping import OFF_MOST
 from tools.audit.games import Shelf

@@ -19,7 +19,7 @@ from test_linked_mystery import LEVELS, STAKE, lucky
 
 from egm.cabinet import mysteries
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from tools.audit.games import Shelf

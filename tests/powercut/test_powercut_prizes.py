@@ -16,7 +16,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

@@ -14,8 +14,8 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

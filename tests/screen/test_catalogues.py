@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from egm.cabinet.events import State
+from egm.cabinet import features
 from egm.cabinet.faults import fault
-from egm.cabinet.states import REQUESTS, TABLE
 from egm.devices.ioboard.codec import DOORS
+from egm.kernel.events import State
+from egm.kernel.rules import Refusal
 from egm.profiles import load_profile
 from egm.screen.text import (
     CATALOGUES,
@@ -88,7 +89,12 @@ def test_every_code_of_the_machine_has_words(language):
     ]
     codes = [f"tilt.text.{code}" for code in faults if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
-    codes += [f"notice.refused.{guard}" for row in TABLE if row.event in REQUESTS for guard in row.guards]
+    codes += [
+        f"notice.refused.{guard.__name__}"
+        for rule in features.RULES
+        if rule.refusal is Refusal.TELL
+        for guard in rule.guards
+    ]
     codes += [f"door.{door}" for door in DOORS]
     codes += [f"tilt.cleared_{who}" for who in ("self", "attendant", "technician", "memory_clear")]
     assert [code for code in codes if not texts.has(code)] == []

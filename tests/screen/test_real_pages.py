@@ -6,7 +6,7 @@ from machine_room import Room
 from staff_hands import Menu
 from test_picture import LEAST_HEIGHT, Watcher
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.people import Role
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT

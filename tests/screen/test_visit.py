@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from machine_room import Room, ScriptedChance, generator
 
-from egm.cabinet.events import EventType
 from egm.cabinet.view import game_view, snapshot
 from egm.cabinet.wiring import requested, tower
+from egm.kernel.events import EventType
 from egm.link.messages import Hello
 from egm.screen.hearing import heard, ticked
 from egm.screen.layout import LANDSCAPE

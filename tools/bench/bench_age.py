@@ -25,11 +25,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import EventType
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.clock import SystemClock
 from egm.config import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import EventType
 from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey
@@ -58,7 +58,7 @@ _NOTE_CENTS: Final = 10**9
 class Player:
     """Plays the whole library on one machine, as a seed says."""
 
-    def __init__(self, engine: Engine, seed: int) -> None:
+    def __init__(self, engine: Engine[Cabinet], seed: int) -> None:
         self._engine = engine
         self._random = random.Random(seed)  # noqa: S311 (who plays what, not what comes)
         self.games = 0

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import EventType
+from egm.cabinet.features import RULES
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.residents import admit
 from egm.clock import SystemClock
 from egm.config import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import EventType
 from egm.link.messages import Decision, Play
 from egm.profiles import load_profile
 from egm.tickets.model import House
@@ -41,7 +42,7 @@ def bench_engine(
     *,
     slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
     fund_cents: int = 1_000_000,
-) -> Engine:
+) -> Engine[Cabinet]:
     """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
     profile = load_profile("generic")
     residents, _ = admit(slots, profile)
@@ -61,14 +62,14 @@ def bench_engine(
         outbox=_Silent(),
         host=host or HostMoney(),
     )
-    engine = Engine(cabinet, lambda: None)
+    engine = Engine(cabinet, RULES, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
     fund(journal, fund_cents)
     return engine
 
 
-def _play(engine: Engine, games: int) -> float:
+def _play(engine: Engine[Cabinet], games: int) -> float:
     """Play so many games; the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):

@@ -8,11 +8,11 @@ from typing import Final
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event
 from egm.cabinet.host.model import HostMoney, Order, TransferKind
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.clock import SystemClock
 from egm.errors import invariant
+from egm.kernel.events import Event
 from egm.sas.settings import SasLine
 from meters import Journal
 from tools.bench import Figure

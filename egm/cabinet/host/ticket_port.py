@@ -10,13 +10,13 @@ from datetime import date
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from egm.cabinet.cabinet import Key
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import Redeeming, Validation, in_ring, one_read, unread_places
 from egm.cabinet.host.tickets import DENIED, SILENT, awaited, note_told
 from egm.cabinet.pay_out import ticket_of
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
 from egm.tickets.model import Ticket, mask
 from egm.tickets.numbers import is_system
 from egm.tickets.redemption import Reason
@@ -68,7 +68,7 @@ _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Re
 class HostTickets:
     """Tickets of one machine, as its host sees them."""
 
-    def __init__(self, engine: Engine, handle: Handle) -> None:
+    def __init__(self, engine: Engine[Cabinet], handle: Handle) -> None:
         """``handle`` lets something happen, and stops a machine that cannot record it."""
         self._engine = engine
         self._cabinet = engine.cabinet

@@ -12,15 +12,14 @@ read until the next ticket. A restart before the order gives the paper back and 
 nothing; after it, the acceptor says where the paper is.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event
 from egm.cabinet.host.model import Inquiry, Redeeming
 from egm.cabinet.pay_out import give_up_unprinted, printed_terms
 from egm.errors import InvariantError
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from egm.tickets.model import Ticket, TicketKind, mask
 from egm.tickets.redemption import Reason, Refusal
@@ -193,17 +192,3 @@ def note_told(cabinet: Cabinet) -> None:
     kept = cabinet.recall(Key.HOST_TICKET)
     if kept is not None and not kept["told"]:
         cabinet.record("voucher.told", state={Key.HOST_TICKET: {**kept, "told": True}})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    host_validates,
-    number_is_awaited,
-    inquiry_is_open,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    take_number,
-    do_without_number,
-    ask_host,
-    stack_authorised,
-    return_inquired,
-)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.cabinet.attachments import Attachment, MachineContext
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.host.ticket_port import HostTickets
 from egm.cabinet.host.tickets import SILENT
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 from egm.tickets.redemption import Reason
 
@@ -38,7 +38,8 @@ class HostTimeouts:
         """Look for expired promotional credit now and then."""
         while True:
             await asyncio.sleep(_EXPIRY_SECONDS)
-            self._context.handle(Event(EventType.PROMOTION_EXPIRED))
+            if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
+                self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
         """Begin to wait for each new question, and stop for each that was answered."""

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Key
+from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.evidence import moved_before, short_digest
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
 from egm.cabinet.host.ticket_port import Handle
 from egm.cabinet.host.transfers import HISTORY, entry_id, note_failure
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
 
 #: States in which an order is followed at once.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
@@ -54,7 +54,7 @@ class Registration:
 class HostTransfers:
     """Electronic transfers of one machine, as its host sees them."""
 
-    def __init__(self, engine: Engine, handle: Handle) -> None:
+    def __init__(self, engine: Engine[Cabinet], handle: Handle) -> None:
         """``handle`` lets something happen, and stops a machine that cannot record it."""
         self._engine = engine
         self._cabinet = engine.cabinet

@@ -9,16 +9,16 @@ Bonuses are the house's own money and are metered as wins of a bonus system. A b
 the meter: it waits for the attendant, as every jackpot does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.host.model import Lock, Order, TransferKind, TransferStatus
 from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Notice
 from meters import Phase, Transfer
 
@@ -245,34 +245,26 @@ def expire_restricted(cabinet: Cabinet, _: Event) -> None:
     cabinet.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 
-def due(cabinet: Cabinet, state: State) -> Event | None:
-    """What a host has waited with until the machine is free; each is returned once or while it stands.
+# ---------------------------------------------------------------------------------------------- in its turn
+def give_order_its_turn(_cabinet: Cabinet, _: Event) -> Event:
+    """An order that waited for the game to end is done; or refused, if something else has come since.
 
-    An order is kept while a game is shown. Where the game leads to something else, or is held by a door, it
-    is refused then and there: hours later it might find another player.
+    Hours later it might find another player.
     """
-    if cabinet.host.order is not None and state is not State.PLAYING:
-        return Event(EventType.TRANSFER_ORDERED)
-    if cabinet.host.lock is not None and state is State.IDLE:
-        return Event(EventType.LOCK_ASKED)
-    if cabinet.host.cash_out_passed and state in {State.IDLE, State.OUT_OF_SERVICE}:
-        cabinet.host.cash_out_passed = False
-        return Event(EventType.CASH_OUT, {"passed": True})
-    return None
+    return Event(EventType.TRANSFER_ORDERED)
 
 
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    order_is_open,
-    lock_is_asked,
-    host_takes_cash_out,
-    restricted_has_expired,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    transfer,
-    refuse_transfer,
-    cancel_transfer,
-    take_lock,
-    offer_to_host,
-    end_lock,
-    expire_restricted,
-)
+def give_lock_its_turn(_cabinet: Cabinet, _: Event) -> Event:
+    """The machine is free, and held still for the host that asked."""
+    return Event(EventType.LOCK_ASKED)
+
+
+def cash_out_has_passed(cabinet: Cabinet, _: Event) -> bool:
+    """A host has let a cash-out pass that was offered to it."""
+    return cabinet.host.cash_out_passed
+
+
+def pass_cash_out_on(cabinet: Cabinet, _: Event) -> Event:
+    """What the host has let pass is paid another way, once."""
+    cabinet.host.cash_out_passed = False
+    return Event(EventType.CASH_OUT, {"passed": True})

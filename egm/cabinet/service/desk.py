@@ -16,7 +16,7 @@ from egm.people import Permission, Person
 
 if TYPE_CHECKING:  # the cabinet holds the desk
     from egm.cabinet.cabinet import Cabinet
-    from egm.cabinet.events import Event
+    from egm.kernel.events import Event
 
 Severity = Literal["info", "warning", "alarm"]
 
@@ -103,8 +103,6 @@ class ServiceDesk:
     menu: str = "operator"
     keyed: bool = True
     """A key was turned to open the menu."""
-    follows: "Event | None" = None
-    """What an answer leads to, to happen when the answer itself is done."""
     bench: Workbench = field(default_factory=Workbench)
     restart: bool = False
     """Somebody asked that the machine start again."""

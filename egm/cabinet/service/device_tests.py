@@ -5,13 +5,12 @@ reports of them, also after a restart, is known as a test's; a note offered to a
 back. Every test is kept with the person. Nothing here reserves, credits or settles anything.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.staff.forms import authorise
 from egm.devices.interface import TicketJob
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from egm.people import Permission
 from egm.tickets.model import DIGITS
@@ -151,20 +150,3 @@ def record_test_coins(cabinet: Cabinet, event: Event) -> None:
         story={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
     )
     cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    may_test,
-    device_is_free,
-    acceptor_is_tested,
-    ticket_is_a_test,
-    payout_is_a_test,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    start_test,
-    return_test_paper,
-    record_test_paper,
-    record_test_ticket,
-    record_test_ticket_failed,
-    record_test_coins,
-)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.faults import said_faults
 from egm.cabinet.service.desk import Do, Entry, Go, Move, refuse
 from egm.cabinet.service.words import BACK, coded, columns, pairs, plain, say
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
+from egm.kernel.events import Event, EventType
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission
 

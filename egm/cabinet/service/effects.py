@@ -6,11 +6,10 @@ they are. Nothing of it survives a restart, and everything is recorded with the 
 """
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.service.desk import Do, Leave, Move, Stay
 from egm.cabinet.service.menu import MainMenu
 from egm.cabinet.service.sign_in import SignIn, read_staff
@@ -18,6 +17,7 @@ from egm.cabinet.service.tries import begin_lock_outs
 from egm.cabinet.service.words import say
 from egm.cabinet.staff.forms import authorise
 from egm.errors import OperatorError
+from egm.kernel.events import Event, EventType
 from egm.people import Permission, Person
 
 #: Nothing that is asked is longer than this.
@@ -120,15 +120,13 @@ def _note_entry(cabinet: Cabinet, person: Person, menu: str) -> None:
     )
 
 
-def answer_page(cabinet: Cabinet, event: Event) -> None:
+def answer_page(cabinet: Cabinet, event: Event) -> Event | None:
     """Take the attendant's answer to wherever it leads."""
     options = event.data["options"]
     action, text = _typed(event.data.get("value")), _typed(options.get("input"))
     cabinet.notice = None
     follows = cabinet.service.answer(cabinet, action, text)
-    if isinstance(follows, Leave):
-        follows = Event(EventType.MENU_CLOSED, {"why": follows.why})
-    cabinet.service.follows = follows
+    return Event(EventType.MENU_CLOSED, {"why": follows.why}) if isinstance(follows, Leave) else follows
 
 
 def _typed(value: object) -> str:
@@ -159,19 +157,3 @@ def note_staff(cabinet: Cabinet, _: Event) -> None:
     begin_lock_outs(cabinet)
     with contextlib.suppress(OperatorError):  # recorded, and a fault
         read_staff(cabinet)
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    menu_may_open,
-    page_is_open,
-    key_is_enough,
-    nobody_is_asked,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    record_key,
-    open_menu,
-    ask_who,
-    answer_page,
-    close_menu,
-    note_staff,
-)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event
 from egm.cabinet.service.desk import Back, Do, Go, Move, Stay, refuse
 from egm.cabinet.service.sign_in import PLACES, SignIn
 from egm.cabinet.service.words import BACK, money, number, plain, say
 from egm.cabinet.staff.forms import Field, FieldError, FieldKind, Form
+from egm.kernel.events import Event
 from egm.link.pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 

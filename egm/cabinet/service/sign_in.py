@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.lockups import record_fault
 from egm.cabinet.service.desk import Go, Move, refuse
 from egm.cabinet.service.tries import prove, take_over_wrong_pins
 from egm.cabinet.service.words import BACK, say
 from egm.cabinet.staff.technician import STAFF_ROSTER
 from egm.errors import OperatorError
+from egm.kernel.events import Event, EventType
 from egm.link.pages import Prompt, ServicePage, Words
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 

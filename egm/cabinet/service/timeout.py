@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from egm.cabinet.attachments import Attachment, MachineContext
-from egm.cabinet.events import Event, EventType
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Snapshot
 
 

@@ -10,18 +10,18 @@ Who pays: a ticket kept by the house is redeemed by the ruling; coins of the hop
 have left it; everything else is the house's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.host.model import Redeeming
 from egm.cabinet.lockups import record_fault
 from egm.cabinet.ticket_ledger import anchor, committed, host_ticket
 from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Notice
 from meters import Phase, Transfer
 
@@ -108,6 +108,18 @@ def open_dispute(cabinet: Cabinet, disputed: DisputedAmount, transfers: tuple[Tr
 def held_id(disputed: DisputedAmount) -> str:
     """The id of the reservation of what is set aside."""
     return f"{disputed.id}.disputed"
+
+
+def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+    """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
+    faults = cabinet.faults
+    unmarked = any(disputed.code not in faults for disputed in disputed_amounts(cabinet).values())
+    return unmarked or cabinet.recall(Key.RULING) is not None
+
+
+def end_disputes(cabinet: Cabinet, _: Event) -> None:
+    """What follows from the open disputes and rulings."""
+    finish(cabinet)
 
 
 def finish(cabinet: Cabinet) -> None:
@@ -200,7 +212,3 @@ def _flows(
         return paid
     left = (Transfer(source, "out:hopper", rest_cents), Transfer("stock:hopper", "stock:floor", rest_cents))
     return paid + left
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (ruling_is_sound,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (rule_disputed_amount,)

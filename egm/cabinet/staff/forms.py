@@ -1,6 +1,6 @@
 """What the staff may fill in at the machine: a table of forms, shown by the service menu.
 
-A form becomes one :class:`~egm.cabinet.events.Event` of its event, and the state table decides. Its
+A form becomes one :class:`~egm.kernel.events.Event` of its event, and the state table decides. Its
 values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
 constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
 ``person`` first), every one verified by PIN a moment ago. The guard :func:`authorised` holds exactly for such
@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
 from egm.cabinet.clock_trust import clock_is_doubted
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.merchandise import prize_may_be_cash
 from egm.cabinet.staff.interventions import (
     base_is_in_place,
@@ -39,6 +38,7 @@ from egm.cabinet.staff.stock import BOXES, box_is_to_be_counted
 from egm.cabinet.staff.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
 from egm.cabinet.unproved import DECLINE, PAY, prize_is_held
 from egm.errors import OperatorError
+from egm.kernel.events import Event, EventType
 from egm.people import Permission
 
 
@@ -420,6 +420,3 @@ def authorise(cabinet: Cabinet, event: Event, permission: Permission, persons: i
         return False
     people = [cabinet.staff.get(person_id) for person_id in named]
     return all(person is not None and person.may(permission) for person in people)
-
-
-GUARDS: Final = (authorised,)

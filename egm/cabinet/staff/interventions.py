@@ -7,14 +7,14 @@ wants them monitored, so is a door opened before the monitoring system has read 
 sheet of an intervention is made from the journal's entries alone: see :mod:`egm.cabinet.staff.sheet`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.slips import print_slip
 from egm.cabinet.staff.stock import collected
 from egm.devices.ioboard.codec import DOORS
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 
 #: The source that holds the machine out of service meanwhile.
@@ -179,20 +179,3 @@ def _meters(cabinet: Cabinet) -> dict[str, int]:
     """Every meter that is not zero, but what is counted since some moment."""
     values = cabinet.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    no_intervention_is_open,
-    intervention_is_open,
-    every_door_is_closed,
-    somebody_is_at_work,
-    base_is_in_place,
-    base_is_withdrawn,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    open_intervention,
-    record_intervention_seen,
-    close_intervention,
-    withdraw_base,
-    return_base,
-)

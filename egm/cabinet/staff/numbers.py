@@ -1,11 +1,8 @@
 """Staff numbers that wrong PINs have locked, let in again before their time (J-16)."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
-
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event
 from egm.cabinet.service.tries import key_of, left_seconds
+from egm.kernel.events import Event
 
 
 def _locked(cabinet: Cabinet) -> dict[str, str]:
@@ -40,7 +37,3 @@ def unlock_number(cabinet: Cabinet, event: Event) -> None:
             "reason": event.data["reason"],
         },
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (number_is_locked,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (unlock_number,)

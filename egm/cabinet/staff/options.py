@@ -5,13 +5,13 @@ changed behind an open door, without credits and without a game, by as many pers
 take effect when the machine starts again, so nothing a player sees changes under his hands.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 
 #: What a player may still be owed besides credits.
@@ -163,11 +163,3 @@ def start_again(cabinet: Cabinet, event: Event) -> None:
     """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
     cabinet.log("machine.restart", {"person": event.data["person"]})
     cabinet.service.restart = True
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    machine_is_open,
-    nothing_is_owed,
-    option_is_sound,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (change_options, start_again)

@@ -6,14 +6,14 @@ an exclusion, an incident) move nothing: what must be in one is data here, and w
 to the register of identities, as for a hand-pay.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.hand_pays import persons_of, says
 from egm.errors import InvariantError, OperatorError
+from egm.kernel.events import Event, EventType
 from egm.link.messages import Notice
 from meters import StoredEntry
 
@@ -259,7 +259,3 @@ def _shown(column: str, value: Any) -> Any:
     if column != "prizes" or not value:
         return value
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (note_is_whole,)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (record_note,)

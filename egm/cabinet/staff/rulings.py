@@ -5,16 +5,16 @@ comes from a form of the staff (:mod:`egm.cabinet.staff.forms`), which says who 
 two.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from egm.cabinet import merchandise, progressives, protection, ticket_ledger
 from egm.cabinet.cabinet import Cabinet, Key
 from egm.cabinet.credits import MONEY, CreditKind, given_back
-from egm.cabinet.events import Event
 from egm.cabinet.games import open_game
 from egm.cabinet.hand_pays import ruling_story, says
 from egm.cabinet.play import chance_is_ready, has_won_already, win_cents
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from egm.tickets.redemption import Refusal
 from meters import Phase, Transfer
@@ -92,7 +92,7 @@ def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
 
 
 def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
-    """An unclaimed hand-pay is given up and becomes an orphan; see :func:`finish`."""
+    """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
     handpay = cabinet.recall(Key.HANDPAY)
     reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
     told = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
@@ -111,10 +111,15 @@ def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
         state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
         story={"id": handpay["id"]},
     )
-    finish(cabinet)
+    end_rulings(cabinet, event)
 
 
-def finish(cabinet: Cabinet) -> None:
+def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+    """A ruling takes another entry: an orphan is not posted, or an exchanged reservation not given up."""
+    return cabinet.recall(Key.UNCLAIMED) is not None or merchandise.exchange_is_unfinished(cabinet)
+
+
+def end_rulings(cabinet: Cabinet, _: Event) -> None:
     """End a ruling that takes two entries: at once, or after a restart in between.
 
     The orphan of a hand-pay that was given up is posted; a reservation that was exchanged is given up.
@@ -291,27 +296,3 @@ def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
         },
     )
     cabinet.conversation = None
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    complement_is_sound,
-    credits_are_unclaimed,
-    place_is_said,
-    handpay_waits,
-    found_ticket_is_named,
-    game_is_forfeit,
-    prize_is_forfeit,
-    credits_are_forfeit,
-    game_waits_for_chance,
-    game_cannot_end,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    pay_complement,
-    take_orphan_credits,
-    take_orphan_handpay,
-    take_orphan_ticket,
-    forfeit_game,
-    forfeit_prize,
-    forfeit_credits,
-    refund_game,
-)

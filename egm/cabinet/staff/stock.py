@@ -6,11 +6,11 @@ where the money is counted, is held against just that, and the difference stands
 (FR69 (d); Monaco arts 19.5, 23-1; D-21, G-09).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 from egm.link.messages import Notice
 from meters import Transfer
 
@@ -86,7 +86,3 @@ def _behind(cabinet: Cabinet, event: Event) -> dict[str, Any]:
         "person": values["person"],
         "persons": list(values["persons"]),
     }
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (fill_is_whole, box_is_to_be_counted)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (fill_hopper, count_box)

@@ -1,10 +1,9 @@
 """What only a technician puts right: faults that a key does not clear, the software's check, new counters."""
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Cabinet, Key
-from egm.cabinet.events import Event
+from egm.kernel.events import Event
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; ends with its cause."""
@@ -84,15 +83,3 @@ def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
             "before": cabinet.recall(Key.HARD_METERS),
         },
     )
-
-
-GUARDS: Final[Sequence[Callable[[Cabinet, Event], bool]]] = (
-    technician_is_needed,
-    software_is_signed,
-    hard_meters_are_fitted,
-)
-EFFECTS: Final[Sequence[Callable[[Cabinet, Event], None]]] = (
-    settle_faults,
-    verify_software,
-    refit_hard_meters,
-)

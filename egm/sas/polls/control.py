@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from egm.cabinet.controls import Control
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
 from egm.sas.host import Host
 from egm.sas.poll import ONE_BYTE, Effect, Poll

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.sas.codec import Reply, bcd
 from egm.sas.host import READ_HANDPAY, Host
 from egm.sas.poll import Poll

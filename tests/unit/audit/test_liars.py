@@ -10,8 +10,8 @@ from journals import make_state
 from machine_room import Room, ScriptedChance, generator
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType
 from egm.cabinet.host.model import Order, TransferKind
+from egm.kernel.events import EventType
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.liars import WITNESSED, Score, play, touches, witnessed

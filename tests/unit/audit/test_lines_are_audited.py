@@ -6,7 +6,6 @@ from sas_bench import Bench
 from staff_hands import Menu
 
 from egm.cabinet.attachments import MachineContext
-from egm.cabinet.events import EventType
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.config import Gat, StateFolder, load_cabinet
@@ -14,6 +13,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.gat.codec import Command, Packet
 from egm.gat.port import gat_port
+from egm.kernel.events import EventType
 from egm.people import Role
 from egm.profiles import profile as profiles
 from meters import open_view

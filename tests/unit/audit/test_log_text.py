@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from tools.audit.log_text import log_lines
 from tools.cli import main
 

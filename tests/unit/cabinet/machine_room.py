@@ -8,8 +8,7 @@ from typing import Self
 from egm.cabinet.absent import settle_absent
 from egm.cabinet.cabinet import Cabinet, Identity, Key
 from egm.cabinet.clock_trust import note_clock
-from egm.cabinet.engine import Engine
-from egm.cabinet.events import Event, EventType, State
+from egm.cabinet.features import RULES
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.ledgers import Ledgers, ledgers_of
 from egm.cabinet.positions import Position
@@ -21,6 +20,8 @@ from egm.cabinet.ticket_ledger import is_accounted, open_store
 from egm.cabinet.tickets import open_desk, recover
 from egm.config import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
 from egm.people import Person, Role, Roster
 from egm.profiles import load_profile
 from egm.progressive.pools import all_pools
@@ -250,7 +251,7 @@ class Room:
         self.kinds = {"coin_acceptor", *(kind for kind, is_there in fitted.items() if is_there)}
         self.holders = holders
         self.changes = 0
-        self.engine = Engine(self.cabinet, self._changed)
+        self.engine = Engine(self.cabinet, RULES, self._changed)
         self.ledgers = ledgers_of(self.cabinet, self.engine.handle)
         self.ledger = self.ledgers.paper
         self.hands.ledgers = self.ledgers

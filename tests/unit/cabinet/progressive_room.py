@@ -5,7 +5,7 @@ from pathlib import Path
 from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
-from egm.cabinet.events import State
+from egm.kernel.events import State
 from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status
 from egm.progressive.slots import LevelSlot

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from machine_room import Room
 
-from egm.cabinet.events import EventType
 from egm.cabinet.service.menu import SUBJECTS
+from egm.kernel.events import EventType
 from egm.link.pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest

@@ -6,11 +6,11 @@ from staff_hands import Menu
 
 from egm.cabinet.absent import refuse_lost_positions
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import Position
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.tickets.model import TicketState
 

@@ -5,9 +5,9 @@ from clearing import clear_it, paid
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.host.ticket_port import HostTickets
+from egm.kernel.events import EventType, State
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME

@@ -13,10 +13,10 @@ from egm.cabinet.cabinet import Fate, Key
 from egm.cabinet.carrying import clearance, look
 from egm.cabinet.claims import CLAIMS, WITH
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
 from egm.progressive.level import Level
 from egm.tickets.model import TicketState
 from meters.clear import ClearRefused, clear

@@ -7,13 +7,13 @@ from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
 from egm.cabinet.credits import CreditKind, given_back, taken
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.host.model import Order, TransferKind
 from egm.cabinet.host.transfers import transfer
 from egm.cabinet.positions import Position
 from egm.cabinet.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.kernel.events import Event, EventType, State
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -12,9 +12,9 @@ from machine_room import FailingChance, PowerCutError, Room, ScriptedChance
 from progressive_room import NO_LUCK, A, room_of
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.progressives import awards
 from egm.cabinet.staff.forms import form
+from egm.kernel.events import EventType, State
 from egm.link.messages import Decision, Play
 from paytables.definition import LIBRARY
 

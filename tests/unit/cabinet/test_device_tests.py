@@ -5,11 +5,11 @@ from machine_room import Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import Inquiry
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
+from egm.kernel.events import EventType, State
 from egm.people import Role
 
 #: What a test may count: that people were at the machine, never anything of value or play.

@@ -7,11 +7,11 @@ from machine_room import PowerCutError, Room
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import Position
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.cabinet.staff.registers import lines
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.tickets.model import TicketState

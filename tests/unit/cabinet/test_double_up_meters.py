@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from machine_room import PowerCutError, Room
 
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from egm.link.messages import Decision
 from meters import open_view
 from tools.audit.games import Shelf

@@ -9,7 +9,7 @@ from machine_room import Room
 import egm
 import meters
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 
 #: How the place of an entry to come is written.
 PLACES = ("journal.sequence", "self.sequence", "ledger.sequence")

@@ -12,10 +12,10 @@ from machine_room import Room
 
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import State
 from egm.config import Gat, StateFolder, load_cabinet
 from egm.gat.functions import LIST
 from egm.gat.port import gat_port
+from egm.kernel.events import State
 from egm.verify.digest import Algorithm, signatures
 from egm.verify.tree import Scope, files
 from tools.gat_reader import GatError, Verifier

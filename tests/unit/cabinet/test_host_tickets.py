@@ -10,11 +10,11 @@ from staff_hands import Menu
 import egm.profiles
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import RING, HostMoney, Redeeming, Validation
 from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system

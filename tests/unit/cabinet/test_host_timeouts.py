@@ -7,11 +7,11 @@ from machine_room import Room
 from sas_bench import machine_context
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, TransferKind, Validation
 from egm.cabinet.host.timeouts import HostTimeouts, host_timeouts
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.view import snapshot
+from egm.kernel.events import EventType, State
 from egm.timekeeping import Timekeeper
 from tools.soak.virtual import LoopClock, jump
 

@@ -7,12 +7,12 @@ from machine_room import Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
 from egm.cabinet.host.transfer_port import HostTransfers
 from egm.cabinet.host.transfers import HISTORY
-from egm.cabinet.pay_out import is_due
+from egm.cabinet.pay_out import payout_is_due
 from egm.cabinet.view import snapshot
+from egm.kernel.events import Event, EventType, State
 from meters import Transfer
 from meters.recall import log, story
 
@@ -418,7 +418,9 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
     room.cabinet.host.online = False
-    assert is_due(room.cabinet, room.state), "a host that is not there keeps nothing on the meter"
+    assert payout_is_due(room.cabinet, Event(EventType.AT_REST)), (
+        "a host that is not there keeps nothing on the meter"
+    )
     room.cabinet.host.online = True
     room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED

@@ -9,8 +9,8 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.sheet import sheets
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from tools.cli import main
 

@@ -14,13 +14,13 @@ from machine_room import GAME, Room, StoppedClock
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import Event, EventType
 from egm.cabinet.process import Machine
 from egm.cabinet.residents import Certifying, admit
 from egm.cabinet.staff.forms import FORMS, FieldKind
 from egm.cabinet.staff.inventory import KIND, note_inventory, percent, sheet
 from egm.config import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
+from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.profiles import load_profile
 from meters import Journal, JournalDamaged

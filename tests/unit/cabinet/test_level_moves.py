@@ -10,7 +10,7 @@ from small_controller import pool
 from staff_hands import Menu, said
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.people import Role
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools

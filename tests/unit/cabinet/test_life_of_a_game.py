@@ -10,7 +10,7 @@ import pytest
 from machine_room import FailingChance, Room, ScriptedChance, generator
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from egm.link.messages import Play
 from rng import OutOfService
 

@@ -7,8 +7,8 @@ from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
+from egm.kernel.events import EventType, State
 from egm.progressive.definition import Kind, levels_of
 from egm.progressive.slots import LevelSlot
 from meters import open_view

@@ -14,7 +14,7 @@ from real_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from egm.link.messages import Play
 from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms

@@ -6,11 +6,11 @@ import pytest
 from machine_room import PowerCutError, Room, ScriptedChance
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.faults import fault
 from egm.cabinet.view import snapshot
 from egm.cabinet.wiring import bell, reported, tower
 from egm.devices.interface import FaultCode, InputsKnown
+from egm.kernel.events import EventType, State
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from machine_room import Room, ScriptedChance
 from staff_hands import Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.residents import admit
 from egm.cabinet.staff.registers import lines
 from egm.config import GameSlot
+from egm.kernel.events import EventType, State
 from egm.link import messages
 from egm.people import Role
 from egm.profiles import load_profile

@@ -13,9 +13,9 @@ from staff_hands import NUMBERS, Menu
 
 from egm.cabinet import monitoring
 from egm.cabinet.attachments import MachineContext
-from egm.cabinet.events import EventType
 from egm.cabinet.view import snapshot
 from egm.config import Metrics, StateFolder, load_cabinet
+from egm.kernel.events import EventType
 from egm.people import Role
 
 

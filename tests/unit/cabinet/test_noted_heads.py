@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from machine_room import Room
 from test_monitoring import monitored, shown
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
 from egm.screen.scenes.lockup import with_head

@@ -4,8 +4,8 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.options import Options
+from egm.kernel.events import EventType, State
 from egm.people import Role
 
 GAMES = ("maple-classic", "comet-respin")

@@ -6,11 +6,11 @@ import pytest
 from machine_room import FailingChance, PowerCutError, Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
 from egm.cabinet.value_in import tickets_wanted
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
+from egm.kernel.events import EventType, State
 from egm.tickets.model import TicketState
 from meters import Transfer
 

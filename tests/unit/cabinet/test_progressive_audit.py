@@ -7,8 +7,8 @@ from machine_room import Room, generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.config import load_cabinet
+from egm.kernel.events import EventType, State
 from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf

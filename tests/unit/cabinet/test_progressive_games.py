@@ -8,12 +8,12 @@ from machine_room import generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.positions import Position
 from egm.cabinet.residents import admit
 from egm.cabinet.staff.registers import lines
 from egm.cabinet.view import snapshot
 from egm.config import GameSlot
+from egm.kernel.events import EventType, State
 from egm.profiles import load_profile
 from egm.progressive.definition import Kind
 from egm.progressive.display import Shown, Status

@@ -13,9 +13,9 @@ from small_controller import SmallController
 
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
 from egm.clock import SystemClock
+from egm.kernel.events import EventType, State
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Kind

@@ -8,11 +8,11 @@ from machine_room import Room
 from egm.cabinet.attached import MAKERS
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.protection import due, time_due_at
 from egm.cabinet.reminders import Reminders, reminders
 from egm.cabinet.view import snapshot
 from egm.config import StateFolder, load_cabinet
+from egm.kernel.events import EventType, State
 from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()

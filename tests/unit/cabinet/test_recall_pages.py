@@ -5,8 +5,8 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu, said
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.service.recall import PlayDetail
+from egm.kernel.events import EventType, State
 from egm.people import Role
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)

@@ -3,10 +3,10 @@
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 
-from egm.cabinet.events import Event, EventType, State
 from egm.cabinet.staff.registers import lines
 from egm.cabinet.staff.rulings import forfeit_credits
 from egm.cabinet.view import snapshot
+from egm.kernel.events import Event, EventType, State
 from egm.link.messages import Residual
 from egm.profiles import profile as profiles
 from meters import Transaction, Transfer

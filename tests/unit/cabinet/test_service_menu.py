@@ -13,12 +13,12 @@ from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, TITLES, Menu, offered, pin_of, staff
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.service.menu import SECTIONS, SUBJECTS
 from egm.cabinet.service.timeout import service_timeout
 from egm.cabinet.service.tries import key_of
 from egm.cabinet.staff.forms import FORMS
 from egm.cabinet.view import snapshot
+from egm.kernel.events import EventType, State
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
 

@@ -10,10 +10,10 @@ from staff_hands import NUMBERS, TEXTS, Menu, staff
 
 from egm.cabinet.attachments import MachineContext
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.software import CHECK, DIFFERS, Reverification, Verifier, reverification
 from egm.cabinet.view import snapshot
 from egm.config import Software, StateFolder, load_cabinet
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.verify.digest import measure
 from egm.verify.examine import scope_of

@@ -6,13 +6,14 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
+from egm.cabinet.features import RULES
 from egm.cabinet.ports import Ports
 from egm.cabinet.residents import admit
 from egm.cabinet.station import Station
 from egm.config import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import FaultCode
 from egm.errors import OperatorError
+from egm.kernel.events import EventType, State
 from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
@@ -31,7 +32,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[Room, Station]:
         heard.append(event)
         at.engine.handle(event.type, **event.data)
 
-    station = Station(room.cabinet, residents, folder, handle, lambda: None)
+    station = Station(room.cabinet, residents, folder, handle, lambda: None, RULES)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 

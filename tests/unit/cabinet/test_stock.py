@@ -8,8 +8,8 @@ from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType
 from egm.cabinet.staff.registers import lines
+from egm.kernel.events import EventType
 from egm.people import Role
 from meters import open_view
 from tools.audit.games import Shelf

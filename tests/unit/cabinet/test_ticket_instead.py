@@ -7,9 +7,9 @@ from machine_room import PowerCutError, Room
 from staff_hands import NUMBERS, Menu
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
 from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.tickets.model import TicketState

@@ -11,10 +11,10 @@ from machine_room import OPENED, Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.clock_watch import clock_watch
-from egm.cabinet.events import EventType, State
 from egm.cabinet.staff.disputed import disputed_amounts
 from egm.devices.interface import PrintState
 from egm.errors import OperatorError
+from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME

@@ -4,12 +4,12 @@ import pytest
 from machine_room import Room
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.value_in import bills_wanted
 from egm.cabinet.wiring import reported
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
+from egm.kernel.events import EventType, State
 
 
 @pytest.fixture

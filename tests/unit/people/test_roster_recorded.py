@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.people import Person, Recorded, Role, Roster
 from egm.people.pins import PinDigest
 from meters import open_view

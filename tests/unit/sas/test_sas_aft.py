@@ -5,9 +5,9 @@ from machine_room import Room, ScriptedChance
 from sas_bench import Bench
 
 from egm.cabinet.credits import CreditKind
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney
 from egm.cabinet.host.transfers import HISTORY
+from egm.kernel.events import EventType, State
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"
 KEY, POS = "ab" * 20, "78563412"

@@ -7,7 +7,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench, attach
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.sas.channel import Channel, LinkChanged, Send
 from egm.sas.codec import ACK, Reply
 from egm.sas.crc import sealed

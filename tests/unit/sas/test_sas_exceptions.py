@@ -8,7 +8,7 @@ import pytest
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 
 #: Door -> its exceptions: opened, closed, found opened while the power was off.
 DOORS: Mapping[str, tuple[int, int, int]] = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
-from egm.cabinet.events import EventType
+from egm.kernel.events import EventType
 from egm.sas.tables.meters import METERS
 from meters import Transaction, Transfer
 

@@ -7,8 +7,8 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
-from egm.cabinet.events import EventType, State
 from egm.cabinet.view import snapshot
+from egm.kernel.events import EventType, State
 from egm.sas.poll import VARIABLE
 from egm.sas.polls import BUILT
 from egm.sas.tables.polls import MINIMUM

@@ -5,9 +5,9 @@ from progressive_room import GAME, LUCK, NO_LUCK, A, B, room_of
 from sas_bench import Bench, machine_context
 
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import State
 from egm.cabinet.staff.rulings import void_game
 from egm.cabinet.view import snapshot
+from egm.kernel.events import State
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot

@@ -8,9 +8,9 @@ from sas_bench import Bench
 
 import egm.profiles
 from egm.cabinet.cabinet import Key
-from egm.cabinet.events import EventType, State
 from egm.cabinet.host.model import HostMoney, Validation
 from egm.devices.interface import PrintState
+from egm.kernel.events import EventType, State
 from meters import Transfer
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from machine_room import GAME, Room, ScriptedChance
 
-from egm.cabinet.events import EventType, State
+from egm.kernel.events import EventType, State
 from tools.cli import main
 
 #: Where the reels of the classic stop on three maple leaves, 60 credits.

@@ -28,6 +28,12 @@ class EventType(StrEnum):
     """Everything that can happen to the machine."""
 
     # the machine's own life
+    AFTER_EVENT = "after_event"
+    """Raised by the engine after each event: what was begun is ended."""
+    AT_REST = "at_rest"
+    """Raised by the engine when no event waits: what the machine does by itself."""
+    MACHINE_CHANGED = "machine_changed"
+    """Something of the whole machine's has changed at another player position."""
     MEMORY_READY = "memory_ready"
     SELF_TEST_PASSED = "self_test_passed"
     SELF_TEST_FAILED = "self_test_failed"
@@ -152,3 +158,6 @@ class Next(StrEnum):
 
     SAME = "same"
     DERIVED = "derived"
+    """The state that the machine's memory says it is in."""
+    DERIVED_ONCE_TESTED = "derived_once_tested"
+    """The same; but a self-test ends with its own result, and what it finds is recorded meanwhile."""

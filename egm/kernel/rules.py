@@ -1,0 +1,91 @@
+"""State-machine rules: what an event does in a set of states, and what becomes of an event no rule takes.
+
+A machine is the sum of the rules of its features (:class:`Rules`). The rules of one event in one state are
+tried in their order, and the first whose guards all hold is taken. Where none is, the person who asked is
+told why, or the event is recorded as unexpected: the event's rules say which, and nothing is dropped.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Generic, TypeVar
+
+from egm.errors import invariant
+from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.states import AWAKE
+
+MachineT = TypeVar("MachineT")
+Guard = Callable[[MachineT, Event], bool]
+"""Whether a rule may be taken now. Its name is the reason of a refusal; it changes nothing."""
+Effect = Callable[[MachineT, Event], Event | None]
+"""Does a part of what a rule does. An event it returns happens next, when the rule is finished."""
+
+
+class Refusal(StrEnum):
+    """What becomes of an event that no rule takes."""
+
+    TELL = "told"
+    """Whoever asked is told the reason: the guard that failed, or the state."""
+    RECORD = "recorded"
+    """It is written down as unexpected."""
+
+
+TELL: Final = Refusal.TELL
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[MachineT]):
+    """In each of ``states``, if every guard holds, ``event`` has these effects and leads to ``next``.
+
+    ``event`` may be several, for each of which the same is done.
+    """
+
+    event: EventType | tuple[EventType, ...]
+    states: frozenset[State]
+    guards: tuple[Guard[MachineT], ...] = ()
+    effects: tuple[Effect[MachineT], ...] = ()
+    next: State | Next = Next.SAME
+    refusal: Refusal = Refusal.RECORD
+
+    @property
+    def events(self) -> tuple[EventType, ...]:
+        """The event, or each of them."""
+        return (self.event,) if isinstance(self.event, EventType) else self.event
+
+
+class Rules(Generic[MachineT]):
+    """The state table: the rules of every feature, in the order in which they are tried."""
+
+    def __init__(self, rules: Iterable[Rule[MachineT]]) -> None:
+        """Raises InvariantError where a rule can never be reached, or an event is not decided everywhere."""
+        self._rules: Final = tuple(rules)
+        self._index: Final[dict[tuple[State, EventType], tuple[Rule[MachineT], ...]]] = {}
+        self._refusals: Final[dict[EventType, Refusal]] = {}
+        for rule in self._rules:
+            for event in rule.events:
+                same = self._refusals.setdefault(event, rule.refusal) is rule.refusal
+                invariant(same, f"{event}: refused in two ways")
+                for state in rule.states:
+                    before = self._index.get((state, event), ())
+                    invariant(all(one.guards for one in before), f"{event} in {state}: a rule never reached")
+                    self._index[state, event] = (*before, rule)
+        missing = [event.value for event in EventType if event not in self._refusals]
+        invariant(not missing, f"no rule decides {', '.join(missing)}")
+
+    def __iter__(self) -> Iterator[Rule[MachineT]]:
+        return iter(self._rules)
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def of(self, state: State, event: EventType) -> tuple[Rule[MachineT], ...]:
+        """The rules of one event in one state, in the order in which they are tried."""
+        return self._index.get((state, event), ())
+
+    def refusal(self, event: EventType) -> Refusal:
+        """What becomes of an event that none of its rules takes."""
+        return self._refusals[event]
+
+    def always_takes(self, event: EventType) -> bool:
+        """Whether an event is taken in every state the machine has once its memory is ready."""
+        return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

@@ -1,0 +1,150 @@
+"""The engine on a toy machine: what rules may be, and the order in which things happen."""
+
+import pytest
+
+from egm.errors import InvariantError
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, Next, State, SupersededBy
+from egm.kernel.rules import Refusal, Rule, Rules
+from egm.kernel.states import EVERYWHERE, only
+
+IDLE = only(State.IDLE)
+
+
+class Toy:
+    """A machine that writes down what is done to it."""
+
+    def __init__(self) -> None:
+        self.notice = None
+        self.done: list[str] = []
+        self.begun = 0
+        self.memory = State.IDLE
+
+    def derived_state(self) -> State:
+        return self.memory
+
+    def log(self, kind, story) -> None:
+        self.done.append(f"{kind} {story['event']} {story['reason']}")
+
+
+def never(_toy, _event):
+    return False
+
+
+def something_is_begun(toy, _event):
+    return toy.begun > 0
+
+
+def end_it(toy, _event):
+    toy.begun -= 1
+    toy.done.append("ended")
+
+
+def begin(toy, event):
+    toy.begun += 1
+    toy.done.append(f"begin {event.data.get('n', '')}".strip())
+
+
+def ask_for_more(toy, _event):
+    toy.done.append("asked")
+    return Event(EventType.BET, {"n": 2})
+
+
+def find_it_broken(_toy, _event):
+    raise SupersededBy(Event(EventType.CHANCE_FAILED))
+
+
+def note_failure(toy, _event):
+    toy.done.append("failed")
+    toy.memory = State.OUT_OF_SERVICE
+
+
+def rest(toy, _event):
+    toy.done.append("rest")
+
+
+def rules(*some: Rule) -> Rules:
+    """These, and for every other event one that never takes it."""
+    decided = {event for rule in some for event in rule.events}
+    return Rules((*some, Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))))
+
+
+LAST = (
+    Rule(EventType.AT_REST, EVERYWHERE, (), (rest,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (something_is_begun,), (end_it,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE),
+)
+
+
+def engine(*some: Rule) -> Engine:
+    made = Engine(Toy(), rules(*some, *LAST), lambda: None)
+    made.state = State.IDLE
+    return made
+
+
+def test_a_rule_is_finished_and_what_was_begun_ended_before_what_follows():
+    toy = engine(
+        Rule(EventType.PLAY, IDLE, (), (ask_for_more, begin)), Rule(EventType.BET, IDLE, (), (begin,))
+    )
+    toy.handle(EventType.PLAY)
+    assert toy.cabinet.done == ["asked", "begin", "ended", "begin 2", "ended", "rest"]
+
+
+def test_an_unfinished_thing_is_ended_once_an_event():
+    toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
+    toy.handle(EventType.PLAY)
+    assert (toy.cabinet.done, toy.cabinet.begun) == (["begin", "begin", "ended", "rest"], 1)
+
+
+def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
+    toy = engine(
+        Rule(EventType.PLAY, IDLE, (), (find_it_broken,), State.PLAYING),
+        Rule(EventType.CHANCE_FAILED, IDLE, (), (note_failure,), Next.DERIVED),
+    )
+    toy.handle(EventType.PLAY)
+    assert toy.state is State.OUT_OF_SERVICE
+    assert toy.cabinet.done == ["failed", "rest"]
+
+
+def test_a_refusal_is_told_to_who_asked_or_recorded_once():
+    toy = engine(
+        Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.TELL),
+        Rule(EventType.COINS_PAID, only(State.PAYING), (), (begin,)),
+    )
+    toy.handle(EventType.PLAY)
+    assert toy.cabinet.notice.code == "refused.never"
+    for _ in range(2):
+        toy.handle(EventType.COINS_PAID)
+    assert [line for line in toy.cabinet.done if line != "rest"] == ["event.unexpected coins_paid idle"]
+
+
+def test_an_event_recorded_while_self_testing_leads_nowhere():
+    toy = engine(Rule(EventType.FAULT_RAISED, EVERYWHERE, (), (), Next.DERIVED_ONCE_TESTED))
+    toy.state = State.SELF_TEST
+    toy.handle(EventType.FAULT_RAISED)
+    assert toy.state is State.SELF_TEST
+    toy.state = State.PLAYING
+    toy.handle(EventType.FAULT_RAISED)
+    assert toy.state is State.IDLE
+
+
+@pytest.mark.parametrize(
+    ("some", "said"),
+    [
+        ((Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, EVERYWHERE, (never,))), "never reached"),
+        (
+            (Rule(EventType.PLAY, IDLE, (never,)), Rule(EventType.PLAY, IDLE, refusal=Refusal.TELL)),
+            "in two ways",
+        ),
+    ],
+)
+def test_rules_that_contradict_each_other_are_refused(some, said):
+    with pytest.raises(InvariantError, match=said):
+        rules(*some)
+
+
+def test_an_event_that_no_rule_decides_is_refused():
+    with pytest.raises(InvariantError, match="no rule decides"):
+        Rules((Rule(EventType.PLAY, IDLE),))
+    with pytest.raises(InvariantError, match="after_event in every state"):
+        Engine(Toy(), rules(), lambda: None)
