@@ -1,7 +1,7 @@
 """What a host may withhold without taking the machine out of service: bills, games, sounds.
 
-Each host's wish is kept on its own account and over a power cut; the machine does what all of them allow. A
-wish of None is no wish.
+Each host's request is kept on its own account and over a power cut; the machine does what all of them allow. A
+request of None is no request.
 """
 
 from enum import StrEnum
@@ -27,7 +27,7 @@ class Control(StrEnum):
 
 
 def record_control(cabinet: Cabinet, event: Event) -> None:
-    """Keep what a host wishes; a repeat changes nothing."""
+    """Keep what a host asks for; a repeat changes nothing."""
     source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
     key = f"{_PREFIX}{name}:{source}"
     if cabinet.journal.state(key) == value:
@@ -35,35 +35,35 @@ def record_control(cabinet: Cabinet, event: Event) -> None:
     cabinet.record("host.control", state={key: value}, story={"source": source, "name": name, "value": value})
 
 
-def wishes(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
-    """What every host wishes of a control; ``of`` is the game it is about."""
+def requests(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
+    """What every host asks of a control; ``of`` is the game it is about."""
     name = f"{control}.{of}" if of else str(control)
     return list(cabinet.journal.states(f"{_PREFIX}{name}:").values())
 
 
 def acceptor_is_allowed(cabinet: Cabinet) -> bool:
     """Whether bills and tickets may be taken at all."""
-    return False not in wishes(cabinet, Control.BILL_ACCEPTOR)
+    return False not in requests(cabinet, Control.BILL_ACCEPTOR)
 
 
 def bills_allowed(cabinet: Cabinet, bills_cents: frozenset[int]) -> frozenset[int]:
     """Those of ``bills_cents`` (minor units) that every host allows."""
     if not acceptor_is_allowed(cabinet):
         return frozenset()
-    for allowed in wishes(cabinet, Control.BILLS):
+    for allowed in requests(cabinet, Control.BILLS):
         bills_cents &= frozenset(allowed)
     return bills_cents
 
 
 def game_is_allowed(cabinet: Cabinet, game_id: str) -> bool:
     """Whether no host has disabled a game."""
-    return False not in wishes(cabinet, Control.GAME, game_id)
+    return False not in requests(cabinet, Control.GAME, game_id)
 
 
 def sound(cabinet: Cabinet) -> str:
     """How much may be heard: ``on``, ``no_play`` or ``off``."""
-    wished = wishes(cabinet, Control.SOUND)
-    return next((level for level in ("off", "no_play") if level in wished), "on")
+    asked = requests(cabinet, Control.SOUND)
+    return next((level for level in ("off", "no_play") if level in asked), "on")
 
 
 # ---------------------------------------------------------------------------------------------- guards

@@ -94,7 +94,7 @@ async def stand_still(
     )
 
     def ignore(_: Intent | str) -> None:
-        """Nobody's wish moves a machine that does not know what it holds."""
+        """Nobody's request moves a machine that does not know what it holds."""
 
     server = ScreenServer(
         folder.screen_socket,

@@ -46,7 +46,7 @@ class Client:
         return self._socket is not None
 
     def send(self, message: Message) -> bool:
-        """Queue a message; False where there is no peer to hear it (a wish is never kept for later)."""
+        """Queue a message; False where there is no peer to hear it (a request is never kept for later)."""
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
             return False
         self._outbox += encode(message)

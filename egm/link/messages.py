@@ -1,7 +1,7 @@
 """Every message between the machine and the screen, and from the screen's drawer to the simulated bench.
 
 One JSON object a line. The machine sends :class:`Snapshot` whenever anything a person can see has changed,
-and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a wish, never
+and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a request, never
 a command; the state table decides. Money is in minor units; credits are the game's.
 
 Whatever does not parse is refused with a :class:`MessageError`; nothing is guessed.
@@ -303,7 +303,7 @@ class Decision(_Message):
 
 
 class Intent(_Message):
-    """A wish of the person at the screen.
+    """A request of the person at the screen.
 
     ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits; options: what
     the family needs beside them, such as a Keno ticket's selections); ``game`` (value: id);
@@ -312,7 +312,7 @@ class Intent(_Message):
     attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
     options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or stake credit too
     small for anything); ``menu`` (open the service menu); ``answer`` (to the page that
-    is open: see :mod:`egm.link.pages`). A wish the state table refuses comes back as a notice
+    is open: see :mod:`egm.link.pages`). A request the state table refuses comes back as a notice
     ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """
 

@@ -1,7 +1,7 @@
 """The machine's end of the link to the screen: a socket in the state folder, for its owner only.
 
 Who connects must first say hello with the token that stands beside the socket in a file only the machine's
-user can read. Then it is sent the games and a snapshot, and every change after that. It can send wishes, and
+user can read. Then it is sent the games and a snapshot, and every change after that. It can send requests, and
 nothing else: a line that is no intent ends the connection.
 """
 
@@ -17,7 +17,7 @@ _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 
 
 class ScreenServer:
-    """Serves any number of screens; each gets every message, and whoever wishes first is heard first."""
+    """Serves any number of screens; each gets every message, and whoever asks first is heard first."""
 
     def __init__(
         self,

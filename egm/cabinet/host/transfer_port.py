@@ -214,7 +214,7 @@ class HostTransfers:
         return self.locked
 
     def unlock(self) -> None:
-        """Let the machine go, or take the wish back. Without a lock, nothing happens."""
+        """Let the machine go, or take the request back. Without a lock, nothing happens."""
         if self._cabinet.host.lock is not None:
             self._let(EventType.LOCK_ENDED)
 

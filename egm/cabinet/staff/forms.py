@@ -1,6 +1,6 @@
 """What the staff may fill in at the machine: a table of forms, shown by the service menu.
 
-A form becomes one :class:`~egm.kernel.events.Event` of its event, and the state table decides. Its
+A form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its
 values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
 constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
 ``person`` first), every one verified by PIN a moment ago. The guard :func:`authorised` holds exactly for such
@@ -106,7 +106,7 @@ class Field:
 class Form:
     """One form. ``persons``: how many must authorise it, or more where the profile asks for two.
 
-    ``needs`` are guards the state table's own row asks for: the form shows which of them hold, to save typing
+    ``needs`` are guards the rule of the event asks for: the form shows which of them hold, to save typing
     in vain. ``listed``: it stands in the main menu; one that is not is begun from a page of its own. Words of
     a need: ``service.needs.<guard>``.
     """
