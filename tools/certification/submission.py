@@ -107,6 +107,9 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile) -> dict[st
     found: dict[str, bytes] = {"profile.toml": _source(profile.id, profile.file)}
     for game, analysis in games:
         found[f"{game.id}.toml"] = _source(game.id, game.source)
+        for name, asset in game.assets.items():
+            if found.setdefault(name, asset.data) != asset.data:
+                raise OperatorError(f"{game.id}: its {name} is another file than that of a game before it")
         for name, source in game.assets.items():
             if found.setdefault(name, source.data) != source.data:
                 raise OperatorError(f"{game.id}: another game brings another {name}: rename one of them")

@@ -241,6 +241,7 @@ def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> 
         raise click.ClickException(f"{case.game.id}: was not read from a file, and cannot be certified")
     files = {
         f"{case.game.id}.toml": case.game.source.data,
+        **{name: source.data for name, source in case.game.assets.items()},
         "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
         "par.csv": to_csv(case.game, case.analysis, rules).encode(),
         "par.html": to_html(case.game, case.analysis, rules).encode(),

@@ -20,7 +20,7 @@ from tools.commands.par import estimated, hold, load, profile_of
 from tools.named import named
 from tools.parsheet import percent
 from tools.rewriting import RewriteError, rewritten
-from tools.tables import Form, Table, forms, show
+from tools.tables import Form, Table, forms, show, working
 from tools.tuning import (
     NEAR,
     TuningError,
@@ -69,7 +69,8 @@ def check(file: str, jurisdiction: str | None) -> None:
         click.echo(sentence)
     analysis = None
     try:
-        analysis = analyse(game, Depth.PRIZES)
+        with working(f"analysing {game.id}"):
+            analysis = analyse(game, Depth.PRIZES)
     except AnalysisError as error:
         if jurisdiction is not None:
             raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None

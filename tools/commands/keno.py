@@ -14,7 +14,7 @@ from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
-from tools.tables import Column, Form, Table, forms, show, whole
+from tools.tables import Column, Form, Table, forms, show, whole, working
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
 ROWS = 24
@@ -137,7 +137,8 @@ def odds(
             "bonuses": list(bonuses),
         }
         wager = rules.wager(rules.ticket(asked).cost, **asked)
-        bet = rules.analyse_wager(wager)
+        with working(f"analysing a ticket of {game}"):
+            bet = rules.analyse_wager(wager)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
     figures, simulated = _figures(bet), None

@@ -8,7 +8,7 @@ from egm.config import default_state_dir
 from meters import JournalError, open_view
 from tools.returns import Return, returns
 from tools.simulation import INTERVAL_Z
-from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
+from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working
 
 _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
@@ -23,7 +23,7 @@ def command(state: Path | None, *, form: Form) -> None:
     machines would after as many games; the exit status is 1 then.
     """
     try:
-        with open_view(state or default_state_dir()) as view:
+        with working("weighing every game"), open_view(state or default_state_dir()) as view:
             found = list(returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.verify.manifest import load_signed
+from paytables.definition import source_of
 from tools.certification import bundle
 from tools.cli import main
 
@@ -137,3 +138,30 @@ def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
         made, made / "orchard-picnic", tmp_path / "lie", {"findings.json": json.dumps(findings).encode()}
     )
     assert "another verdict: return-floor" in run("certify", "--verify", lie, "--reproduce", code=1)
+
+
+@pytest.mark.requirement("R-05")
+def test_what_a_game_brings_to_be_seen_goes_with_it(tmp_path):
+    maker = tmp_path / "maker"
+    maker.mkdir()
+    square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8"/></svg>'
+    (maker / "pine.svg").write_text(square)
+    text = source_of("maple-classic").path.read_text(encoding="utf-8")
+    own = maker / "own.toml"
+    own.write_text(f'{text}\n[art]\npictures = {{ pine = "pine.svg" }}\n', encoding="utf-8")
+    run(
+        "certify",
+        own,
+        "--jurisdiction",
+        "generic",
+        "--games-played",
+        50,
+        "--out",
+        tmp_path / "out",
+        "--submission",
+    )
+    for bundle_of in ("maple-classic", "submission"):
+        folder = tmp_path / "out" / bundle_of
+        assert (folder / "pine.svg").read_text() == square
+        assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
+        run("certify", "--verify", folder, "--reproduce")
