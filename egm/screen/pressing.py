@@ -155,7 +155,7 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
     """What touches of the field and the drawer do; None for everything else."""
     name, value = action.name, action.value
     if name == "bench":
-        return view, tuple(value)
+        return replace(view, bench_did=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _mark(view, name, value)
     if name == "area":

@@ -111,6 +111,10 @@ class Texts:
                 f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"
             ) from error
 
+    def is_one(self, count: int) -> bool:
+        """Whether so many are one in this language: in French nothing is, too."""
+        return count == 1 or (count == 0 and self.language == "fr")
+
     def code(self, section: str, code: str) -> str:
         """The words a section has for a code of the machine's, whose dots are written as _; else the code."""
         if section == "tilt.text":

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from egm.link.messages import BenchReply, Decision, GameView, Notice, Snapshot
+from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
@@ -77,6 +77,8 @@ class View:
     drawer_since: float | None = None
     drawer_until: float = -10.0
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    bench_did: tuple[BenchCommand, ...] = ()
+    """What the drawer last asked of the bench; ``bench_said`` is the answer."""
     bench_said: BenchReply | None = None
     bench_linked: bool = False
     pressed: str = ""

@@ -1,15 +1,16 @@
 """The attendant's machine: any page drawn from its shape, answered by touch and by the deck alike."""
 
 import array
+import re
 from dataclasses import replace
 from itertools import pairwise
 
 import pygame
 import pytest
 
-from egm.link.messages import BenchCommand, Intent
+from egm.link.messages import BenchCommand, BenchReply, Intent, Notice
 from egm.link.pages import Action as PageAction
-from egm.link.pages import Prompt, ServicePage, Words
+from egm.link.pages import Prompt, Row, ServicePage, Table, Words
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     TONES,
@@ -236,3 +237,123 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
     assert turns(rest, "operator") == [off, on]
     assert turns(opened(rest, pages.sign_in()), "operator") == [off]
     assert turns(opened(rest, pages.sign_in())) == []
+
+
+def rows_page(depth, name, count=60):
+    """A page of so many rows, so deep in the menu."""
+    words = (Words(kind="plain", value=f"{name} {i}") for i in range(count))
+    rows = tuple(Row(cells=(each,), action=str(each.value)) for each in words)
+    back = PageAction(id="back", label=Words(value="service.back"), style="back")
+    title = Words(kind="plain", value=name)
+    return ServicePage(
+        id=f"{name}-{depth}", title=title, depth=depth, tables=(Table(rows=rows),), actions=(back,)
+    )
+
+
+def written_on(picture, view):
+    """Every text of the picture of a view."""
+    found, write = [], picture.painter.text
+    picture.painter.text = lambda words, *rest, **more: found.append(words) or write(words, *rest, **more)
+    picture.draw(pygame.Surface(picture.pixels), view)
+    picture.painter.text = write
+    return found
+
+
+def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
+    view = opened(rest, rows_page(2, "list"))
+    for _ in range(2):
+        view, _ = pressed(view, Action("rows", 1), theme)
+    deeper = opened(view, rows_page(3, "one"))
+    assert (view.desk.sheet, deeper.desk.sheet) == (2, 0)
+    again = rows_page(2, "list").model_copy(update={"id": "list-again"})
+    assert opened(deeper, again).desk.sheet == 2
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, theme, layout):
+    picture, places = Picture(theme, layout=layout), set()
+    few, many = rows_page(2, "few", 3), rows_page(2, "many")
+    more = tuple(PageAction(id=f"a{i}", label=Words(kind="plain", value=f"a{i}")) for i in range(7))
+    for page in (few, many, few.model_copy(update={"actions": (*few.actions, *more)})):
+        offered = picture.touches(opened(rest, page))
+        places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
+    assert len(places) == 1
+    view = opened(rest, many)
+    view, _ = pressed(view, Action("rows", 1), theme)
+    told = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
+    assert [words[:4] for words in told] == ["2 of"]
+    assert not any(" of " in words for words in written_on(picture, opened(rest, few)))
+
+
+def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the_row(rest, theme):
+    picture = Picture(theme)
+    names = ("Événements", "Compteurs", "Réserve de pièces")
+    rows = tuple(Row(cells=(Words(kind="plain", value=name),), action=name) for name in names)
+    ask = Prompt(label=Words(), kind="find")
+    page = rows_page(2, "find").model_copy(update={"tables": (Table(rows=rows),), "prompt": ask})
+    view = opened(rest, page)
+    for char in "re":
+        view, wishes = touch(picture, view, theme, "type", char)
+        assert wishes == ()
+    found = {t.action.value for t in picture.touches(view) if t.action.name == "answer"}
+    assert found == {"Réserve de pièces", "back"}
+    assert pressed(view, Action("play"), theme)[1] == ()
+    _, (wish,) = touch(picture, view, theme, "answer", "Réserve de pièces")
+    assert wish.options == {"page": page.id}
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
+    published, outcomes, theme, layout
+):
+    game = published[0]
+    picture, rest = Picture(theme, layout=layout), at_rest(published, game, "en")
+    recalled = pages.recall(game, outcomes[game.id].little, 1)
+    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning")
+    for page in (pages.sign_in(), rows_page(2, "many"), recalled):
+        more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
+        view = heard(rest, rest.snapshot.model_copy(update=more))
+        assert "Open: Main door, Top box  ·  Printer: paper low" in written_on(picture, view)
+
+
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, theme, layout):
+    game = published[0]
+    picture, at = Picture(theme, layout=layout), []
+    view = opened(at_rest(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
+    write = picture.painter.text
+    picture.painter.text = lambda words, place, *rest, **more: (
+        (at.append(place) if words == "RECALL" else None) or write(words, place, *rest, **more)
+    )
+    picture.draw(pygame.Surface(picture.pixels), view)
+    _, y, _, h = layout.field
+    assert [place[1] > y + h for place in at] == [True]
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_drawer_says_in_words_what_it_did(published, theme, language):
+    picture = Picture(theme)
+    view = replace(
+        at_rest(published, published[0], language), with_bench=True, bench_linked=True, drawer_since=-10.0
+    )
+    view = replace(view, bench={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
+    orders = (
+        ("insert", {"amount_cents": 2000}, {"en": "Done: $20.00 inserted", "fr": "Fait : 20,00 $ inséré"}),
+        (
+            "door",
+            {"name": "main", "open": True},
+            {"en": "Done: door open (Main)", "fr": "Fait : porte ouverte (Principale)"},
+        ),
+        (
+            "key",
+            {"name": "operator", "on": True},
+            {"en": "Done: key turned (Operator)", "fr": "Fait : clé tournée (Exploitant)"},
+        ),
+        ("jam", {}, {"en": "Done: Jam", "fr": "Fait : Coincer"}),
+    )
+    for action, values, told in orders:
+        command = BenchCommand(device="bill", action=action, values=values)
+        asked, _ = pressed(view, Action("bench", (command,)), theme)
+        answered = replace(asked, bench_said=BenchReply(ok=True, text="something in the bench's own words"))
+        words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
+        assert told[language] in words

@@ -18,8 +18,9 @@ def wager_rows(game: Game | None, wager: Mapping[str, Any], unit_cents: int) -> 
     shown: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.get("options", {}))
     yield "wager.credits", number(int(wager.get("credits", 0)))
-    if "mode" in options:
-        yield "wager.mode", _named(shown.get("bets", ()), "mode", options.pop("mode"))
+    mode = _named(shown.get("bets", ()), "mode", options.pop("mode", ""))
+    if mode.kind == "local":  # a game with one way to bet has no name for it
+        yield "wager.mode", mode
     if "level" in options:
         yield "wager.level", number(int(options.pop("level")))
     if "draws" in options:

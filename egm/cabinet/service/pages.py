@@ -38,6 +38,7 @@ from meters.entry import StoredEntry
 from meters.events import person, significance
 from meters.names import NAMES, named
 from meters.reading import MeterReading
+from meters.table import BY_NAME
 
 #: The parts a meter may be split by.
 _SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
@@ -79,7 +80,9 @@ class Meters:
         reading = cabinet.journal.meters()
         tables = []
         for name in reading.values:
-            parts = {} if ".since_" in name else reading.by(name, self.by)
+            known = BY_NAME.get(name)
+            counts = ".since_" not in name and (known is None or not known.is_level)
+            parts = reading.by(name, self.by) if counts else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._part(cabinet, part), meter_value(name, value))

@@ -96,7 +96,8 @@ def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[
     for i, door in enumerate(DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
-        found.append(Control(place(i, 2, 414, 50), texts.say(f"door.{door}"), (command,), door in opened))
+        words = texts.say(f"drawer.door_{door}")
+        found.append(Control(place(i, 2, 414, 50), words, (command,), door in opened))
     for i, key in enumerate(KEYS):
         turned = key in view.bench[board].get("keys_on", ())
         ways = (True, False) if key == KEYS[0] else (not turned,)
@@ -158,15 +159,32 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width=w - 52,
         )
-    elif view.bench_said is not None and view.bench_said.text:
+    elif view.bench_said is not None and view.bench_did:
         key = "drawer.done" if view.bench_said.ok else "drawer.refused"
         p.text(
-            say(key, text=view.bench_said.text),
+            say(key, text=what_was_done(stage)),
             (x + 26, y + 86),
             Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"),
             align="left",
             width=w - 52,
         )
+
+
+def what_was_done(stage: Stage) -> str:
+    """In words, what the drawer last asked of the bench."""
+    say, command = stage.texts.say, stage.view.bench_did[0]
+    cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
+    match command.action:
+        case "insert" if isinstance(cents, int):
+            return say("drawer.did_insert", amount=stage.money(cents))
+        case "door":
+            opened = "open" if command.values.get("open") else "closed"
+            return say(f"drawer.did_{opened}", door=say(f"drawer.door_{name}"))
+        case "key":
+            return say("drawer.did_key", name=say(f"drawer.key_{name}"))
+        case "insert_ticket":
+            return say("drawer.ticket")
+    return stage.texts.code("drawer", command.action)
 
 
 def _tower(stage: Stage, rect: Rect) -> None:

@@ -48,7 +48,7 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
     """A key of the screen's own on a page, such as one that turns to more rows."""
     fill, edge = _STYLES["go"]
     stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
-    style = Style("strong", "small", WHITE)
+    style = Style("heavy", "lead" if len(words) == 1 else "small", WHITE)
     stage.painter.text(words, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 

@@ -111,9 +111,9 @@ def _lines(stage: Stage, table: Table, wide: float) -> list[Line]:
 
 
 def _align(rows: Sequence[Row], column: int, count: int) -> Align:
-    """Numbers and money stand right; so does the second of a pair."""
+    """Numbers and money stand right, but for the first column; so does the second of a pair."""
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
-    if kinds and kinds <= {"money", "number"}:
+    if column and kinds and kinds <= {"money", "number"}:
         return "right"
     return "right" if count == 2 and column == 1 else "left"
 
@@ -133,7 +133,11 @@ def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: fl
 def _flow(
     blocks: list[list[Line]], body: Rect, wide: float, *, double: bool
 ) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
-    """Lines from the top, into the second column, then on to another sheet; heads begin each anew."""
+    """Lines from the top, into the second column, then on to another sheet.
+
+    A table goes whole into the next column where it fits there; one that goes on has its column heads again,
+    and on another sheet its title too.
+    """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, Line]]] = [[]]
     column, top = 0, y
@@ -149,7 +153,8 @@ def _flow(
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
         least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
-        if top > y and top + least > y + h:
+        whole = sum(line.high for line in block)
+        if top > y and top + (whole if double and column == 0 and whole <= h else least) > y + h:
             turn()
         for line in heads:
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
@@ -157,7 +162,7 @@ def _flow(
         for line in rows:
             if top + line.high > y + h and top > y:
                 turn()
-                for head in heads:
+                for head in (head for head in heads if head.kind == "head" or column == 0):
                     sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.high), head))
                     top += head.high
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))

@@ -14,7 +14,7 @@ from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
 from egm.screen.scenes.form import draw_action, said
-from egm.screen.scenes.service import draw_service, service_touches
+from egm.screen.scenes.service import draw_band, draw_service, service_touches, standing
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
@@ -64,6 +64,9 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
             draw_focus(stage, place)
     _hatched(stage)
     _facts(stage, page, replay)
+    severity, words = standing(stage)
+    if words:
+        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, words)
     for rect, one in _keys(stage, page):
         draw_action(stage, rect, one)
 
@@ -79,10 +82,11 @@ def _hatched(stage: Stage) -> None:
     ):
         p.art(("hatch", rect), rect, partial(_hatch, units=(rect[2], rect[3])))
     words = stage.texts.say("page.recall")
-    style = Style("heavy", "title", BLACK)
+    style = Style("heavy", "lead", BLACK)
     wide = p.measure(words, style) + 60
-    p.panel((x + w / 2 - wide / 2, y - 34, wide, 70), radius=16, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, y + 6), style, width=wide - 30)
+    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 42)  # on the hatching, over nothing of the game
+    p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
+    p.text(words, (x + w / 2, at[1] + 21), style, width=wide - 30)
 
 
 def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:

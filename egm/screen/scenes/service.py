@@ -51,13 +51,13 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     margin = 40.0 if not layout.portrait else 24.0
     whole: Rect = (margin, 16.0, width - 2 * margin, layout.bar[1] - 32.0)
     x, y, w, h = whole
-    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage))) + 8.0
+    top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row = 6 if not layout.portrait else 3
+    per_row = 5 if not layout.portrait else 3
     rows = max(1, -(-len(low) // per_row))
     foot_top = y + h - 20 - rows * (_KEY + _GAP)
     body: Rect = (x + 28, top, w - 56, foot_top - top - 10)
@@ -198,23 +198,24 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
     p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
-    bands = [("alarm", standing(stage))]
+    bands = [standing(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, said(stage, page.notice)))
     for i, (severity, words) in enumerate(band for band in bands if band[1]):
         draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
 
 
-def standing(stage: Stage) -> str:
-    """The doors that are open and the faults that stand: whoever is at the menu sees them all along."""
+def standing(stage: Stage) -> tuple[str, str]:
+    """The doors that are open and the faults that stand, and how grave: staff sees them on every page."""
     snapshot = stage.view.snapshot
     if snapshot is None:
-        return ""
+        return "info", ""
     doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
-    codes = [notice.code for notice in snapshot.notices if notice.code.startswith("fault.")]
-    faults = [fault_words(stage.texts, code.removeprefix("fault.")) for code in codes]
-    return "  ·  ".join([*opened, *dict.fromkeys(faults)])
+    told = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
+    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in told]
+    grave = bool(doors) or any(notice.severity == "alarm" for notice in told)
+    return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
