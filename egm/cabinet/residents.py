@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from egm.cabinet.long_odds import long_odds
+from egm.cabinet.long_odds import chances, long_odds
 from egm.cabinet.prizes import Prizes, largest_prizes, largest_win_cents
 from egm.config import GameSlot
 from egm.errors import OperatorError
-from egm.link.messages import LongOdds
+from egm.link.messages import Chances, LongOdds
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, bets_kept, pools_of
 from egm.progressive.slots import LevelSlot
@@ -35,6 +35,7 @@ class Resident:
     pools: Pools
     long_odds: tuple[LongOdds, ...] = ()
     certificate: Certificate | None = None
+    chances: tuple[Chances, ...] = ()
 
     @property
     def return_percent(self) -> str:
@@ -136,7 +137,7 @@ def _examine(
     kept = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
     if not kept:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
-    return Resident(game, kept, least, pools, long_odds(bets, profile.awards), certificate)
+    return Resident(game, kept, least, pools, long_odds(bets, profile.awards), certificate, chances(bets))
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:

@@ -147,6 +147,7 @@ def game_view(resident: Resident) -> GameView:
         presentation=game.presentation(),
         long_odds=resident.long_odds,
         art=game_art(game),
+        chances=resident.chances,
     )
 
 

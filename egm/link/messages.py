@@ -51,6 +51,26 @@ class GameArt(_Message):
     sounds: dict[str, ArtFile] = {}
 
 
+class Chances(_Message):
+    """How often a way to bet wins, from the game's own exact analysis, rounded only here.
+
+    ``bet`` is the way's name in the analysis, ``cost_credits`` its cheapest play. ``hit_percent`` is how many
+    of a hundred games win anything, empty where only laboratories work it out; ``prizes_in_100`` how many
+    prizes a hundred games win on average, each line counted. ``features`` start once in so many games. The
+    award that pays the most is ``top``, ``top_credits`` at that cost, once in ``top_one_in`` games.
+    """
+
+    bet: str
+    cost_credits: int
+    hit_percent: str
+    prizes_in_100: str
+    features: tuple[tuple[str, int], ...]
+    top: str
+    top_stage: str
+    top_credits: int
+    top_one_in: int
+
+
 class GameView(_Message):
     """What the screen needs to draw a game it has not computed: read once per game, at the hello.
 
@@ -70,6 +90,7 @@ class GameView(_Message):
     presentation: dict[str, Any]
     long_odds: tuple[LongOdds, ...] = ()
     art: GameArt = GameArt()
+    chances: tuple[Chances, ...] = ()
     offered: bool = True
     """False: not offered any more; here because a game of it is open."""
 

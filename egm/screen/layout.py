@@ -1,7 +1,7 @@
 """Where everything stands: one layout for landscape, one for portrait, in units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from egm.screen.painter import Rect
@@ -45,6 +45,17 @@ class Layout:
     def portrait(self) -> bool:
         """Whether the picture is higher than wide."""
         return self.size[1] > self.size[0]
+
+    @property
+    def levels(self) -> Rect | None:
+        """Beside the sign of a game that plays for levels: its meters; upright, a glass has them."""
+        x, y, w, _ = self.field
+        return None if self.portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
+
+    def with_levels(self) -> "Layout":
+        """The layout of a game that plays for levels: what a player looks for stands highest and largest."""
+        x, y, w, h = self.marquee
+        return self if self.portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     @property
     def stage(self) -> Rect:

@@ -95,7 +95,9 @@ class Picture:
 
     def _stage(self, view: View) -> Stage:
         self.painter.draw_for(view.game)
-        return Stage(self.painter, self.texts(view), self.layout, view)
+        levels = view.snapshot is not None and view.snapshot.progressives
+        layout = self.layout.with_levels() if levels else self.layout
+        return Stage(self.painter, self.texts(view), layout, view)
 
     def _places(self, stage: Stage) -> list[Touch]:
         """The places of the page that is open, of the question that is asked, or of the field."""

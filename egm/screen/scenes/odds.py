@@ -1,12 +1,14 @@
 """The page of very long odds: awards so rare that the place wants their odds told (C-23)."""
 
-from egm.link.messages import LongOdds
+from egm.link.messages import Chances, LongOdds
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.glass import prize_name
+from egm.screen.scenes.glass import percent, prize_name
 from egm.screen.scenes.stage import Stage, stage_name
 
 #: Awards a page holds.
 PAGE = 9
+#: Ways to bet a page holds.
+_WAYS = 3
 
 
 def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
@@ -14,6 +16,67 @@ def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     game = stage.view.game
     told = game.long_odds if game else ()
     return [told[at : at + PAGE] for at in range(0, len(told), PAGE)]
+
+
+def chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
+    """How often the game wins, some ways to bet a page."""
+    game = stage.view.game
+    told = game.chances if game else ()
+    each = _WAYS if len(told) > 1 else 1
+    return [told[at : at + each] for at in range(0, len(told), each)]
+
+
+def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
+    """For each way to bet: how often it wins, how often its features come, its highest prize, its odds."""
+    p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
+    y0 = y
+    y += p.paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
+    step = min(230.0 if len(told) == 1 else 150.0, (h - (y - y0)) / len(told))
+    for row, one in enumerate(told):
+        top = y + row * step
+        p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
+        lines = _chance_lines(stage, one)
+        high = (step - 8) / (len(lines) + 0.4)
+        for i, (words, figure) in enumerate(lines):
+            middle = top + (i + 0.7) * high
+            size = "body" if high >= 40 else "small" if high >= 29 else "caption"
+            p.text(words, (x + 16, middle), Style("text", size, "text"), align="left", width=w * 0.66)
+            style = Style("strong", size, "meter")
+            p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
+
+
+def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
+    """What is said of a way to bet: words, and a figure."""
+    texts = stage.texts
+    lines = []
+    if one.hit_percent:
+        share = texts.say("odds.percent", percent=percent(stage, one.hit_percent))
+        lines.append((texts.say("odds.hit"), share))
+    else:
+        lines.append((texts.say("odds.prizes_in_100"), percent(stage, one.prizes_in_100)))
+    for feature, one_in in one.features:
+        name = stage_name(stage, feature) or feature.replace("-", " ").capitalize()
+        lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
+    award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
+    credits_ = texts.say("meter.credits", count=texts.number(one.top_credits))
+    top = texts.say("odds.top", name=_name(stage, award), credits=credits_)
+    lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
+    if stage.view.game is not None and len(stage.view.game.chances) > 1:
+        first, figure = lines[0]
+        lines[0] = (f"{_way(stage, one)}: {first}", figure)
+    return lines
+
+
+def _way(stage: Stage, one: Chances) -> str:
+    """A way to bet, in the player's words: so many numbers, an area, or what it costs."""
+    game, texts = stage.view.game, stage.texts
+    spots, _, rest = one.top_stage.partition(" ")
+    if rest == "spots" and spots.isdigit():
+        return texts.say("keno.of", count=int(spots))
+    for area in game.presentation.get("areas", ()) if game else ():
+        if area["id"] == one.bet.partition(" ")[0]:
+            return texts.local(area["name"])
+    return texts.say("help.bet", bet=texts.number(one.cost_credits))
 
 
 def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:

@@ -45,13 +45,17 @@ def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """The levels at the top of a glass; returns what is left of it. Upright, they have it to themselves."""
-    levels = levels_beside(stage)
+    """The levels beside the sign; returns what is left of a glass. Upright, they have it to themselves."""
+    levels, above = levels_beside(stage), stage.layout.levels
     if not levels:
         return glass
+    if above is not None:
+        x, y, w, h = above
+        for i, level in enumerate(levels):
+            draw_level(stage, level, (x + i * w / len(levels) + 8, y, w / len(levels) - 16, h))
+        return glass
     x, y, w, h = glass
-    share, most = (0.5, 96.0) if not stage.layout.portrait else ((h - 74) / h, 130.0)
-    step = min(most, h * share / len(levels))
+    step = min(130.0, (h - 74) / len(levels))
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used = len(levels) * step + 8
