@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -24,7 +24,6 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     field_validator,
-    model_validator,
 )
 
 from paytables.assets import SOUNDS
@@ -114,15 +113,6 @@ class Definition(Strict):
 
     game: Header
     art: Art = Art()
-
-    @model_validator(mode="after")
-    def _pictures_are_of_symbols(self) -> Self:
-        symbols = [symbol.id for symbol in getattr(self, "symbol", ())]
-        unknown = [name for name in self.art.pictures if name not in symbols]
-        if unknown:
-            known = ", ".join(symbols) or "none in this family"
-            raise ValueError(f"art.pictures: no symbol {unknown[0]!r}; there are: {known}")
-        return self
 
 
 D = TypeVar("D", bound=Definition)

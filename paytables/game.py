@@ -190,6 +190,11 @@ def game_from(
     """Make a game of parsed TOML; ``file`` names it in refusals, ``source`` is what was parsed."""
     kind = family(definition.header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(data, file), file)
+    symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
+    for name in checked.art.pictures:
+        if name not in symbols:
+            known = ", ".join(symbols) or "none in this family"
+            raise DefinitionError(file, f"art.pictures.{name}", f"no symbol {name!r}; there are: {known}")
     return Game(
         header=checked.game,
         digest=definition.digest_of(data),

@@ -10,9 +10,13 @@ import pytest
 
 from egm.cabinet.cabinet import Key
 from egm.config import StateFolder
+from egm.link.messages import Hello
 from meters import open_view
-from tests.end_to_end.run_rig import EGM, Visit
+from tests.end_to_end.run_rig import EGM, Visit, until
 from tools.one_game import cabinet_with
+
+_COLOUR = (0xE0, 0x10, 0xF0)
+_SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="#e010f0"/></svg>'
 
 
 def egm(*arguments, cwd, status=0):
@@ -23,6 +27,9 @@ def egm(*arguments, cwd, status=0):
 
 def test_a_new_game_is_checked_tuned_pictured_played_and_cashed_out(tmp_path):
     egm("game", "new", "mine.toml", "--from", "seven-rivers", cwd=tmp_path)
+    with (tmp_path / "mine.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[art]\nlook = "comet"\npictures = { salmon = "salmon.svg" }\n')
+    (tmp_path / "salmon.svg").write_text(_SVG, encoding="utf-8")
     egm("game", "tune", "mine.toml", "--return", "0.92", "--write", cwd=tmp_path)
     said = egm("game", "check", "mine.toml", "--jurisdiction", "generic", cwd=tmp_path)
     returns = [float(found) for found in re.findall(r"return ([\d.]+) %", said)]
@@ -32,7 +39,9 @@ def test_a_new_game_is_checked_tuned_pictured_played_and_cashed_out(tmp_path):
     assert "mine.png: " in said
     picture = pygame.image.load(tmp_path / "mine.png")
     assert picture.get_width() > 1200
-    assert len({picture.get_at((x, 300))[:3] for x in range(0, 1200, 10)}) > 20
+    seen = {tuple(picture.get_at((x, y))[:3]) for x in range(0, 1200, 4) for y in range(0, 500, 4)}
+    assert len(seen) > 200
+    assert _COLOUR in seen
     asyncio.run(_visit(StateFolder(tmp_path / "state"), tmp_path, digest))
 
 
@@ -43,6 +52,11 @@ async def _visit(folder, cwd, digest):
     )
     try:
         async with Visit.at(folder) as visit:
+            hello = await until(visit.screen, lambda m: isinstance(m, Hello))
+            assert [game.id for game in hello.games] == ["mine"]
+            art = hello.games[0].art
+            assert (art.look, hello.games[0].digest) == ("comet", digest)
+            assert art.pictures["salmon"].path == str(cwd / "salmon.svg")
             await visit.sees(state="idle", credit_cents=0)
             await visit.insistently("bill", "insert", amount_cents=500)
             before = await visit.sees(state="idle", credit_cents=500)

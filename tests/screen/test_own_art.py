@@ -1,6 +1,7 @@
 """A game's own pictures and sounds: what is taken, what is refused, what the digest covers, what is shown."""
 
 import io
+import json
 import struct
 import wave
 from dataclasses import replace
@@ -151,7 +152,7 @@ def test_what_is_no_picture_and_no_sound_is_refused_by_name(mine, name, data, ke
         (
             'seven = "seven.svg"',
             'zebra = "seven.svg"',
-            "art.pictures: no symbol 'zebra'; there are: star, seven",
+            ": art.pictures.zebra: no symbol 'zebra'; there are: star, seven",
         ),
         ('seven = "seven.svg"', 'seven = "../seven.svg"', "a file beside the definition is wanted"),
         ('seven = "seven.svg"', 'seven = "/etc/passwd"', "a file beside the definition is wanted"),
@@ -189,6 +190,25 @@ def test_a_look_that_is_none_is_a_warning(mine):
 
 def test_the_sounds_a_game_may_bring_are_those_the_screen_has_families_of():
     assert set(SOUNDS) == set(own_cues())
+
+
+def test_what_can_be_drawn_and_heard_is_listed_and_pictured(tmp_path):
+    sheet = tmp_path / "sheet.png"
+    runner = CliRunner()
+    listed = json.loads(runner.invoke(main, ["game", "art", "--json"]).stdout)
+    names = {
+        kind: [row["name"] for row in listed if row["kind"] == kind] for kind in ("symbol", "look", "sound")
+    }
+    assert {"maple", "seven", "bar_3"} <= set(names["symbol"])
+    assert {"aurora", "comet"} <= set(names["look"])
+    assert set(names["sound"]) == set(SOUNDS)
+    said = runner.invoke(main, ["game", "art", "--sheet", str(sheet)])
+    assert f"{len(names['symbol'])} symbols" in said.output
+    assert pygame.image.load(sheet).get_width() == 1280
+    assert (
+        "No such file"
+        in runner.invoke(main, ["game", "art", "--sheet", str(tmp_path / "no" / "x.png")]).output
+    )
 
 
 # ---------------------------------------------------------------------- the screen

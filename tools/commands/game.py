@@ -213,6 +213,7 @@ def tune(
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
     if out is not None and out.exists():
         raise click.ClickException(f"{out} exists; it is left alone")
+    load(file)  # refused by file, line and key before anything is looked for
     try:
         source = source_of(named(file))
         data = parse(source)

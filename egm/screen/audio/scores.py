@@ -18,11 +18,11 @@ _TABLE: Final = Path(__file__).with_name("sounds.toml")
 
 #: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
 CHANNELS: Final[Mapping[str, float]] = {
-    "music": 0.14,
-    "turn": 0.14,
-    "lead": 0.44,
-    "touch": 0.13,
-    "touch_2": 0.13,
+    "music": 0.12,
+    "turn": 0.13,
+    "lead": 0.4,
+    "touch": 0.16,
+    "touch_2": 0.16,
 }
 #: How many reels have a stop of their own; further ones sound like the last.
 STOPS: Final = 6
