@@ -1,8 +1,8 @@
 """Every message between the machine and the screen, and from the screen's drawer to the simulated bench.
 
 One JSON object a line. The machine sends :class:`Snapshot` whenever anything a person can see has changed,
-and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a request, never
-a command; the state table decides. Money is in minor units; credits are the game's.
+and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a request,
+never a command; the state table decides. Money is in minor units; credits are the game's.
 
 Whatever does not parse is refused with a :class:`MessageError`; nothing is guessed.
 """
