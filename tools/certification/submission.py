@@ -110,9 +110,6 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile) -> dict[st
         for name, asset in game.assets.items():
             if found.setdefault(name, asset.data) != asset.data:
                 raise OperatorError(f"{game.id}: its {name} is another file than that of a game before it")
-        for name, source in game.assets.items():
-            if found.setdefault(name, source.data) != source.data:
-                raise OperatorError(f"{game.id}: another game brings another {name}: rename one of them")
         data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
         found[f"{game.id}.par.json"] = data.encode()
         found[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
