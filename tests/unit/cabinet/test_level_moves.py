@@ -113,11 +113,11 @@ def test_every_level_is_shown_at_the_machine(room):
     assert "Top (three-levels.top.50)" in tables
     given_up = tables["three-levels.top.1000, no longer played for"]
     lines = {said(row.cells[0], "en"): said(row.cells[1], "en") for row in given_up.rows}
-    assert lines["Shows"] == "US$300.42"
+    assert lines["Shows"] == "$300.42"
     assert lines["Exact amount, minor units"] == "210300/7"
     assert lines["Increment, of each wager"] == "1/70"
     shared = tables["SHARED (SHARED)"]
-    assert said(shared.rows[1].cells[1], "en") == "Not connected"
+    assert said(shared.rows[1].cells[1], "en") == "Not linked"
 
 
 @pytest.mark.requirement("E-01", "D-19")
@@ -128,5 +128,5 @@ def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
     menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action)
     lines = menu.lines()
-    assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("US$16.00", "US$15.00")
+    assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
     room.close()
