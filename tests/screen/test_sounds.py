@@ -102,6 +102,13 @@ def test_every_look_has_a_family_of_its_own_and_no_two_sound_alike(theme):
     assert sound_of("stop_2", "aurora") != sound_of("stop_2", "comet")
 
 
+def test_a_greater_win_is_louder_and_longer():
+    for family in ("classic", "aurora"):
+        wins = [sound_of(f"win_{grade}", family) for grade in range(1, 5)]
+        assert [loudest(data) for data in wins] == sorted({loudest(data) for data in wins})
+        assert [len(data) for data in wins] == sorted({len(data) for data in wins})
+
+
 def test_stops_rise_from_reel_to_reel():
     for family in table().families:
         pitches = [notes_of(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]

@@ -39,7 +39,8 @@ class SoundError(Exception):
 class Cue:
     """How a cue is heard: its channel, whether it goes round until it is stopped, whether a game makes it.
 
-    ``drive``: see :func:`egm.screen.audio.synthesis.samples`. ``own``: whether each family has its own.
+    ``share``: its peak, as a share of its channel's. ``drive``: see
+    :func:`egm.screen.audio.synthesis.samples`. ``own``: whether each family has its own.
     """
 
     channel: str
@@ -47,8 +48,11 @@ class Cue:
     of_play: bool = False
     own: bool = False
     drive: float = 1.0
+    share: float = 1.0
 
 
+#: How loud each grade of win is, as a share of what leads.
+_GRADES: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
 CUES: Final[Mapping[str, Cue]] = {
     "key": Cue("touch"),
@@ -57,18 +61,21 @@ CUES: Final[Mapping[str, Cue]] = {
     "card": Cue("touch"),
     "ball": Cue("touch", of_play=True),
     "refused": Cue("touch"),
-    "reminder": Cue("lead"),
+    "reminder": Cue("lead", share=0.5),
     "alarm": Cue("lead", drive=2.0),
     "jackpot": Cue("lead", drive=1.6),
     **dict.fromkeys(TONES, Cue("lead")),
-    "credit": Cue("lead", own=True),
+    "credit": Cue("lead", own=True, share=0.5),
     "attract": Cue("music", own=True, drive=1.6),
     "turn": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
     **{f"stop_{n}": Cue("touch", of_play=True, own=True, drive=1.4) for n in range(1, STOPS + 1)},
-    "anticipation": Cue("lead", loop=True, of_play=True, own=True, drive=1.4),
+    "anticipation": Cue("lead", loop=True, of_play=True, own=True, drive=1.4, share=0.55),
     "count": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
-    "count_end": Cue("lead", of_play=True, own=True, drive=1.4),
-    **{f"win_{n}": Cue("lead", of_play=True, own=True, drive=1.6) for n in range(1, 5)},
+    "count_end": Cue("lead", of_play=True, own=True, drive=1.4, share=0.55),
+    **{
+        f"win_{n}": Cue("lead", of_play=True, own=True, drive=1.6, share=share)
+        for n, share in enumerate(_GRADES, 1)
+    },
     "title": Cue("lead", of_play=True, own=True, drive=1.6),
     "feature": Cue("music", loop=True, of_play=True, own=True, drive=1.6),
     "closing": Cue("lead", of_play=True, own=True, drive=1.6),
@@ -364,7 +371,7 @@ def sound_of(cue: str, family: str) -> bytes:
     """A cue of a family as 16-bit samples, one channel, at the channel's peak."""
     how = CUES[cue]
     notes, loop = notes_of(cue, family)
-    return samples(notes, CHANNELS[how.channel], loop=loop, drive=how.drive)
+    return samples(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
 
 
 def own_cues() -> tuple[str, ...]:

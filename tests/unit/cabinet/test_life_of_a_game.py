@@ -100,7 +100,10 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     assert room.credit_cents == 10000 - 300
     for wish in (EventType.PLAY, EventType.CASH_OUT):
         room.engine.handle(wish)
-        assert room.notice in {"refused.handpay", "refused.ticket_may_replace"}  # the same words, on the screen
+        assert room.notice in {
+            "refused.handpay",
+            "refused.ticket_may_replace",
+        }  # the same words, on the screen
     again = restart(room, tmp_path)
     assert again.state is State.HANDPAY  # a power cycle does not clear it
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
