@@ -18,6 +18,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import stakes_on
 from egm.screen.painter import Painter
 from egm.screen.pressing import pressed
+from egm.screen.scenes import bonus
 from egm.screen.scenes.board import last_step
 from egm.screen.scenes.deck import figures
 from egm.screen.scenes.glass import notice_words, status
@@ -367,3 +368,28 @@ def test_a_wheel_says_what_its_stakes_cost(visit):
         staked = at.view.snapshot.bet_wager["bets"]
         price = at.stage.money(at.view.snapshot.bet_credits * at.view.snapshot.denomination_cents)
         assert at.bar == f"PLAY stakes {price} on {len(staked)} {'area' if len(staked) == 1 else 'areas'}"
+
+
+@pytest.mark.requirement("B-15")
+@pytest.mark.parametrize("revolutions", [3, 7])
+def test_the_wheel_makes_its_turns_however_often_play_is_pressed(visit, revolutions, monkeypatch):
+    """Québec by-law, s. 121: a spin of fewer turns is none; the machine draws no such spin."""
+    at = visit(games=("river-wheel",))
+    at.do(at.room.insert, 2000).press("area", "bear")
+    at.press("play")
+    shown = at.view.game.presentation | {"revolutions": revolutions}
+    game = at.view.game.model_copy(update={"presentation": shown})
+    monkeypatch.setattr(View, "game", property(lambda _: game))
+    angles = []
+    turned_by = bonus.wheel_angle
+    monkeypatch.setattr(bonus, "wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
+    line = times(at.view, at.theme)
+    begun, step = at.view.show.began, at.view.show.steps[0]
+    while (since := at.view.now - begun) < line.spun:
+        at.press("play")
+        bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], since)
+        at.wait(0.5)
+    bonus.draw_wheel(at.stage, step, times(at.view, at.theme).steps[0], line.spun)
+    assert angles == sorted(angles)
+    assert angles[-1] >= 360 * revolutions
+    assert len({int(angle // 360) for angle in angles}) > revolutions / 2, "it is seen to turn"

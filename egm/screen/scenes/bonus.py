@@ -15,6 +15,8 @@ from egm.screen.show import StepTime
 from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
 
+#: A wheel turns so often at least.
+_TURNS: Final = 4
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 
 
@@ -181,10 +183,13 @@ def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
 
 
 # ---------------------------------------------------------------------- the wheel
-def wheel_angle(step: WheelStep, since: float, length: float) -> float:
-    """Degrees the wheel has turned: several whole turns, slowing, to end with the part under the pointer."""
+def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int = _TURNS) -> float:
+    """Degrees the wheel has turned: whole turns, slowing, to end with the part under the pointer.
+
+    ``revolutions``: how many the game says a spin has at least.
+    """
     part = 360.0 / len(step.parts)
-    end = 360.0 * 4 + (step.part + 0.5) * part
+    end = 360.0 * max(_TURNS, revolutions) + (step.part + 0.5) * part
     return end * ease_out(clamp(since / length))
 
 
@@ -207,7 +212,9 @@ def draw_wheel(
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
     length = time.stops[-1] - time.begin if time is not None else 1.0
     turning = since - time.begin if time is not None else length
-    angle = wheel_angle(step, turning, length)
+    game = stage.view.game
+    revolutions = int(game.presentation.get("revolutions", 0)) if game is not None else 0
+    angle = wheel_angle(step, turning, length, revolutions)
     key = ("wheel", step.parts, p.px(side), stage.look.name)
     turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
