@@ -9,9 +9,9 @@ import json
 import os
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.cabinet.host.model import Validation
 from egm.cabinet.positions import POSITIONS_MOST
@@ -24,9 +24,13 @@ from egm.sas.settings import SasLine
 from egm.secret_files import require_private
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
+from paytables.source import is_path
 
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "cabinet" / "default.toml"
+
+#: Keys that name an id of a library, or a file by its path.
+_NAMED_FILES: Final = frozenset({"game", "profile"})
 
 
 class _Table(BaseModel):
@@ -189,6 +193,16 @@ class CabinetFile(_Table):
     software: Software | None = None
     gat: Gat | None = None
 
+    _written: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def placed(self, folder: Path) -> Self:
+        """The same, with its relative paths counted from ``folder``."""
+        return self.model_copy(update=_beside(self, folder, self._written))
+
+    def as_written(self, path: str) -> str:
+        """The path of a game or profile as the file has it, which is the same on every machine."""
+        return self._written.get(path, path)
+
     @property
     def money_line(self) -> str:
         """The name of the line whose host the money goes through; empty where there is none."""
@@ -252,6 +266,7 @@ class CabinetFile(_Table):
 def load_cabinet(path: Path | None = None) -> CabinetFile:
     """Read a cabinet file; without one, the demonstration cabinet.
 
+    Relative paths of files and folders in it count from the folder it lies in, wherever it is read from.
     Raises OperatorError with every fault of a file that cannot be used.
     """
     path = path or DEFAULT_CABINET
@@ -264,7 +279,27 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     file, faults = read(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
-    return file
+    return file.placed(path.absolute().parent)
+
+
+def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, Any]:
+    """What changes in a table where its relative paths count from ``folder``; ``written``: as they stood."""
+    changed: dict[str, Any] = {}
+    for name, value in table:
+        if isinstance(value, BaseModel):
+            fresh: Any = value.model_copy(update=_beside(value, folder, written))
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+            fresh = tuple(each.model_copy(update=_beside(each, folder, written)) for each in value)
+        elif isinstance(value, Path):
+            fresh = folder / value
+        elif name in _NAMED_FILES and is_path(value):
+            fresh = os.path.normpath(folder / value)
+            written[fresh] = value
+        else:
+            continue
+        if fresh != value:
+            changed[name] = fresh
+    return changed
 
 
 def default_state_dir() -> Path:

@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from tools.terminal import echo
+
 #: lines of difference shown for a stale page; enough to see what changed
 _SHOWN: Final = 20
 
@@ -21,12 +23,12 @@ def deliver(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
     for path, text in pages.items():
         committed = path.read_text(encoding="utf-8") if path.exists() else ""
         if committed == text:
-            click.echo(f"{path.name} is up to date")
+            echo(f"{path.name} is up to date")
         elif check:
             stale.append(_difference(path.name, committed, text))
         else:
             path.write_text(text, encoding="utf-8")
-            click.echo(f"{path.name} written")
+            echo(f"{path.name} written")
     if stale:
         raise click.ClickException("\n".join(stale) + f"\nrun `{verb}` and commit the result")
 

@@ -19,10 +19,9 @@ from typing import Any, Final, Literal, TypeVar
 
 import click
 from rich.cells import cell_len
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tools.terminal import echo, json_text, lines, printable
+from tools.terminal import Terminal, echo, json_text, lines, printable
 
 Form = Literal["text", "json", "csv"]
 Style = dict[str, Any]
@@ -229,7 +228,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[int], Non
 
     Shown on the standard error of a terminal alone, and taken away at the end: pipes and files stay clean.
     """
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     known = columns if total is not None else (columns[0], columns[1], columns[3])
     with Progress(*known, console=console, transient=True, disable=not console.is_terminal) as bar:

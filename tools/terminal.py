@@ -1,7 +1,8 @@
 """What files and machines say, on somebody's terminal: shown, never obeyed.
 
 A name in a file may hold sequences that steer a terminal or mark up rich text: they could erase a line, paint
-a verdict, hide what follows or turn it round. Every command that prints such data passes it through here.
+a verdict, hide what follows or turn it round. Every command prints through here,
+and a test holds that none prints otherwise.
 """
 
 import json
@@ -9,6 +10,7 @@ import unicodedata
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.markup import escape
 
 
@@ -39,9 +41,18 @@ def lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
-def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
-    """Print a text of one line or more."""
-    click.echo(lines(text), nl=nl, err=err)
+def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """Print a text of one line or more; ``style`` is what ``click.style`` takes."""
+    told = lines(str(text))
+    click.echo(click.style(told, **style) if style else told, nl=nl, err=err)
+
+
+class Terminal(Console):
+    """A rich console that prints texts as :func:`echo` does; markup of its caller's own is followed."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print ``objects``; what is data in a text with markup goes through :func:`plain` first."""
+        super().print(*(lines(each) if isinstance(each, str) else each for each in objects), **options)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

@@ -5,7 +5,7 @@ definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -18,6 +18,7 @@ from egm.errors import OperatorError
 from egm.progressive.exact import Rational
 from egm.progressive.level import Terms, TermsError
 from paytables import LevelPlay, PaytableError, load_game, mystery_rate
+from paytables.source import Source, is_path
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """A level's id: a word of an account name and of a topic."""
@@ -95,13 +96,52 @@ class _LevelFile(_Table):
 
 def read_levels(path: Path) -> tuple[LevelDefinition, ...]:
     """Read a controller's level file (TOML). Raises :class:`LevelFileError` naming file, key and reason."""
+    return levels_in(level_source(path))
+
+
+def level_source(path: Path) -> Source:
+    """A level file, read once. Raises :class:`LevelFileError`."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Source(path.resolve(), path.read_bytes())
     except OSError as error:
         raise LevelFileError(f"level file {path}: {error.strerror}") from None
+
+
+def levels_in(source: Source) -> tuple[LevelDefinition, ...]:
+    """The levels of a file that was read; a game's relative path counts from the folder the file lies in.
+
+    Raises :class:`LevelFileError`.
+    """
+    data = _parsed(source)
+    for entry, written in _own_games(data):
+        entry["game"] = str(source.path.parent / written)
+    return levels_of(data, str(source.path))
+
+
+def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
+    """The level file and each game it brings as a file: a name that is the same everywhere, and the path.
+
+    Raises :class:`LevelFileError`.
+    """
+    brought = {source.path.name: source.path}
+    brought |= {written: source.path.parent / written for _, written in _own_games(_parsed(source))}
+    return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
+
+
+def _parsed(source: Source) -> dict[str, Any]:
+    try:
+        return tomllib.loads(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LevelFileError(f"level file {path}: not TOML: {error}") from None
-    return levels_of(data, str(path))
+        raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
+
+
+def _own_games(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The entries that name a game by a path, and the path as it is written."""
+    entries = data.get("level")
+    for entry in entries if isinstance(entries, list) else ():
+        game = entry.get("game") if isinstance(entry, dict) else None
+        if isinstance(game, str) and is_path(game):
+            yield entry, game
 
 
 def levels_of(data: Mapping[str, Any], file: str) -> tuple[LevelDefinition, ...]:

@@ -63,11 +63,13 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     With a game, its pictures and sounds; of one that cannot be read none are known, and it is not offered.
     """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    own = {path for path in written if is_path(path)}
-    for slot in cabinet_file.games:
-        if is_path(slot.game):
-            own |= {str(Path(slot.game).parent / name) for name in _assets_of(slot.game)}
-    return tuple((f"own/{PurePosixPath(path).as_posix().lstrip('/')}", path) for path in sorted(own))
+    own = {path: cabinet_file.as_written(path) for path in written if is_path(path)}
+    for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
+        for name in _assets_of(game):
+            own[str(Path(game).parent / name)] = str(PurePosixPath(own[game]).parent / name)
+    return tuple(
+        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(own.items())
+    )
 
 
 def _assets_of(path: str) -> Iterator[str]:

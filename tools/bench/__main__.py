@@ -19,11 +19,11 @@ from types import ModuleType
 from typing import Final
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 import tools.bench
 from tools.bench import Figure
+from tools.terminal import Terminal
 
 LIMIT_SECONDS: Final = 900.0
 
@@ -99,7 +99,7 @@ def main(areas: tuple[str, ...]) -> None:
         raise click.ClickException(f"no bench area {', '.join(unknown)}; there are: {known}")
     # Whoever ends this ends the area's processes with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    console = Console()
+    console = Terminal()
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"
     )

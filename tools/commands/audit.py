@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from egm.config import default_state_dir
 from meters import (
@@ -34,7 +33,7 @@ from tools.audit.verify import Auditor, Finding, Report
 from tools.commands.clearing import clear_, inspect_
 from tools.commands.liars import liars
 from tools.tables import Form, Table, forms, show, terminal_width, working
-from tools.terminal import plain, printable
+from tools.terminal import Terminal, echo, plain, printable
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
@@ -74,7 +73,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     except (JournalError, OSError) as why:
         partial.unlink(missing_ok=True)
         raise click.ClickException(str(why)) from why
-    click.echo(f"{file}: {count} entries, machine {key.fingerprint}")
+    echo(f"{file}: {count} entries, machine {key.fingerprint}")
 
 
 @command.command()
@@ -144,9 +143,7 @@ def verify(
         if fingerprint and report.fingerprint != fingerprint:
             report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
     if as_json:
-        click.echo(
-            json.dumps({name: report.to_json() for name, report in reports.items()}, ensure_ascii=False)
-        )
+        echo(json.dumps({name: report.to_json() for name, report in reports.items()}, ensure_ascii=False))
     else:
         for name, report in reports.items():
             _print_report(name, report)
@@ -261,7 +258,7 @@ def _key_of(*folders: Path) -> MachineKey | None:
 
 
 def _print_report(name: str, report: Report) -> None:
-    console = Console()
+    console = Terminal()
     key = "" if report.key_compared else ", key not compared (--fingerprint)"
     console.print(
         f"[bold]{plain(name)}[/bold]  machine {plain(report.machine_id) or '-'},"
@@ -306,9 +303,7 @@ def readout(file: Path) -> None:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    click.echo(
-        f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right"
-    )
+    echo(f"{file}: entry {signed['readout']['sequence']} of machine {fingerprint_of(key)}, signature right")
 
 
 # ---------------------------------------------------------------------- recall and logs
@@ -333,7 +328,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
         raise click.ClickException(str(why)) from why
     if form == "text":
         for line in log_lines(rows, terminal_width()):
-            click.echo(line)
+            echo(line)
         return
     names = tuple(rows[0]) if rows else ("entry", "time", "kind")
     show(form, Table(names, (row.values() for row in rows)), document=rows)
@@ -385,7 +380,7 @@ def entry(*, number: int, state: Path | None) -> None:
         raise click.ClickException(str(why)) from why
     if found is None or found.sequence != number:
         raise click.ClickException(f"there is no entry {number}")
-    click.echo(printable(found.body.decode()))
+    echo(printable(found.body.decode()))
 
 
 command.add_command(liars)

@@ -26,6 +26,7 @@ from tools.named import named
 from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
 from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
+from tools.terminal import echo
 
 _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 
@@ -193,7 +194,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
         rows = [(each.what, each.differs or "the same") for each in made]
         if form == "text":
-            click.echo(said)
+            echo(said)
         if reproduce:
             tables.append(Table(("made again", "result"), rows))
     if reproduce or form != "text":

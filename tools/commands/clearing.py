@@ -14,6 +14,7 @@ from meters.clear import clear, finish, unfinished
 from meters.copies import SECOND_FOLDER
 from tools.staff import carry_roster, prove
 from tools.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
@@ -156,7 +157,7 @@ def clear_(
     try:
         if unfinished(folder):
             evidence = finish(folder, now=_now, second_dir=second)
-            click.echo(f"the clear that was begun is finished; the evidence is in {evidence}")
+            echo(f"the clear that was begun is finished; the evidence is in {evidence}")
             return
         found = look(folder, second_dir=second)
         roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
@@ -173,7 +174,7 @@ def clear_(
         carry_roster(roster, folder, second, machine_id)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    click.echo(f"cleared; the evidence is in {evidence}")
+    echo(f"cleared; the evidence is in {evidence}")
 
 
 def _now() -> datetime:

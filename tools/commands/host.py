@@ -15,7 +15,6 @@ from time import monotonic, monotonic_ns
 from typing import Any, Final
 
 import click
-from rich.console import Console
 from rich.live import Live
 
 from egm.config import default_state_dir
@@ -28,6 +27,7 @@ from tools.host.store import Store
 from tools.host.trace import Recorder, Side, read_trace
 from tools.host.verbs import VERBS, VerbError, obey, refresh
 from tools.tables import facts, show
+from tools.terminal import Terminal, echo
 
 _CONNECT_SECONDS: Final = 15.0
 _REFRESH_SECONDS: Final = 1.0
@@ -129,7 +129,7 @@ def _live(host: Host, seconds: float | None) -> None:
     until = None if seconds is None else monotonic() + seconds
     typed = ""
     next_refresh = next_frame = 0.0
-    with _keys() as keys, Live(picture(host), console=Console(), screen=True, auto_refresh=False) as live:
+    with _keys() as keys, Live(picture(host), console=Terminal(), screen=True, auto_refresh=False) as live:
         while until is None or monotonic() < until:
             host.step()
             now = monotonic()
@@ -184,9 +184,7 @@ def _listen(host: Host, seconds: float | None, *, as_json: bool) -> None:
         while host.reports:
             report = host.reports.popleft()
             stamp = report.at.isoformat(timespec="milliseconds")
-            click.echo(
-                json.dumps({"at": stamp, "text": report.text}) if as_json else f"{stamp}  {report.text}"
-            )
+            echo(json.dumps({"at": stamp, "text": report.text}) if as_json else f"{stamp}  {report.text}")
 
 
 # ---------------------------------------------------------------- verbs
@@ -213,7 +211,7 @@ for _verb in VERBS:
 
 def _print(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:  # a line a result: several may follow each other
-        click.echo(json.dumps(result))
+        echo(json.dumps(result))
     else:
         show("text", facts(result.items()))
 
@@ -238,7 +236,7 @@ def trace(options: _Options, file: Path, *, brief: bool, troubles: bool, poll: s
             if (troubles and not message.trouble) or only not in (None, message.data[1:2]):
                 continue
             if options.as_json:
-                click.echo(json.dumps(message.document()))
+                echo(json.dumps(message.document()))
             else:
                 _explain(message, brief=brief)
     except (OperatorError, ValueError) as error:
@@ -249,11 +247,9 @@ def trace(options: _Options, file: Path, *, brief: bool, troubles: bool, poll: s
 
 def _explain(message: Message, *, brief: bool) -> None:
     who = "host   " if message.side is Side.HOST else "machine"
-    click.echo(f"{message.us / 1e6:12.6f}  {who}  {message.data.hex(' ').upper():<24}  {message.title}")
+    echo(f"{message.us / 1e6:12.6f}  {who}  {message.data.hex(' ').upper():<24}  {message.title}")
     for note in message.notes:
-        click.secho(f"{'':14}!! {note}", fg="red")
+        echo(f"{'':14}!! {note}", fg="red")
     for piece in () if brief else message.pieces:
         line = f"{'':14}+{piece.at:<3} {piece.data.hex(' ').upper():<30} {piece.name}: {piece.text}"
-        click.secho(
-            f"{line}  !! {piece.trouble}" if piece.trouble else line, fg="red" if piece.trouble else None
-        )
+        echo(f"{line}  !! {piece.trouble}" if piece.trouble else line, fg="red" if piece.trouble else None)

@@ -13,6 +13,7 @@ import click
 
 from egm.config import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
+from egm.progressive.definition import level_source, own_level_files
 from egm.secret_files import require_private
 from egm.verify.digest import measure
 from egm.verify.examine import examine
@@ -50,6 +51,7 @@ def make_key(file: Path) -> None:
 @command.command("make")
 @click.option("--out", type=_FILE, required=True, help="Where the unsigned manifest goes.")
 @click.option("--cabinet", type=_PRESENT, help="The cabinet file whose own games and profile are covered.")
+@click.option("--levels", type=_PRESENT, multiple=True, help="A controller's level file; repeatable.")
 @click.option("--reason", default="", help="Why this release is made; recorded where it is installed.")
 @click.option(
     "--libraries/--no-libraries",
@@ -63,10 +65,21 @@ def make_key(file: Path) -> None:
     show_default=True,
     help="Compiled modules count as files. Without, they are not looked at: for checkouts only.",
 )
-def make(*, out: Path, cabinet: Path | None, reason: str, libraries: bool, bytecode: bool) -> None:
+def make(
+    *,
+    out: Path,
+    cabinet: Path | None,
+    levels: tuple[Path, ...],
+    reason: str,
+    libraries: bool,
+    bytecode: bool,
+) -> None:
     """List every file of the software installed here with its SHA-256."""
     try:
-        scope = Scope(own=own_files(load_cabinet(cabinet)), libraries=libraries, bytecode=bytecode)
+        own = own_files(load_cabinet(cabinet))
+        for path in levels:
+            own += own_level_files(level_source(path))
+        scope = Scope(own=own, libraries=libraries, bytecode=bytecode)
         found = files(scope)
         if links := [name for name, path in found.items() if path.is_symlink()]:
             raise OperatorError(

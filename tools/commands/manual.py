@@ -6,6 +6,7 @@ import click
 
 from egm.screen.text import LOCALES
 from tools.manual import AUDIENCES, manual
+from tools.terminal import echo
 
 
 @click.command()
@@ -16,6 +17,6 @@ def command(audience: str, language: str, out: Path | None) -> None:
     """Print a manual as a Markdown page: faults and who clears them, menus, forms, denominations, clears."""
     text = manual(audience, language)
     if out is None:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         out.write_text(text, encoding="utf-8")

@@ -15,6 +15,7 @@ from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
 from tools.parsheet.meter import MeterError, asked, present
 from tools.simulation import estimate, simulate
 from tools.tables import working
+from tools.terminal import echo
 
 #: Games an estimate is made of where there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -73,7 +74,7 @@ def command(
             form or "json", lambda: json.dumps(sheet(loaded, analysis, rules), indent=2, ensure_ascii=False)
         )()
         if out is None:
-            click.echo(text)
+            echo(text)
         else:
             out.write_text(text, encoding="utf-8")
     if jurisdiction is not None:
@@ -132,4 +133,4 @@ def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
     held = f"{percent(least)} at its lowest bet; {jurisdiction} asks {percent(floor)}"
     if least < floor:
         raise click.ClickException(f"{game.id} returns {held}")
-    click.echo(held, err=True)
+    echo(held, err=True)

@@ -19,7 +19,7 @@ import click
 
 from egm.clock import SystemClock
 from egm.metrics import Exporter
-from egm.progressive.definition import LevelDefinition, read_levels
+from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.progressive.slots import LinkSlot
 from egm.verify.examine import Findings, examine
 from tools.commands.progressive_status import forget_sign, held, prizes, rule, status
@@ -140,8 +140,9 @@ def serve(
 ) -> None:
     """Serve the levels of the file LEVELS until told to stop.
 
-    First the software is held against its signed manifest, where one is given, and every level against the
-    ledger, the register and the prizes: what does not agree is recorded, and nothing is served (I-08).
+    First the software, LEVELS and the games it brings are held against the signed manifest, where one is
+    given, and every level against the ledger, the register and the prizes: what does not agree is recorded,
+    and nothing is served (I-08).
     """
     slot = LinkSlot(
         host=host,
@@ -153,14 +154,17 @@ def serve(
     if (manifest is None) != (key is None):
         raise click.UsageError("--manifest and --key go together")
     try:
-        definitions = read_levels(levels)
+        source = level_source(levels)
+        definitions = levels_in(source)
         mystery = any(definition.terms.mystery for definition in definitions)
         vault = Vault(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
         readings = Readings()
         with ExitStack() as stack:
             if metrics is not None:
                 stack.enter_context(closing(Exporter(readings, metrics)))
-            software = None if manifest is None else examine(manifest, key or "", ())
+            software = (
+                None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
+            )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -192,7 +196,7 @@ async def _serve(
         for machine in admit:
             controller.admit(machine)
         signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
-        service = Service(controller, slot, click.echo, signs=signs, told=readings.take)
+        service = Service(controller, slot, echo, signs=signs, told=readings.take)
         serving = asyncio.create_task(service.run())
         stopping = asyncio.create_task(ended.wait())
         done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)

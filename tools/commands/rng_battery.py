@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 import rng
 from tools.laboratory.service import start_service
 from tools.tables import DOUBT, Column, Table, show, whole, working
+from tools.terminal import Terminal
 
 if TYPE_CHECKING:
     from rng.battery.run import Verdict
@@ -38,7 +38,7 @@ def _table(verdict: "Verdict") -> Table:
     return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
 
 
-def _say(console: Console, verdict: "Verdict") -> None:
+def _say(console: Terminal, verdict: "Verdict") -> None:
     show("text", _table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
@@ -84,7 +84,7 @@ def battery(
     def fresh() -> Callable[[int], bytes]:
         return raw_reader(start_service())
 
-    console = Console()
+    console = Terminal()
     verdicts: list[Verdict] = []
     try:
         for name in names or GAMES:
@@ -148,7 +148,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
     """
     from rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
 
-    console = Console()
+    console = Terminal()
     calibrations = []
     for name in CALIBRATED:
         calibrations.append(calibrate(name, replications, first_seed))

@@ -21,6 +21,7 @@ from meters import JournalError
 from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
 from tools.one_game import cabinet_with
+from tools.terminal import echo
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
 _OPERATOR_ERROR: Final = 2
@@ -196,13 +197,11 @@ class _Supervisor:
                 self._stop.set()
             elif process.returncode in {_OPERATOR_ERROR, _FILE_CHANGED} or len(starts) >= _RESTARTS_MAX:
                 if process.returncode not in {_OPERATOR_ERROR, _FILE_CHANGED}:
-                    click.echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
+                    echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
                 self._status = process.returncode or 1
                 self._stop.set()
             else:
-                click.echo(
-                    f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True
-                )
+                echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
         stopped.cancel()
 
 
@@ -307,11 +306,11 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
             raise click.ClickException(str(error)) from error
         return _children(folder, cabinet, None, shown)
     for badge in badges:
-        click.echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
+        echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
     for fault in missing_ports(file):
-        click.echo(f"egm: {fault}", err=True)
+        echo(f"egm: {fault}", err=True)
     for line in _first_words(folder, shown.mode, simulated=_is_simulated(file)):
-        click.echo(f"egm: {line}")
+        echo(f"egm: {line}")
     return _children(folder, cabinet, file, shown)
 
 

@@ -10,6 +10,7 @@ from egm.config import default_state_dir
 from tools.commands.par import load
 from tools.named import named
 from tools.tables import working
+from tools.terminal import echo
 
 #: A still picture is at least so large, pixels a unit.
 _STILL: Final = 0.667
@@ -42,7 +43,7 @@ def shots(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None:
         for _ in draw_all(folder, games, windows):
             count += 1
             done(count)
-    click.echo(f"{count} pictures in {folder}")
+    echo(f"{count} pictures in {folder}")
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -73,7 +74,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     if file.suffix == ".toml":
         shown, picture = load(str(file)), file.with_suffix(".png")
         wide, high = still(shown, picture, max(scale, _STILL))
-        click.echo(f"{picture}: {wide} x {high} pixels")
+        echo(f"{picture}: {wide} x {high} pixels")
         return
     try:
         game = load_game(named(name))
@@ -85,7 +86,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
             size = film_of(game, draw, file, Film(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{file}: {size / 1e6:.2f} MB")
+    echo(f"{file}: {size / 1e6:.2f} MB")
 
 
 @command.command()
@@ -95,7 +96,7 @@ def address(state: Path | None, *, top: bool) -> None:
     """Print a fresh address of the browser screen, after the one printed at the start has been used."""
     path = (state or default_state_dir()) / "run" / ("top.url" if top else "screen.url")
     try:
-        click.echo(path.read_text("utf-8").strip())
+        echo(path.read_text("utf-8").strip())
     except OSError as error:
         raise click.ClickException(
             f"{path}: {error.strerror}; the first address stands where `egm run` was started"

@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass
 
 import click
-from rich.console import Console
 
 from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
@@ -24,6 +23,7 @@ from tools.simulation import (
     simulate,
 )
 from tools.tables import working
+from tools.terminal import Terminal, echo
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def command(
     except (SimulationError, AnalysisError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        click.echo(json.dumps(_data(loaded, result), indent=2))
+        echo(json.dumps(_data(loaded, result), indent=2))
     else:
-        _print(Console(), loaded, result)
+        _print(Terminal(), loaded, result)
     if not result.agrees:
         raise SystemExit(1)
 
@@ -118,7 +118,7 @@ def _estimate(
         raise click.ClickException(str(error)) from None
     found = estimate(tally, cost)
     if as_json:
-        click.echo(
+        echo(
             json.dumps(
                 {
                     "game": game.id,
@@ -136,9 +136,9 @@ def _estimate(
         )
         return
     interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
-    click.echo(f"{game.id} {game.version}, bet {mode or cost}: {found.games:,} games, production path")
-    click.echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
-    click.echo(f"  no exact return: {reason}")
+    echo(f"{game.id} {game.version}, bet {mode or cost}: {found.games:,} games, production path")
+    echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
+    echo(f"  no exact return: {reason}")
 
 
 def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
@@ -185,7 +185,7 @@ def _data(game: Game, r: _Result) -> dict[str, object]:
     }
 
 
-def _print(console: Console, game: Game, r: _Result) -> None:
+def _print(console: Terminal, game: Game, r: _Result) -> None:
     v = r.verdict
     console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {v.games:,} games, {r.path} path")
     interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"

@@ -7,6 +7,7 @@ from tools.conformance.page import FOLDER, pages
 from tools.conformance.requirements import ROOT, RequirementsError, load
 from tools.conformance.sas import sas_page
 from tools.freshness import deliver
+from tools.terminal import echo
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +32,7 @@ def main(*, check: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if not check:
-        click.echo(f"{len(built)} pages written into {FOLDER}/")
+        echo(f"{len(built)} pages written into {FOLDER}/")
     committed = {path: text for path, text in written.items() if path not in built}
     deliver(committed, check=check, verb="make conformance")
 

@@ -17,6 +17,7 @@ from tools.conformance.evidence import Evidence, EvidenceError, Status, collect
 from tools.conformance.requirements import ROOT, Requirements, RequirementsError, load
 from tools.mutants.scratch import Scratch
 from tools.mutants.trial import Outcome, Trial, Verdict, trials, tried
+from tools.terminal import echo
 
 #: what earlier trials came to; a trial whose change, file and tests are the same is not run again
 MEMORY: Final = ROOT / "build" / "mutants.json"
@@ -54,9 +55,7 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
     complaints: list[str] = []
     if not names:
         complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
-        click.echo(
-            "".join(f"{text}\n" for text in complaints) + counts(requirements, evidence, found, outcomes)
-        )
+        echo("".join(f"{text}\n" for text in complaints) + counts(requirements, evidence, found, outcomes))
     if complaints or any(outcome.verdict is not Verdict.KILLED for outcome in outcomes.values()):
         raise SystemExit(1)
 
@@ -121,7 +120,7 @@ def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> 
             outcomes[trial.name] = outcome
             memory[trial.name] = {**asdict(outcome), "digest": digests[trial.name]}
             MEMORY.write_text(json.dumps(memory, indent=1, sort_keys=True))
-            click.echo(f"{len(outcomes)}/{len(found)} {trial.name} {outcome.verdict}", err=True)
+            echo(f"{len(outcomes)}/{len(found)} {trial.name} {outcome.verdict}", err=True)
     return outcomes
 
 
@@ -137,9 +136,9 @@ def _digest(trial: Trial) -> str:
 def _report(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> None:
     for trial in found:
         outcome = outcomes[trial.name]
-        click.echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
+        echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
         if outcome.verdict is not Verdict.KILLED:
-            click.echo(f"{'':10}taken away: {trial.mutant.takes_away} ({trial.mutant.file})")
+            echo(f"{'':10}taken away: {trial.mutant.takes_away} ({trial.mutant.file})")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ import sqlite3
 import pytest
 from software_rig import Installation
 
+from egm.progressive.definition import level_source, own_level_files
+from paytables import load_game
+
 LEVELS = """
 [[level]]
 id = "grand"
@@ -23,7 +26,8 @@ SERVE = (
 def served(shipped, folder, *more):
     """What ``egm progressive serve`` says; there are no certificates, so none of them ever listens."""
     levels, store = folder / "levels.toml", folder / "controller.db"
-    levels.write_text(LEVELS)
+    if not levels.exists():
+        levels.write_text(LEVELS)
     said = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *more)
     kinds = []
     if store.exists():
@@ -37,6 +41,8 @@ def served(shipped, folder, *more):
 def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
     shipped = Installation(tmp_path)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
+    (tmp_path / "levels.toml").write_text(LEVELS)
+    shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
     said, kinds = served(shipped, tmp_path, *signed)
     assert "certificates" in said
     assert kinds[:2] == ["software_verified", "opened"]
@@ -51,3 +57,25 @@ def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
     said, kinds = served(shipped, tmp_path)
     assert kinds[-1] == "software_not_verified"
     assert served(shipped, tmp_path, "--manifest", shipped.manifest_file)[0].startswith("2 ")
+
+
+@pytest.mark.requirement("I-08", "A-09")
+@pytest.mark.parametrize("changed", ["levels.toml", "games/own.toml"])
+def test_the_level_file_and_the_games_it_brings_are_signed_too(tmp_path, changed):
+    shipped, levels = Installation(tmp_path), tmp_path / "levels.toml"
+    (tmp_path / "games").mkdir()
+    library = (shipped.root / "paytables/library/summit-keno.toml").read_text()
+    (tmp_path / "games/own.toml").write_text(library)
+    [play, *_] = load_game(str(tmp_path / "games/own.toml")).every_level()
+    own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
+    terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
+    levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))
+    own = own_level_files(level_source(levels))
+    assert [name for name, _ in own] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
+    shipped.make(own=own)
+    signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
+    assert "not as signed" not in served(shipped, tmp_path, *signed)[0]
+    (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")
+    said, _ = served(shipped, tmp_path, *signed)
+    assert "the software is not as signed" in said or "altered" in said
+    assert changed in said

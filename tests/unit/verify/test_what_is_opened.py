@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.config import CabinetFile, load_cabinet
+from egm.config import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import load_profile
 from egm.verify.digest import Algorithm, measure, signatures
@@ -139,3 +139,23 @@ def test_what_was_opened_and_stands_in_no_list_is_foreign(tmp_path):
         file.write_text(EVIL)
     maker = Maker(tmp_path, with_games(str(path)))
     assert maker.trouble(load_game(stray).source) == (f"own{stray}: foreign",)
+
+
+@pytest.mark.requirement("A-12")
+def test_relative_paths_of_a_cabinet_file_count_from_its_own_folder(tmp_path, monkeypatch):
+    """Whoever may write where the machine is started does not choose its games, its key or its memory."""
+    at, elsewhere = tmp_path / "etc", tmp_path / "elsewhere"
+    for folder in (at / "games", elsewhere / "games"):
+        folder.mkdir(parents=True)
+        (folder / "own.toml").write_text(EVIL if folder.parent == elsewhere else EVIL + "\n# ours\n")
+    text = DEFAULT_CABINET.read_text().replace('game = "maple-classic"', 'game = "./games/own.toml"')
+    more = '[memory]\nsecond_copy = "second"\n[software]\nmanifest = "../signed"\nkey = "' + "0" * 64 + '"\n'
+    (at / "cabinet.toml").write_text(f"{text}\n{more}")
+    monkeypatch.chdir(elsewhere)
+    file = load_cabinet(Path("../etc/cabinet.toml"))
+    slot = next(slot.game for slot in file.games if slot.game.endswith("own.toml"))
+    assert load_game(slot).source.path == (at / "games/own.toml").resolve()
+    assert file.memory.second_copy.resolve() == (at / "second").resolve()
+    assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
+    assert dict(own_files(file)) == {"own/games/own.toml": slot}  # as written: the same on every machine
+    assert load_cabinet(at / "cabinet.toml").model_copy().as_written(slot) == "./games/own.toml"
