@@ -1,7 +1,18 @@
-"""The ``egm`` command: a click group that loads each command's module when it is called."""
+"""The ``egm`` command: a click group that loads each command's module when it is called.
+
+Before anything else is imported it starts itself again isolated (:mod:`egm.isolated`): neither ``PYTHONPATH``
+nor the working directory gives it a module. What the first interpreter ran until here (a ``sitecustomize``,
+another ``tools``) is whose who set its environment, who could have started anything else as well.
+"""
+
+import os
+import sys
+
+if not sys.flags.isolated and (__name__ == "__main__" or os.path.basename(sys.argv[0]) == "egm"):  # noqa: PTH119
+    unwritten = ["-B"] if sys.dont_write_bytecode else []
+    os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
 import importlib
-import sys
 from typing import Any
 
 import click
@@ -75,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(prog_name="egm"))

@@ -44,7 +44,8 @@ def lines(text: str) -> str:
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
     """Print a text of one line or more; ``style`` is what ``click.style`` takes."""
     told = lines(str(text))
-    click.echo(click.style(told, **style) if style else told, nl=nl, err=err)
+    drawn = click.style(told, **style) if any(style.values()) else told
+    click.echo(drawn, nl=nl, err=err)
 
 
 class Terminal(Console):

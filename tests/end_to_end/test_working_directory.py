@@ -93,3 +93,24 @@ def test_a_machine_started_by_hand_with_the_directory_among_its_modules_refuses(
     assert done.returncode
     assert "with the working directory among its modules" in done.stderr
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.requirement("A-12")
+@pytest.mark.parametrize("start", ["script", "module"])
+def test_the_command_itself_takes_no_module_from_where_it_is_started(planted, start):
+    """A sitecustomize runs before any program: it is the environment's owner's. Everything after it is ours."""
+    planted.with_name("sitecustomize.py").unlink()
+    (script := planted.parent.parent / "egm").write_text(
+        "import sys\nfrom tools.cli import main\nsys.exit(main())\n"
+    )
+    for name in ("tools", "egm", "meters", "rng", "paytables"):  # what the environment names is ours here
+        (planted.with_name(name) / "__init__.py").unlink()
+        planted.with_name(name).rmdir()
+    how = [str(script)] if start == "script" else ["-m", "tools.cli"]
+    said = subprocess.run(
+        [sys.executable, *how, "profile", "list"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert "generic" in said.stdout
+    assert not planted.exists(), planted.read_text()

@@ -14,7 +14,6 @@ import multiprocessing
 import os
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +39,7 @@ from tools.audit.point import go_on, save
 from tools.bench import Figure
 from tools.bench.bench_cabinet import bench_engine
 from tools.bench.bench_meters import UnsyncedStorage
+from tools.terminal import echo
 
 LIMIT_SECONDS: Final = 4 * 3600.0
 GAMES: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
@@ -128,7 +128,7 @@ class Age:
 
 
 def _tell(text: str) -> None:
-    print(f"age: {text}", file=sys.stderr, flush=True)
+    echo(f"age: {text}", err=True)
 
 
 def _answer(out: Connection, work: Callable[..., Any], arguments: tuple[object, ...]) -> None:

@@ -34,6 +34,7 @@ from typing import Final
 
 from tools.checks.source import Module, modules
 from tools.checks.values import Values, called
+from tools.terminal import echo
 
 #: What a cabinet runs, beside ``rng`` itself.
 GUARDED: Final = ("paytables", "meters", "egm")
@@ -298,8 +299,8 @@ def main(arguments: list[str]) -> int:
     """Print the violations under the root named, or here; 0 when there are none."""
     found = violations(Path(arguments[0]) if arguments else Path())
     for violation in found:
-        print(violation)
-    print(f"chance: {len(found)} violations" if found else "chance: only rng draws")
+        echo(violation)
+    echo(f"chance: {len(found)} violations" if found else "chance: only rng draws")
     return 1 if found else 0
 
 

@@ -33,7 +33,7 @@ from tools.audit.verify import Auditor, Finding, Report
 from tools.commands.clearing import clear_, inspect_
 from tools.commands.liars import liars
 from tools.tables import Form, Table, forms, show, terminal_width, working
-from tools.terminal import Terminal, echo, plain, printable
+from tools.terminal import Terminal, echo, json_text, plain, printable
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
@@ -143,7 +143,7 @@ def verify(
         if fingerprint and report.fingerprint != fingerprint:
             report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
     if as_json:
-        echo(json.dumps({name: report.to_json() for name, report in reports.items()}, ensure_ascii=False))
+        echo(json_text({name: report.to_json() for name, report in reports.items()}))
     else:
         for name, report in reports.items():
             _print_report(name, report)

@@ -21,6 +21,7 @@ from tools.named import named
 from tools.parsheet import percent
 from tools.rewriting import RewriteError, rewritten
 from tools.tables import Form, Table, forms, show, working
+from tools.terminal import echo
 from tools.tuning import (
     NEAR,
     TuningError,
@@ -50,7 +51,7 @@ def list_() -> None:
     for name in library():
         game = load_game(name)
         lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
-        click.echo(f"{name:24} {game.family:7} {lowest:>9}  {game.title['en']} / {game.title['fr']}")
+        echo(f"{name:24} {game.family:7} {lowest:>9}  {game.title['en']} / {game.title['fr']}")
 
 
 @command.command()
@@ -66,7 +67,7 @@ def check(file: str, jurisdiction: str | None) -> None:
         profile_of(jurisdiction)  # refused at once where there is none
     game = load(file)
     for sentence in game.rules.explain():
-        click.echo(sentence)
+        echo(sentence)
     analysis = None
     try:
         with working(f"analysing {game.id}"):
@@ -74,19 +75,19 @@ def check(file: str, jurisdiction: str | None) -> None:
     except AnalysisError as error:
         if jurisdiction is not None:
             raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None
-        click.echo(estimated(file, game, str(error)))
+        echo(estimated(file, game, str(error)))
     else:
         for bet in analysis.bets:
-            click.echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
+            echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
     warnings = [*remarks(game, analysis), *_of_the_look(game)]
     for warning in warnings:
-        click.echo(f"warning: {warning.key}: {warning.text}")
+        echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
-        click.echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
+        echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
     said = f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
-    click.echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+    echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
 
 
 def _of_the_look(game: Game) -> list[Remark]:
@@ -119,7 +120,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from None
-    click.echo(f"{file}: {what}; try: egm game check {file}")
+    echo(f"{file}: {what}; try: egm game check {file}")
 
 
 def _copy(origin: str, game_id: str) -> str:
@@ -161,7 +162,7 @@ def art(sheet: Path | None, *, form: Form) -> None:
             count = symbol_sheet(sheet)
         except (OSError, pygame.error) as error:
             raise click.ClickException(f"{sheet}: {error}") from None
-        click.echo(f"{sheet}: {count} symbols", err=True)
+        echo(f"{sheet}: {count} symbols", err=True)
 
 
 @command.command()
@@ -172,7 +173,7 @@ def schema(family_name: str) -> None:
         raise click.ClickException(f"no family {family_name!r}; there are: {', '.join(FAMILIES)}")
     data = family(family_name).model.model_json_schema()
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    click.echo(json.dumps(data, indent=2))
+    echo(json.dumps(data, indent=2))
 
 
 @command.command()
@@ -223,13 +224,13 @@ def tune(
         changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
         for key in changed:
             old, new_value = value_at(data, key), value_at(found, key)
-            click.echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
-        click.echo(f"return {percent(before)} -> {percent(reached)}")
+            echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
+        echo(f"return {percent(before)} -> {percent(reached)}")
         missed = _missed(target, reached, hits, found, strips=strips)
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
             target_file.write_text(rewritten(source.data.decode(), found, changed), encoding="utf-8")
-            click.echo(f"{target_file} written; give it another game.version before it is installed")
+            echo(f"{target_file} written; give it another game.version before it is installed")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
@@ -279,7 +280,7 @@ def _tuned(
 
 
 def _progress(line: str) -> None:
-    click.echo(f"  {line}", err=True)
+    echo(f"  {line}", err=True)
 
 
 def _missed(

@@ -1,6 +1,5 @@
 """``egm keno``: the exact odds of any Keno ticket, and what the selection slip of a game must say."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -15,6 +14,7 @@ from paytables.keno.rules import KenoRules
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 from tools.tables import Column, Form, Table, forms, show, whole, working
+from tools.terminal import echo, json_text
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
 ROWS = 24
@@ -185,7 +185,7 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     if selections > (most := rules.definition.marks.selections):
         raise click.BadParameter(f"a ticket has at most {most}", param_hint="--selections")
     if as_json:
-        click.echo(json.dumps(slip(rules.definition), indent=2, ensure_ascii=False))
+        echo(json_text(slip(rules.definition), indent=2))
         return
     texts = Texts(language)
     page = slip_form(
@@ -194,4 +194,4 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
         lambda credits_: texts.say("meter.credits", count=texts.number(credits_)),
         selections,
     )
-    click.echo(page, nl=False)
+    echo(page, nl=False)

@@ -1,6 +1,5 @@
 """``egm par``: the PAR sheet of a game, computed exactly from the definition the cabinet plays."""
 
-import json
 from pathlib import Path
 
 import click
@@ -15,7 +14,7 @@ from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
 from tools.parsheet.meter import MeterError, asked, present
 from tools.simulation import estimate, simulate
 from tools.tables import working
-from tools.terminal import echo
+from tools.terminal import echo, json_text
 
 #: Games an estimate is made of where there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -70,9 +69,7 @@ def command(
         text = {
             "csv": lambda: to_csv(loaded, analysis, rules),
             "html": lambda: to_html(loaded, analysis, rules),
-        }.get(
-            form or "json", lambda: json.dumps(sheet(loaded, analysis, rules), indent=2, ensure_ascii=False)
-        )()
+        }.get(form or "json", lambda: json_text(sheet(loaded, analysis, rules), indent=2))()
         if out is None:
             echo(text)
         else:

@@ -9,6 +9,7 @@ from rich.table import Table
 from tools.host.conversation import Link
 from tools.host.host import Host
 from tools.host.poll import METER_NAMES
+from tools.terminal import plain
 
 _HEARD: Final = 14
 _ROWS: Final = 8
@@ -39,8 +40,8 @@ def _line(host: Host) -> Panel:
     up = host.conversation.link is Link.UP
     table.add_row("link", f"[{'green' if up else 'red'}]{host.conversation.link}[/]")
     table.add_row("port", f"{host.line.port} ({host.line.wire}), address {host.conversation.address}")
-    table.add_row("machine", f"{host.known.serial or '-'}, SAS {host.known.version or '-'}")
-    table.add_row("paytable", f"{identity.get('paytable_id', '-')} {identity.get('base_percent', '')}")
+    table.add_row("machine", f"{plain(host.known.serial or '-')}, SAS {plain(host.known.version or '-')}")
+    table.add_row("paytable", plain(f"{identity.get('paytable_id', '-')} {identity.get('base_percent', '')}"))
     table.add_row("polls", f"{count.polls}, {count.silences} unanswered, {count.damaged} damaged")
     table.add_row("answer", f"{host.line.latency_seconds * 1000:.1f} ms, {count.late} over 20 ms")
     return Panel(table, title="line")
@@ -58,7 +59,7 @@ def _meters(host: Host) -> Panel:
 def _tickets(host: Host) -> Panel:
     table = Table.grid(padding=(0, 2))
     for ticket in host.store.tickets()[-_ROWS:]:
-        table.add_row(ticket.number, money(ticket.amount_cents), str(ticket.kind), str(ticket.state))
+        table.add_row(plain(ticket.number), money(ticket.amount_cents), str(ticket.kind), str(ticket.state))
     return Panel(table, title="tickets")
 
 
@@ -67,12 +68,14 @@ def _transfers(host: Host) -> Panel:
     for transfer in host.store.transfers()[-_ROWS:]:
         way = "in" if transfer.to_machine else "out"
         status = "" if transfer.status is None else f"{transfer.status:02X}"
-        table.add_row(transfer.id, way, money(transfer.amounts.total_cents), str(transfer.state), status)
+        table.add_row(
+            plain(transfer.id), way, money(transfer.amounts.total_cents), str(transfer.state), status
+        )
     return Panel(table, title="transfers")
 
 
 def _heard(host: Host) -> Panel:
     table = Table.grid(padding=(0, 2))
     for report in list(host.reports)[-_HEARD:]:
-        table.add_row(f"{report.at:%H:%M:%S}", report.text)
+        table.add_row(f"{report.at:%H:%M:%S}", plain(report.text))
     return Panel(table, title="heard")
