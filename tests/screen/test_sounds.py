@@ -2,6 +2,7 @@
 
 import array
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -138,6 +139,15 @@ def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does
     refused = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
     assert "one of common, classic" in refused.stderr
+
+
+def test_the_process_that_makes_sounds_goes_quietly_with_who_listened():
+    asked = [sys.executable, "-I", "-m", "egm.screen.audio", "classic"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline().startswith(b"credit ")
+        process.stdout.close()
+        assert process.wait(60) == -signal.SIGPIPE
+        assert process.stderr.read() == b""
 
 
 def test_a_stream_of_sounds_that_is_none_is_refused(tmp_path):

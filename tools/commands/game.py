@@ -294,5 +294,7 @@ def _missed(
         missed.append(f"the hit frequency wanted is {percent(hits)}, the nearest found {percent(hit)}")
     if not missed:
         return ""
-    other = "longer strips have finer steps" if strips else "--strips, or more pays, may come nearer"
+    other = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"
+    if not strips and "stage" in found:
+        other = f"--strips, or {other}"
     return f"not reached: {'; '.join(missed)}; {other}"

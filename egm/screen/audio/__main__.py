@@ -1,6 +1,7 @@
 """Write the sounds of one family to standard output: ``python -m egm.screen.audio FAMILY``."""
 
 import os
+import signal
 import sys
 
 from egm.screen.audio.making import COMMON, write
@@ -12,6 +13,7 @@ def main() -> None:
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON and family not in table().families:
         sys.exit(f"one of {', '.join((COMMON, *table().families))} is wanted")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever listened has gone: so does this
     os.nice(10)
     write(family, sys.stdout.buffer)
 

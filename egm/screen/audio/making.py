@@ -103,7 +103,9 @@ class Studio:
                     return
                 family = self._waiting.popleft()
                 self._process = process = subprocess.Popen(  # noqa: S603 (our own module)
-                    python_module("egm.screen.audio", family), stdout=subprocess.PIPE
+                    python_module("egm.screen.audio", family),
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer
                 )
             stream = process.stdout
             with contextlib.suppress(ValueError), process:
