@@ -55,6 +55,10 @@ class Surface(Protocol):
         """Show what was drawn."""
         ...
 
+    def tell(self, words: str) -> None:
+        """What the picture says, for those who cannot see it."""
+        ...
+
     def close(self) -> None:
         """Let it go."""
         ...
@@ -106,7 +110,9 @@ class App:
             action = (
                 self.surface.picture.touched(self.view, *self._units(one)) if isinstance(one, Tap) else one
             )
-            if action is not None:
+            if action is not None and action.name == "calm":  # the player's browser asks, nobody touched
+                self.view = replace(self.view, reduced_motion=bool(action.value))
+            elif action is not None:
                 self.act(action)
         self.view, wishes = ticked(self.view, now, self.theme)
         self._send(wishes)
@@ -115,6 +121,7 @@ class App:
         if target is not None:
             self.surface.picture.draw(target, self.view)
             self.surface.show()
+            self.surface.tell(self.surface.picture.words(self.view))
         return True
 
     def act(self, action: Action) -> None:

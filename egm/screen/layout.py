@@ -52,6 +52,11 @@ class Layout:
         x, y, w, _ = self.field
         return None if self.portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
 
+    def beside_drawer(self) -> "Layout":
+        """The layout while the drawer is out: pages keep clear of it."""
+        _, y, _, h = self.sheet
+        return self if self.portrait else replace(self, sheet=(24.0, y, self.tab[0] - self.drawer[2] - 40, h))
+
     def with_levels(self) -> "Layout":
         """The layout of a game that plays for levels: what a player looks for stands highest and largest."""
         x, y, w, h = self.marquee

@@ -15,10 +15,10 @@ from egm.screen.scenes.decide import answers
 from egm.screen.scenes.deck import draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import controls, draw_drawer, tab_rect
 from egm.screen.scenes.feature import lit_by_feature
-from egm.screen.scenes.glass import draw_glasses, draw_status
+from egm.screen.scenes.glass import draw_glasses, draw_status, status
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches
-from egm.screen.scenes.lockup import draw_lockup
+from egm.screen.scenes.lockup import draw_lockup, words_of
 from egm.screen.scenes.menu import choices, draw_menu
 from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
@@ -89,6 +89,23 @@ class Picture:
                 replace(stage, lit=True)
             )  # what takes a fifth of a second is not left to a feature's begin
 
+    def words(self, view: View) -> str:
+        """What the picture says in words: why play has stopped, else the bar, and what the meters hold."""
+        stage, snapshot = self._stage(view), view.snapshot
+        if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST, Scene.SERVICE}:
+            return status(stage)[0] if view.scene is Scene.BOOT else ""
+        if view.scene in {Scene.GAME, Scene.ATTRACT}:
+            said = [status(stage)[0]]
+        else:
+            why = words_of(stage, view.scene)
+            said = [why.title, why.large, *why.lines]
+        said.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
+        bet_cents = snapshot.bet_credits * snapshot.denomination_cents
+        said.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
+        if snapshot.win_cents and snapshot.state == "idle":
+            said.append(f"{stage.texts.say('meter.win')} {stage.money(snapshot.win_cents)}")
+        return ". ".join(words for words in said if words)
+
     def choices(self, view: View) -> tuple[Action, ...]:
         """What the deck's keys may choose among: the places of what is asked or open, in their order."""
         return tuple(touch.action for touch in self._places(self._stage(view)))
@@ -97,11 +114,12 @@ class Picture:
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
+        layout = layout.beside_drawer() if view.drawer else layout
         return Stage(self.painter, self.texts(view), layout, view)
 
     def _places(self, stage: Stage) -> list[Touch]:
         """The places of the page that is open, of the question that is asked, or of the field."""
-        view, layout = stage.view, self.layout
+        view, layout = stage.view, stage.layout
         found: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
             found = page_touches(stage)

@@ -135,6 +135,12 @@ class Texts:
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
+    def counted(self, key: str, count: int, **values: object) -> str:
+        """A text with its ``{count}``, in the singular where the language has it for so many."""
+        one = f"{key}_one"
+        words = {"count": self.number(count), **values}
+        return self.say(one if self.is_one(count) and self.has(one) else key, **words)
+
     def local(self, names: Mapping[str, str], default: str = "") -> str:
         """The text of this language among ``names`` (by language code), as games bring theirs."""
         for code, words in names.items():

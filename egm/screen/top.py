@@ -160,7 +160,7 @@ def _rows(stage: Stage) -> tuple[str, list[_Row]]:
         return texts.say("wheel.prizes"), rows
     spots, caught = keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), texts.number(pay)) for n, pay in caught[:_PRIZES]]
-    return texts.say("keno.spots", count=spots), rows
+    return texts.counted("keno.spots", spots), rows
 
 
 def _prizes(stage: Stage, rect: Rect) -> None:

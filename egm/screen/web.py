@@ -85,6 +85,8 @@ def read_input(line: str | bytes) -> Heard:
         said: Any = json.loads(line)
         tap, room = said.get("tap"), said.get("room")
         did = Tap(float(tap[0]), float(tap[1])) if tap is not None else by_name(str(said.get("key", "")))
+        if isinstance(said.get("calm"), bool):
+            did = Action("calm", said["calm"])
         wide_high = None if room is None else (int(room[0]), int(room[1]))
         return Heard(bool(said.get("shown")), did, wide_high)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, RecursionError):
@@ -120,6 +122,7 @@ class Web:
         self._studio = studio or Studio()
         self._loops: dict[str, str] = {}
         self._portrait = portrait
+        self._words = ""
         self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
         self._wanted = self._fitted
         self.picture = make(theme, scale=scale, layout=self._fitted[0])
@@ -188,6 +191,12 @@ class Web:
             self._shown, self._ready = after, False
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
+
+    def tell(self, words: str) -> None:
+        """Have the page say what the picture says, where that has changed."""
+        if words != self._words:
+            self._words = words
+            self._say(json.dumps({"words": words}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Have the browser sound it; where nobody looks, nobody hears."""
@@ -258,7 +267,7 @@ class Web:
             with contextlib.suppress(ConnectionClosed):
                 await older.send('{"moved": true}')
                 await older.close()
-        for said in list(self._loops.values()):
+        for said in [json.dumps({"words": self._words}), *self._loops.values()]:
             await self._push(viewer, said)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:

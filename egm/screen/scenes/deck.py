@@ -103,9 +103,8 @@ def _meter(
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
-    key = "meter.credits_one" if stage.texts.is_one(credits_) else "meter.credits"
     p.text(
-        stage.texts.say(key, count=stage.texts.number(credits_)),
+        stage.texts.counted("meter.credits", credits_),
         (x + 24, y + rows[1]),
         Style("strong", "small", "text"),
         align="left",

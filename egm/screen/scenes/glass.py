@@ -111,7 +111,7 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
         return
     spots, prizes = keno_prizes(stage)
     x, y, w, h = stage.layout.left
-    caption(stage, texts.say("keno.spots", count=spots), (x + 10, y + 12, w - 20, 40))
+    caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
     step = min(64.0, (h - 130) / max(1, len(prizes)))
     size = "lead" if step > 44 else "small"
     for i, (catch, pay) in enumerate(prizes):
@@ -343,7 +343,7 @@ def _bought(stage: Stage, snapshot: Snapshot) -> str:
         return ""
     areas = len(stakes_on(game, snapshot))
     price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    return say("wheel.buys_one" if areas == 1 else "wheel.buys", count=areas, price=price)
+    return stage.texts.counted("wheel.buys", areas, price=price)
 
 
 def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:

@@ -315,7 +315,7 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
     for i, spot in enumerate(spots):
         at = (x + head + (i + 0.5) * column, y + 62)
         p.text(
-            stage.texts.say("keno.of", count=spot),
+            stage.texts.counted("keno.of", int(spot)),
             at,
             Style("strong", "small", stage.look.accent),
             width=column - 6,

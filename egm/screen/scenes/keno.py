@@ -204,7 +204,7 @@ def what_is_bought(stage: Stage) -> tuple[str, int]:
     ways = sum(sum(played(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
-    words = texts.say(f"keno.own_{kind}", count=texts.number(count))
+    words = texts.counted(f"keno.own_{kind}", count)
     if slip.draws > 1:
         words += texts.say("keno.and_draws", count=slip.draws)
     return words, cost(game, slip, stake_of(view.snapshot, game)) * unit_cents
@@ -373,7 +373,7 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     wide = w if not stage.layout.portrait else w - 340
     p.text(words, (x + wide / 2, y + h - 42), Style("text", "caption", "text"), width=wide - 16)
     if len(balls) == len(step.balls) and step.credits:
-        words = stage.texts.say("keno.pays", credits=stage.texts.number(step.credits))
+        words = stage.texts.counted("keno.pays", step.credits)
         p.text(words, (x + wide / 2, y + h - 18), Style("heavy", "caption", "win"), width=wide - 16)
 
 

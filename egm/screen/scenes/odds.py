@@ -58,7 +58,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
         name = stage_name(stage, feature) or feature.replace("-", " ").capitalize()
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
-    credits_ = texts.say("meter.credits", count=texts.number(one.top_credits))
+    credits_ = texts.counted("meter.credits", one.top_credits)
     top = texts.say("odds.top", name=_name(stage, award), credits=credits_)
     lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
@@ -72,7 +72,7 @@ def _way(stage: Stage, one: Chances) -> str:
     game, texts = stage.view.game, stage.texts
     spots, _, rest = one.top_stage.partition(" ")
     if rest == "spots" and spots.isdigit():
-        return texts.say("keno.of", count=int(spots))
+        return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == one.bet.partition(" ")[0]:
             return texts.local(area["name"])

@@ -214,6 +214,10 @@ def stage_name(stage: Stage, name: str) -> str:
     return stage.texts.local(told) if isinstance(told, dict) else ""
 
 
+#: The height of a line where a button's words take two.
+_LINE: Final = 22.0
+
+
 def draw_button(
     stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False, size: str = "small"
 ) -> None:
@@ -222,12 +226,15 @@ def draw_button(
     fill = (122, 66, 8, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
-    p.text(
-        words,
-        (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
-        Style("strong", size, "text" if on else "text_dim"),
-        width=rect[2] - 20,
-    )
+    style = Style("strong", size, "text" if on else "text_dim")
+    x, y, room = rect[0] + rect[2] / 2, rect[1] + rect[3] / 2, rect[2] - 20
+    two = replace(style, size="caption")
+    lines = p.wrap(words, room, two) if p.measure(words, style) > 1.2 * room and rect[3] >= 2 * _LINE else []
+    if len(lines) != 2:
+        p.text(words, (x, y), style, width=room)
+        return
+    for line, down in zip(lines, (-0.5, 0.5), strict=True):
+        p.text(line, (x, y + down * _LINE), two, width=room)
 
 
 def draw_focus(stage: Stage, rect: Rect) -> None:

@@ -1,0 +1,150 @@
+"""A whole visit in a real browser by touch alone, in each size of window: from attract to cash-out.
+
+Everything is real: the bench with its twins, the machine, the screen process, Chromium. What is asserted is
+read from the machine's own link and from the words the page says; where to touch, from the picture's own map.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+from chromium import Browser, executable
+from test_live_browser import Cabinet
+
+from egm.link.client import Client
+from egm.link.messages import BenchCommand, BenchReply, Play, Snapshot
+from egm.screen.hearing import heard, heard_bench
+from egm.screen.layout import LANDSCAPE
+from egm.screen.picture import Picture
+from egm.screen.text import Texts
+from egm.screen.view import Action, Page, View
+from egm.screen.web import fitting
+from tools.gallery.draw import SIZES
+
+pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
+
+
+class Hand(Cabinet):
+    """A cabinet and a finger on its picture in a browser's window of one size."""
+
+    def __init__(self, folder, browser, theme, size):
+        self.view = View(with_bench=True)
+        super().__init__(folder)
+        run = folder / "state" / "run"
+        self.drawer = Client(run / "bench.sock", run / "bench.token")
+        self.browser, self.size = browser, size
+        self.picture = Picture(theme, layout=fitting(size, portrait=False)[0])
+
+    def snapshot(self):
+        """As a screen of its own would hear it."""
+        self.now += 0.05
+        for message in self.ear.poll(self.now).messages:
+            if isinstance(message, Snapshot):
+                self.last = message
+            if not isinstance(message, Play):
+                self.view = heard(self.view, message)
+        return self.last
+
+    def touch(self, *actions, **changes):
+        """Touch the place of the first of these actions that the picture has."""
+        self.snapshot()
+        view = replace(self.view, **changes)
+        touches = self.picture.touches(view)
+        places = (t for wanted in actions for t in touches if t.action == wanted)
+        x, y, w, h = next(places).rect
+        wide, high = self.picture.layout.size
+        box = json.loads(
+            self.browser.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
+        )
+        at = {
+            "x": box["x"] + (x + w / 2) / wide * box["width"],
+            "y": box["y"] + (y + h / 2) / high * box["height"],
+        }
+        self.browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[at])
+        self.browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def words(self):
+        """What the page says to who cannot see the picture."""
+        return self.browser.evaluate("document.getElementById('words').textContent") or ""
+
+    def until_said(self, part):
+        return Browser.wait_until(lambda: part in self.words(), f"{part!r} to be said, not {self.words()!r}")
+
+    def bench_told(self):
+        """Hear from the bench which devices there are, as an open drawer does."""
+        for message in self.drawer.poll(self.now).messages:
+            if isinstance(message, BenchReply):
+                self.view = heard_bench(self.view, message)
+        self.drawer.send(BenchCommand(device="bench", action="state"))
+        return self.view.bench
+
+    def insert(self, amount_cents):
+        """Touch the drawer's bill of so much."""
+        self.until(lambda _: bool(self.bench_told()), "the bench's devices")
+        out = {"drawer_since": -1.0, "bench_linked": True}
+        bills = [
+            touch.action
+            for touch in self.picture.touches(replace(self.view, **out))
+            if touch.action.name == "bench" and touch.action.value[0].values == {"amount_cents": amount_cents}
+        ]
+        self.touch(bills[0], **out)
+
+    def close(self):
+        self.drawer.close()
+        super().close()
+
+
+@pytest.fixture
+def browser(tmp_path):
+    (tmp_path / "browser").mkdir()
+    found = Browser(tmp_path / "browser")
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["x".join(map(str, size)) for size in SIZES])
+def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
+    wide, high = size
+    metrics = {"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": False}
+    browser.call("Emulation.setDeviceMetricsOverride", **metrics)
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    browser.call("Emulation.setEmulatedMedia", features=calm)
+    at, texts = Hand(tmp_path, browser, theme, size), Texts("en")
+    try:
+        browser.open(Browser.wait_until(at.address, "the address"))
+        browser.wait_until(lambda: browser.frames() > 0, "the first frame")
+        at.until(lambda s: s.state == "idle" and s.credit_cents == 0, "the machine to wait for a player")
+        at.until_said(texts.say("status.insert"))
+        canvas = json.loads(
+            browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
+        )
+        assert canvas[1] == wide
+        assert (at.picture.layout is LANDSCAPE) == (wide > high)
+
+        at.touch(Action("drawer"))
+        at.after(lambda: at.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")
+        at.touch(Action("drawer"), drawer_since=-1.0)
+        at.until_said("$20.00")
+
+        at.touch(Action("help"))
+        at.touch(Action("play"), page=Page.HELP)  # under the open page it closes it, and stakes nothing
+        Browser.wait_until(lambda: at.snapshot() is not None, "the machine's word")
+        assert at.last.credit_cents == 2000
+        at.after(lambda: at.touch(Action("play")), lambda s: s.state == "playing", "a game")
+        at.touch(Action("play"))  # the reels stop
+        at.until(lambda s: s.state == "idle" and s.last_display is not None, "the game's end")
+        over = at.last
+        assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
+
+        at.after(lambda: at.touch(Action("language")), lambda s: s.language == "fr", "French")
+        at.until_said(Texts("fr").say("meter.credit"))
+        at.after(lambda: at.touch(Action("language")), lambda s: s.language == "en", "English")
+
+        at.touch(Action("cash_out"))
+        at.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
+        owed = texts.money(over.credit_cents, over.currency)
+        paid = "handpay.wait" if at.last.state == "handpay" else "notice.ticket_printed"
+        at.until_said(texts.say(paid, amount=owed))
+    finally:
+        at.close()
