@@ -267,7 +267,8 @@ class Web:
             with contextlib.suppress(ConnectionClosed):
                 await older.send('{"moved": true}')
                 await older.close()
-        for said in [json.dumps({"words": self._words}), *self._loops.values()]:
+        words = [json.dumps({"words": self._words})] if self._words else []
+        for said in [*words, *self._loops.values()]:
             await self._push(viewer, said)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:

@@ -89,7 +89,7 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """The tickets sold by name, on the right glass; beside levels a key turns through them."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or (layout.portrait and snapshot.progressives):
+    if game is None or not is_keno(game) or snapshot is None or (layout.portrait and snapshot.progressives):
         return []
     x, y, w, h = layout.right
     forms = forms_on_offer(game)
