@@ -174,7 +174,8 @@ class Texts:
         """Date and time."""
         when = self._moment(time_utc)
         day = format_date(when, "medium", locale=self.locale)
-        return f"{day}, {format_time(when, 'medium', locale=self.locale)}"
+        time = format_time(when, "medium", locale=self.locale).replace(" ", "\u00a0")
+        return f"{day}, {time}"
 
     def _moment(self, time_utc: str) -> datetime:
         try:

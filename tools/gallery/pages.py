@@ -34,8 +34,8 @@ _METERS: Final = (
     ("Coins to the drop", "Pièces à la caisse", 1_204_25),
     ("Tickets in", "Coupons acceptés", 4_110_00),
     ("Tickets out", "Coupons imprimés", 12_930_40),
-    ("Attendant-paid jackpots", "Gros lots payés à la main", 5_000_00),
-    ("Attendant-paid cancelled credit", "Crédits annulés payés à la main", 840_10),
+    ("Attendant-paid jackpots", "Gros lots payés par un préposé", 5_000_00),
+    ("Attendant-paid cancelled credit", "Crédits payés par un préposé", 840_10),
     ("Physical coins out", "Pièces payées", 960_00),
     ("Games played", "Parties jouées", 41_204),
     ("Games won", "Parties gagnées", 11_870),
@@ -46,9 +46,7 @@ _METERS: Final = (
 def sign_in() -> ServicePage:
     """A PIN asked for."""
     prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
-    notice = both(
-        "The last PIN was wrong; two tries are left", "Le dernier NIP était faux ; il reste deux essais"
-    )
+    notice = both("Number or PIN not valid", "Numéro ou NIP invalide")
     return ServicePage(
         id="sign-in",
         title=both("Sign in", "Identification"),
@@ -69,8 +67,8 @@ def menu() -> ServicePage:
         ("Diagnostics", "Diagnostics", "go", True),
         ("Configuration", "Configuration", "go", False),
         ("Software", "Logiciel", "go", True),
-        ("Progressives", "Progressifs", "go", True),
-        ("Pay by hand", "Payer à la main", "confirm", True),
+        ("Progressives", "Lots progressifs", "go", True),
+        ("Hand-pay", "Paiement manuel", "confirm", True),
         ("Out of service", "Mettre hors service", "danger", True),
     )
     actions = [
@@ -83,7 +81,8 @@ def menu() -> ServicePage:
         title=both("Service menu", "Menu de service"),
         person=_PERSON,
         notice=both(
-            "Configuration needs the logic door open", "La configuration exige la porte logique ouverte"
+            "Configuration needs the logic door open",
+            "La configuration exige que la porte logique soit ouverte",
         ),
         actions=(*actions, leave),
     )
@@ -133,7 +132,7 @@ def amount() -> ServicePage:
     ask = Prompt(label=both("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9)
     return ServicePage(
         id="amount",
-        title=both("Pay by hand", "Paiement manuel"),
+        title=both("Hand-pay", "Paiement manuel"),
         person=_PERSON,
         tables=(Table(title=both("Hand-pay", "Paiement manuel"), rows=rows),),
         prompt=ask,

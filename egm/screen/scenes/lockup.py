@@ -64,7 +64,13 @@ def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
     head = 210 + (0 if not words.large else 126 if words.money else 84)
     moving = 150 if scene is Scene.PAYING and _way(stage) else 0
-    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + 104 + moving
+    foot = 32 + 36 * max(2, len(_who(stage, words, width)))
+    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + foot + moving
+
+
+def _who(stage: Stage, words: "Words", width: float) -> list[str]:
+    """Who ends it, in as many lines as a plate so wide wants."""
+    return stage.painter.wrap(words.who, width - 80, Style("strong", "body")) if words.who else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,8 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
         why = (say(f"handpay.why.{handpay.why}"),) if handpay.why else ()
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say("handpay.attendant_ticket" if handpay.ticket == "asked" else "handpay.attendant")
-        return Words(title, sum_, (*why, said, *(ticket or (wait,)), *first, facts), who, money=True)
+        told = ticket if handpay.ticket == "asked" else (said, *(ticket or (wait,)))
+        return Words(title, sum_, (*why, *told, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -232,13 +239,13 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
             + 4
         )
     if who:
-        p.shade((x + 10, y + h - 92, w - 20, 80), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
-        p.text(
-            who,
-            (x + w / 2, y + h - 52),
-            Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6)),
-            width=w - 80,
-        )
+        rows = _who(stage, words, w)
+        high = 8 + 36.0 * max(2, len(rows))
+        p.shade((x + 10, y + h - 12 - high, w - 20, high), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
+        style = Style("strong", "body", mix(colour, (255, 255, 255, 255), 0.6))
+        for i, row in enumerate(rows):
+            middle = y + h - 12 - high / 2 + (i - (len(rows) - 1) / 2) * 36
+            p.text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _way(stage):
         since = stage.view.now - stage.view.scene_at
         draw_moving(stage, _way(stage), (x + w / 2 - 110, y + h - 196, 220, 170), since % 3.2, leaving=True)

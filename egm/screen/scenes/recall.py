@@ -82,11 +82,11 @@ def _hatched(stage: Stage) -> None:
     ):
         p.art(("hatch", rect), rect, partial(_hatch, units=(rect[2], rect[3])))
     words = stage.texts.say("page.recall")
-    style = Style("heavy", "lead", BLACK)
+    style = Style("heavy", "body", BLACK)
     wide = p.measure(words, style) + 60
-    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 42)  # on the hatching, over nothing of the game
+    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 36)  # on the hatching, over nothing of the game
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, at[1] + 21), style, width=wide - 30)
+    p.text(words, (x + w / 2, at[1] + 18), style, width=wide - 30)
 
 
 def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
