@@ -7,7 +7,7 @@ loss.
 from importlib.resources import files
 
 import pytest
-from machine_room import FailingChance, Room, ScriptedChance, generator
+from machine_room import GAME, FailingChance, Room, ScriptedChance, generator
 
 from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType, State
@@ -40,6 +40,62 @@ def test_the_outcome_is_durable_before_it_is_shown(room):
     assert isinstance(message, Play)
     assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
     assert room.credit_cents == 10000 - 5
+
+
+def no_credit(room):
+    room.engine.handle(EventType.CASH_OUT)
+
+
+def door_open(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+
+
+def at_play(room):
+    room.play()
+
+
+def tilted(room):
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert room.state is State.TILT
+
+
+def dearer_than_the_credit(room):
+    while room.credit_cents >= 15:
+        room.play()
+        room.shown()
+    room.engine.handle(EventType.BET, value=3)
+
+
+@pytest.mark.requirement("C-21")
+@pytest.mark.parametrize("why", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
+def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, why):
+    room = Room(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
+    assert room.records("game.start") == [], "nothing but PLAY starts one"
+    room.play()
+    room.shown()
+    assert room.state is State.IDLE
+    why(room)
+    begun = len(room.records("game.start"))
+    room.engine.handle(EventType.PLAY)
+    assert len(room.records("game.start")) == begun
+    room.close()
+
+
+@pytest.mark.requirement("C-21")
+def test_nothing_a_player_does_but_play_starts_a_game(room):
+    for event, values in (
+        (EventType.BET, {"value": 2}),
+        (EventType.GAME, {"value": GAME}),
+        (EventType.DENOMINATION, {"value": 25}),
+        (EventType.LANGUAGE, {"value": "fr"}),
+        (EventType.SERVICE, {}),
+        (EventType.SHOWN, {}),
+        (EventType.CHOOSE, {"value": "collect"}),
+        (EventType.ACKNOWLEDGE, {}),
+        (EventType.CASH_OUT, {}),
+    ):
+        room.engine.handle(event, **values)
+    assert room.records("game.start") == []
 
 
 @pytest.mark.requirement("F-04", "D-08", "D-09")

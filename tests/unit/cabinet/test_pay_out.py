@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from machine_room import FailingChance, PowerCutError, Room
+from machine_room import GAME, FailingChance, PowerCutError, Room
 
 from egm.cabinet.cabinet import Key
 from egm.cabinet.host.model import HostMoney, Validation
@@ -382,6 +382,42 @@ def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
     coins.engine.handle(EventType.SERVICE)
     coins.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_low")
     assert len(coins.hands.payouts) == 1
+
+
+#: Whatever a player can do at the screen or the deck.
+PLAYERS = (
+    (EventType.PLAY, {}),
+    (EventType.CHOOSE, {"value": "collect"}),
+    (EventType.BET, {"value": 1}),
+    (EventType.GAME, {"value": GAME}),
+    (EventType.DENOMINATION, {"value": 25}),
+    (EventType.CASH_OUT, {}),
+    (EventType.LANGUAGE, {"value": "fr"}),
+    (EventType.SERVICE, {}),
+    (EventType.SHOWN, {}),
+    (EventType.ACKNOWLEDGE, {}),
+    (EventType.LIMIT, {"value": "loss", "options": {"cents": 100}}),
+)
+
+
+@pytest.mark.requirement("F-13")
+def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
+    for event, values in PLAYERS:
+        coins.engine.handle(event, **values)
+    assert coins.hands.payouts == [], "nothing is owed, and no coin leaves"
+    coins.insert(500)
+    coins.engine.handle(EventType.CASH_OUT)
+    payout_id, number = _order(coins)
+    for paid in range(1, number + 1):
+        coins.ledgers.payouts.progressed(payout_id, paid)
+        for event, values in PLAYERS:
+            coins.engine.handle(event, **values)
+        assert coins.state is State.PAYING
+        assert coins.hands.payouts == [(payout_id, number)], "neither another payout nor an end of this one"
+        assert coins.records("game.start") == []
+    coins.ledgers.payouts.finished(payout_id, number)
+    assert (coins.state, coins.credit_cents) == (State.IDLE, 0)
+    assert coins.journal.balance_cents("out:hopper") == 500
 
 
 @pytest.mark.requirement("A-08", "F-13")
