@@ -170,11 +170,14 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
             found = next(t for t in picture.touches(view) if t.action == Action("answer", action))
             browser.tap(found.rect[0] + found.rect[2] / 2, found.rect[1] + found.rect[3] / 2)
 
-        rows = [row.action for table in cabinet.last.page.tables for row in table.rows if row.action]
-        meters = next(action for action in rows if "meters" in action)
-        cabinet.after(lambda: touch(meters), lambda s: s.page.title.value != "service.menu.title", "meters")
+        def goes(action, title):
+            cabinet.after(lambda: touch(action), lambda s: s.page.title.value == title, title)
+
+        goes("subject:money", "service.section.money")
+        goes("meters", "service.menu.meters")
         assert any(cell.kind == "money" for row in cabinet.last.page.tables[0].rows for cell in row.cells)
-        cabinet.after(lambda: touch("back"), lambda s: s.page.title.value == "service.menu.title", "the menu")
+        goes("back", "service.section.money")
+        goes("back", "service.menu.title")
         cabinet.after(lambda: touch("leave"), lambda s: s.page is None and s.state == "idle", "the end")
     finally:
         cabinet.close()
