@@ -112,9 +112,10 @@ def held_id(disputed: DisputedAmount) -> str:
 
 def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
     """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
-    faults = cabinet.faults
-    unmarked = any(disputed.code not in faults for disputed in disputed_amounts(cabinet).values())
-    return unmarked or cabinet.recall(Key.RULING) is not None
+    if cabinet.recall(Key.RULING) is not None:
+        return True
+    open_ones = disputed_amounts(cabinet).values()
+    return bool(open_ones) and any(disputed.code not in cabinet.faults for disputed in open_ones)
 
 
 def end_disputes(cabinet: Cabinet, _: Event) -> None:
