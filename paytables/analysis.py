@@ -205,11 +205,6 @@ class BetAnalysis:
         return tuple(prize for prize in self.prizes if not prize.rate)
 
     @property
-    def rarest(self) -> Prize | None:
-        """The prize with the longest odds, None where no prizes were asked for."""
-        return min((prize for prize in self.prizes if prize.rate), key=lambda prize: prize.rate, default=None)
-
-    @property
     def sigma(self) -> float | None:
         """The standard deviation of one game's win in units of its bet, None where it was not asked for."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
@@ -288,8 +283,3 @@ def band(rtp: float, sigma: float, games: int, quantile: float = 1.65) -> tuple[
     """Return the interval the return of ``games`` games lies in, RTP -+ z sigma / sqrt(n)."""
     half = quantile * sigma / math.sqrt(games)
     return rtp - half, rtp + half
-
-
-def games_for(sigma: float, half_width: float, quantile: float) -> int:
-    """Return how many games bring the return within ``half_width`` of its expectation."""
-    return math.ceil((quantile * sigma / half_width) ** 2)

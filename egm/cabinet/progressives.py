@@ -439,7 +439,3 @@ def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
             story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
         )
         cabinet.notice = Notice(code="progressive_undecided", severity="warning")
-
-
-def show_levels(_: Cabinet, __: Event) -> None:
-    """A linked level has changed: nothing to record, only to show."""

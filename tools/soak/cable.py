@@ -38,11 +38,6 @@ class Cable(Port):
         ours, theirs = socket.socketpair()
         return ours.detach(), theirs.detach()
 
-    def good_again(self) -> None:
-        """The line loses and delays nothing from now on."""
-        self._quality = "perfect"
-        self.late_seconds = 0.0
-
     def _spoiled(self, data: bytes) -> bytes:
         """What a lossy line makes of a message: one in five is lost, changed, cut short or led by noise."""
         if self._quality != "lossy":

@@ -11,7 +11,6 @@ from egm.cabinet.progressives import (
     record_award,
     settle_unanswered,
     show_awaited,
-    show_levels,
 )
 from egm.cabinet.service.effects import ask_who, key_is_enough, nobody_is_asked
 from egm.kernel.events import EventType, Next, State
@@ -24,7 +23,7 @@ RULES: Final[tuple[Rule[Cabinet], ...]] = (
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, tell_award), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.LEVELS_MOVED, AWAKE, (), (show_levels,)),
+    Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
     Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
     Rule(EventType.AT_REST, _AWAITING, (awards_are_locked,), (show_awaited,)),
     Rule(

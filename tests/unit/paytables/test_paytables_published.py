@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from paytables import Depth, analyse, game_from, load_game
-from paytables.analysis import band, games_for, volatility_index
+from paytables.analysis import band, volatility_index
 
 TEXT = {"en": "x", "fr": "x"}
 VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
@@ -66,11 +66,6 @@ def test_double_diamond_deluxe_volatility_bands():
     ends = {1_000: ("59.45", "125.71"), 100_000: ("89.27", "95.90"), 10_000_000: ("92.25", "92.92")}
     for games, printed in ends.items():
         assert tuple(f"{100 * end:.2f}" for end in band(0.925839, sigma, games)) == printed
-
-
-def test_the_games_needed_for_a_tenth_of_a_percent():
-    assert round(games_for(5.126, 0.001, 1.96) / 1e6) == 101
-    assert round(games_for(3.85, 0.001, 1.96) / 1e6) == 57  # with the covariance of the trigger forgotten
 
 
 def test_roulette_and_boule_as_wheels_of_equal_parts():
