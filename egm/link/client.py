@@ -20,7 +20,10 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What one poll brought: the messages in order, and whether the link came up or went down."""
+    """What one poll brought: the messages in order, and whether the link came up or went down.
+
+    ``error``: what was wrong with the link, where it is more than that the peer is gone.
+    """
 
     messages: tuple[Message, ...] = ()
     up: bool = False
@@ -65,7 +68,8 @@ class Client:
         except (OSError, MessageError) as error:
             self.close()
             self._back_off(now)
-            return Heard(up=up, down=True, error=str(error))
+            gone = isinstance(error, ConnectionError)  # as whoever is stopped or starts again is: no fault
+            return Heard(up=up, down=True, error="" if gone else str(error))
         if messages:
             self._wait = WAIT_FIRST
         return Heard(messages, up=up)

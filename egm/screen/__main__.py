@@ -1,6 +1,7 @@
 """Start the screen process: ``python -m egm.screen --state DIR --mode window|web|kmsdrm``."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from egm.screen.audio.mixer import Speakers
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+# SDL takes SIGTERM for an event, which nobody reads where there is no window
+os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
 class Refusal(click.ClickException):
@@ -64,6 +67,7 @@ def main(
     """Show the machine of a state folder."""
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
     from egm.screen.app import App, clients  # noqa: PLC0415

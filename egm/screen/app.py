@@ -154,7 +154,8 @@ class App:
                 complain(str(error))
         if news.down:
             self.view = lost(self.view)
-            complain(f"machine: {news.error}")
+            if news.error:
+                complain(f"machine: {news.error}")
         if self.bench is not None:
             self._hear_bench(self.bench, now)
 

@@ -7,7 +7,7 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,7 +116,7 @@ def command(ctx: click.Context, /, *, seconds: float | None, **given: Any) -> No
     """  # noqa: D301 (click wants the character itself)
     options = ctx.obj = _Options(**given)
     if ctx.invoked_subcommand is None:
-        with _host(options) as host:
+        with _host(options) as host, suppress(KeyboardInterrupt):  # the way to end it
             if sys.stdout.isatty():
                 _live(host, seconds)
             else:

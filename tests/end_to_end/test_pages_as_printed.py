@@ -1,0 +1,248 @@
+"""Every command a page shows is there; those of the README run as printed, in the environment it has set up by then."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from tools.cli import _EXTRA_OF, main
+from tools.conformance.requirements import ROOT
+
+PAGES = sorted(
+    page for page in ROOT.rglob("*.md")
+    if not {".venv", "build", "node_modules"} & set(page.relative_to(ROOT).parts) and page.name != "CHANGELOG.md"
+)  # fmt: skip
+PATIENCE_SECONDS = 120
+
+
+# ---------------------------------------------------------------- what the pages show
+def _lines(text):
+    """Every line of a block of code, and every piece of code in a sentence."""
+    blocks = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    yield from (line for block in blocks for line in block.replace("\\\n", " ").splitlines())
+    yield from re.findall(
+        r"`([^`\n]+(?:\n[^`\n]+)?)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    )
+
+
+def commands(text, program):
+    """The commands of ``program`` in a page, each as its words."""
+    for line in _lines(text):
+        shown = " ".join(line.split()).removeprefix(".venv/bin/")
+        if re.match(rf"{program}(\s|$)", shown):
+            told = re.split(r"\s#|\s\|\s", shown)[0].replace("[", "").replace("]", "")
+            yield [
+                word
+                for word in shlex.split(told)[1:]
+                if word.strip(".…") not in {"", "OPTIONS", "COMMAND", "ARGS"}
+            ]
+
+
+SHOWN = [
+    pytest.param(page, tuple(words), id=f"{page.name} {' '.join(words)}"[:90])
+    for page in PAGES
+    for words in sorted({tuple(words) for words in commands(page.read_text(encoding="utf-8"), "egm")})
+]
+
+
+@pytest.mark.parametrize(("page", "words"), SHOWN)
+def test_every_command_a_page_shows_is_one_with_those_options(page, words):
+    context, command = click.Context(main, info_name="egm"), main
+    rest = list(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        name = rest.pop(0)
+        below = command.get_command(context, name)
+        if below is None and rest == [] and command is main and name.isupper():
+            return  # a placeholder: egm COMMAND
+        assert below is not None, f"{page.name}: egm {' '.join(words)}: no {name!r}"
+        context, command = click.Context(below, info_name=name, parent=context), below
+    taken = {
+        option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    asked = {word.partition("=")[0] for word in rest if word.startswith("--")}
+    assert asked <= taken | {"--help", "--version"}, f"{page.name}: egm {' '.join(words)}"
+
+
+def test_the_pages_show_commands_at_all():
+    assert len(SHOWN) > 60
+    assert {page.name for page in PAGES} >= {
+        "README.md",
+        "WIRING.md",
+        "PROFILES.md",
+        "CABINET-FILE.md",
+        "REFERENCE.md",
+    }
+
+
+def test_every_verb_of_make_a_page_shows_is_one():
+    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = {
+        words[0] for page in PAGES for words in commands(page.read_text(encoding="utf-8"), "make") if words
+    }
+    assert {"run", "test", "bench", "conformance"} <= asked
+    assert asked <= verbs | {"-C", "VERB"}
+
+
+# ---------------------------------------------------------------- the README, run
+LACKS = r"^Error: this takes \w+, which a cabinet does not have\. In a checkout: make setup-dev; elsewhere: pip install "
+#: Command of the README -> its status, the printed shape, and words added so that it ends before the day does.
+PRINTED = {
+    "par maple-classic": (0, r"^Maple Classic / Érable classique .*\ndefinition SHA-256 [0-9a-f]{64}\n\nBet line: 1 credits\nreturn +\d+\.\d+ %", ""),
+    "meters": (0, r"^machine [0-9a-f-]{19}, entry \d+, [0-9a-f]{16}\nmeter +value  unit\n─+  ─+  ─+\n(.*\n)*power_resets +0{9}1  times", ""),
+    "audit export audit.jsonl": (0, r"^audit\.jsonl: \d+ entries, machine [0-9a-f-]{19}\n$", ""),
+    "audit verify audit.jsonl": (0, r"^audit\.jsonl +machine EGM-0000001, key .*\n  \d+ entries chained to (.*\n)+  nothing wrong\n$", ""),
+    "audit inspect": (0, r"^first copy: whole up to entry \d+; nothing wrong\nsecond copy: (.*\n)+challenge [0-9a-f]+\n$", ""),
+    "memory show": (0, r"^medium  where +is +MiB free\n(.*\n){3}both media are this machine's\n$", ""),
+    "game check maple-classic": (0, r"(.*\n)+maple-classic 1\.\d+\.\d+ is valid.*; SHA-256 [0-9a-f]{64}\n$", ""),
+    "simulate maple-classic": ((0, 1), r"^maple-classic .*: 300 games, production path\n  simulated return .*\n  exact return +87\.3770 %", "--games 300"),
+    "device": (0, r"^device +kind +status  powered  plugged\n─.*\nbill +bill acceptor", ""),
+    "soak": (0, r"^seed 1: .* actions.*\n(.*\n)+everything agrees\n$", "--actions 60"),
+    "host": (0, r"^\d{4}-\d\d-\d\dT(.*\n)+.*link up", "--seconds 3"),
+    "gat sign": (0, r"^Name: Open EGM\nManufacturer: open-egm\nAlgorithm: sha1-hmac\naccounting: [0-9A-F]{40}", ""),
+    "manifest verify": (1, r"^Error: the cabinet file has no \[software\]: give --manifest and --key\n$", ""),
+    "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
+    "progressive status": (1, r"^Error: .*: no controller's store is there; `egm progressive serve` makes one", ""),
+    "progressive campaign": ((0, 1), r"(mosquitto|scenarios)", "--scenarios 1"),
+    "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
+    "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
+    "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),
+    "rng battery": (1, LACKS, ""),
+    "audit liars": (0, r"^of +what +lies  named  not named\n(.*\n)+\d+ of 20 lies named", "--lies 20"),
+}  # fmt: skip
+
+
+def test_the_readme_shows_these_commands_and_no_others():
+    shown = {
+        " ".join(words) for line in [(ROOT / "README.md").read_text()] for words in commands(line, "egm")
+    }
+    blocks = {
+        re.split(r"\s+#", line.strip())[0].removeprefix(".venv/bin/egm").strip()
+        for block in re.findall(
+            r"^```\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+        )
+        for line in block.splitlines()
+        if line.startswith(".venv/bin/egm ")
+    }
+    assert blocks == set(PRINTED)
+    assert blocks <= shown
+
+
+#: What takes longest: run in an environment of its own only.
+LONG = {
+    "soak",
+    "audit liars",
+    "progressive campaign",
+    "cabinet new my.toml",
+    "simulate maple-classic",
+    "host",
+    "rng battery",
+}
+
+
+def walk(egm, folder, without=frozenset()):
+    """Start the cabinet as `make run` does and run each command of the README as printed beside it."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONWARNINGS": "default"}
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
+        environment.pop(name, None)
+    said = folder / "said"
+    with said.open("w") as out:  # a pipe would fill while nobody reads it
+        cabinet = subprocess.Popen([*egm, "run"], cwd=folder, env=environment, stdout=out, stderr=out)
+    try:
+        for _ in range(PATIENCE_SECONDS * 5):
+            first = said.read_text()
+            if "Screen: " in first:
+                break
+            time.sleep(0.2)
+        assert re.search(r"open the address below in a browser", first)
+        assert re.search(r"^egm: manager \w+: staff number \d+, PIN \d{6}$", first, re.MULTILINE)
+        assert re.search(r"^Screen: http://127\.0\.0\.1:\d+/\?token=\w+$", first, re.MULTILINE)
+        _run(egm, ["device"], folder, environment, until="bill acceptor")
+        for command, (status, shape, more) in PRINTED.items():
+            if command in without:
+                continue
+            done = _run(egm, [*shlex.split(command), *more.split()], folder, environment)
+            printed = done.stdout + done.stderr
+            assert "Traceback" not in printed, printed
+            assert done.returncode in (status if isinstance(status, tuple) else (status,)), (
+                f"{command}: {printed}"
+            )
+            assert re.search(shape, printed), f"{command} printed:\n{printed}"
+        cabinet.send_signal(signal.SIGINT)
+        cabinet.wait(PATIENCE_SECONDS)
+        noise = [line for line in said.read_text()[len(first) :].splitlines() if "metrics" not in line]
+        assert (cabinet.returncode, noise) == (0, [])
+    finally:
+        if cabinet.poll() is None:
+            cabinet.terminate()
+            cabinet.wait(PATIENCE_SECONDS)
+
+
+def _run(egm, words, folder, environment, until=""):
+    """Run a command; with ``until``, again until that is printed: the cabinet comes up meanwhile."""
+    for _ in range(PATIENCE_SECONDS):
+        done = subprocess.run(
+            [*egm, *words], cwd=folder, env=environment, check=False, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        if until in done.stdout:
+            return done
+    raise AssertionError(f"egm {' '.join(words)}: {done.stdout}{done.stderr}")
+
+
+#: ``egm`` in this environment, in which no package of a laboratory's is to be found.
+BARE = (
+    sys.executable,
+    "-c",
+    f"import sys\nfor name in {sorted(_EXTRA_OF)!r}: sys.modules[name] = None\nfrom tools.cli import main\nmain(prog_name='egm')",
+)
+
+
+def test_the_readme_runs_as_printed_without_the_laboratory_packages(tmp_path):
+    walk(BARE, tmp_path, without=LONG)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_readme_runs_as_printed_in_an_environment_of_its_own(tmp_path):
+    """As `make` sets it up: python3, the pinned requirement files, this checkout, and nothing else."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    files = ["-r", ROOT / "requirements.txt", "-r", ROOT / "requirements-build.txt"]
+    done = subprocess.run([*pip, "--require-hashes", *files], check=False, capture_output=True, text=True)
+    if done.returncode and re.search(r"ConnectionError|NewConnectionError|Temporary failure", done.stderr):
+        pytest.skip("no package index is to be reached from here")
+    assert done.returncode == 0, done.stderr
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
+    lacking = subprocess.run([python, "-c", "import numpy"], check=False, capture_output=True)
+    assert lacking.returncode == 1
+    walk((str(tmp_path / "venv/bin/egm"),), tmp_path)
+
+
+# ---------------------------------------------------------------- completion
+@pytest.mark.parametrize(
+    ("typed", "found"), [("egm cab", "cabinet"), ("egm cabinet ", "check"), ("egm meters --j", "--json"), ("egm register show handp", "handpays")]
+)  # fmt: skip
+def test_the_tab_key_completes_what_is_documented(typed, found):
+    words = typed.split(" ")
+    environment = {
+        **os.environ,
+        "_EGM_COMPLETE": "bash_complete",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    egm = Path(sys.executable).with_name("egm")
+    done = subprocess.run([egm], env=environment, check=True, capture_output=True, text=True)
+    assert f"plain,{found}" in done.stdout.splitlines()
+    script = subprocess.run(
+        [egm], env={**os.environ, "_EGM_COMPLETE": "bash_source"}, check=True, capture_output=True, text=True
+    )
+    assert "_egm_completion" in script.stdout
+    assert "_EGM_COMPLETE=bash_source" in (ROOT / "README.md").read_text()
