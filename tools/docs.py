@@ -4,6 +4,7 @@ A document holds a generated part between ``<!-- begin:NAME -->`` and ``<!-- end
 outside the marks belongs to whoever writes the document. :data:`BLOCKS` names the parts.
 """
 
+import inspect
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ DOCUMENTS: Final = (
 )
 
 _BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)
+_AS_IS: Final = "\b"
 _MARK: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
 _REQUIREMENT: Final = re.compile(
     r'^\s*"(?P<name>[A-Za-z0-9_-]+)[^"]*",?[ \t]*(?:#[ \t]*(?P<why>.*?))?[ \t]*$', re.MULTILINE
@@ -77,7 +79,7 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
     """One command and, for a group, everything below it."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
-    yield (command.help or "").replace("\b\n", "").strip()
+    yield _help(command)
     yield f"```\n{' '.join([context.command_path, *usage])}\n```"
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
     # click lists an argument among the options; without a text of its own it stands in the usage already
@@ -91,6 +93,15 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
                 raise DocumentError(f"{context.command_path} lists {name!r} and does not have it")
             if not below.hidden:
                 yield from _command(click.Context(below, info_name=name, parent=context), below)
+
+
+def _help(command: click.Command) -> str:
+    """A command's help as a page has it: what click leaves as it is, its mark says, is an example."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    told = (inspect.cleandoc(each) for each in paragraphs)
+    return "\n\n".join(
+        f"```\n{text.removeprefix(_AS_IS).strip()}\n```" if text.startswith(_AS_IS) else text for text in told
+    )
 
 
 def profile_keys() -> str:

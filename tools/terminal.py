@@ -53,7 +53,8 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``; what is data in a text with markup goes through :func:`plain` first."""
-        super().print(*(lines(each) if isinstance(each, str) else each for each in objects), **options)
+        shown = (lines(each) if isinstance(each, str) else each for each in objects)
+        super().print(*shown, **{"soft_wrap": True, **options})  # the terminal wraps, and a pipe has no width
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
