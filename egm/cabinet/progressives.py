@@ -363,8 +363,8 @@ def show_awaited(cabinet: Cabinet, _: Event) -> Event:
 
 
 def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
-    """The profile lets an attendant pay the amount shown where no controller answers, or none is left to."""
-    return cabinet.link is None or cabinet.profile.progressives.unanswered == "hand"
+    """The profile lets an attendant pay the amount shown where no controller answers."""
+    return cabinet.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects

@@ -1,18 +1,23 @@
 """A device or host that is taken out of the cabinet file leaves nothing open that nobody can end."""
 
+import asyncio
+
 import pytest
-from machine_room import Room
+from machine_room import Room, StoppedClock
 from staff_hands import Menu
 
 from egm.cabinet.absent import refuse_lost_positions
 from egm.cabinet.cabinet import Key
 from egm.cabinet.positions import Position
+from egm.cabinet.process import Machine
 from egm.cabinet.staff.disputed import disputed_amounts
+from egm.config import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.tickets.model import TicketState
+from meters import open_view
 
 
 def again(room, tmp_path, **changed):
@@ -113,3 +118,28 @@ def test_a_position_with_money_cannot_be_left_out(tmp_path):
     with pytest.raises(OperatorError, match="position 2 still has 2000 cents"):
         refuse_lost_positions(first.journal, 1)
     refuse_lost_positions(first.journal, 2)
+
+
+def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
+    tmp_path, monkeypatch
+):
+    room = Room(tmp_path).boot()
+    room.offer(2000)
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    room.close()
+    state = StateFolder(tmp_path)
+    state.prepare()
+    bare = load_cabinet().model_copy(
+        update={"devices": {}, "sas": {}, "host": Host(), "metrics": Metrics(port=0)}
+    )
+    monkeypatch.setattr(Machine, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    asyncio.run(Machine(state, bare, StoppedClock()).run())
+    with open_view(tmp_path) as view:
+        assert [entry.kind for entry in view.entries(("bill.not_stacked", "service.enabled"))] == [
+            "bill.not_stacked",
+            "service.enabled",
+        ]
+        assert set(view.states(Key.FAULT)) >= {
+            f"{Key.FAULT}bill_acceptor.disputed",
+            f"{Key.FAULT}holder_gone",
+        }
