@@ -311,6 +311,19 @@ class Archive:
             return None
         return next((entry for entry in self._following(play[0]) if entry.id == tx_id), None)
 
+    def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
+        """Whether an archived entry has this identifier; :meth:`find` without the entry.
+
+        Where the segments were carried away, what the index has of it is answer enough. Raises
+        :class:`JournalDamaged` only where none is: for an identifier found by its place, whose segment is gone.
+        """
+        try:
+            return self.find(tx_id, mark, index) is not None
+        except JournalDamaged:
+            if index is None or not index.places(tx_id):
+                raise
+            return True
+
 
 def found_in(storage: Storage, folder: Path, public_key: bytes) -> Archive:
     """Return the archive in ``folder`` as its own files tell it, where no journal can.

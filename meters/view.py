@@ -1,7 +1,8 @@
 """What can be read from a journal: by the machine itself, or beside it without stopping play."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +14,7 @@ from meters.archive import STATE, Archive, Boundary
 from meters.copies import SECOND_FOLDER, Place, check_seal
 from meters.database import DatabaseReader, EntriesArchived
 from meters.entry import StoredEntry
-from meters.errors import JournalDamaged
+from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import Index
 from meters.keys import MachineKey, fingerprint
 from meters.ledger import Ledger, Reservation
@@ -77,6 +78,12 @@ class JournalView:
     def get(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this id, or None; an archived one is read from the archive."""
         return self._database.by_id(tx_id) or self._archive.find(tx_id, self.mark, self._identifiers())
+
+    def knows(self, tx_id: str) -> bool:
+        """Whether there is an entry with this id; where its segment was carried away, by the index alone."""
+        return self._database.by_id(tx_id) is not None or self._archive.knows(
+            tx_id, self.mark, self._identifiers()
+        )
 
     def find(self, ref: str) -> list[StoredEntry]:
         """Return the entries whose ``ref`` is this id, oldest first."""
@@ -329,33 +336,43 @@ def open_view(
     """
     medium = storage or DiskStorage()
     # First: a machine at work may go on after it was read.
-    acknowledged = None if key is None else Anchor.read(medium, state_dir, key).head
+    media = state_dir, second_dir or state_dir / SECOND_FOLDER
+    acknowledged = None if key is None else _acknowledged(medium, media, key)
     database = DatabaseReader.open(medium, state_dir)
     try:
         ledger, public_key = load(database, key)
         if key is not None:
             if public_key != key.public_key:
                 raise JournalDamaged(str(state_dir), "the machine key is not the one this journal names")
-            _check_end(database, acknowledged, state_dir)
+            _check_end(database, acknowledged, media)
     except BaseException:
         database.close()
         raise
-    archives = Place(medium, state_dir, second_dir or state_dir / SECOND_FOLDER).archives
+    archives = Place(medium, *media).archives
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 
-def _check_end(database: DatabaseReader, acknowledged: Head | None, state_dir: Path) -> None:
+def _acknowledged(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
+    """The last entry the machine acknowledged, by the sealed heads there are: either medium is enough."""
+    heads = []
+    for folder in dict.fromkeys(media):
+        with suppress(JournalUnwritable, OSError):  # a medium that is not there says nothing
+            heads.append(Anchor.read(storage, folder, key).head)
+    return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
+
+
+def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple[Path, Path]) -> None:
     """Raise :class:`JournalDamaged` where the journal ends before what the machine acknowledged."""
     if acknowledged is None:
         raise JournalDamaged(
-            str(state_dir / ANCHOR_NAME),
-            "the sealed head is missing or broken, so entries may be missing at the end unseen;"
-            " the machine makes it anew when it next starts, and records that it was gone",
+            " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),
+            "every sealed head is missing or broken, so entries may be missing at the end unseen",
         )
     sequence, _ = database.last()
     if sequence < acknowledged.sequence:
         raise JournalDamaged(
-            str(state_dir), f"it ends at entry {sequence}, {acknowledged.sequence} was acknowledged"
+            str(media[0]), f"it ends at entry {sequence}, {acknowledged.sequence} was acknowledged"
         )
-    if database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
-        raise JournalDamaged(str(state_dir), f"entry {acknowledged.sequence} is not the one acknowledged")
+    base, _ = database.base()
+    if acknowledged.sequence >= base and database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
+        raise JournalDamaged(str(media[0]), f"entry {acknowledged.sequence} is not the one acknowledged")

@@ -31,7 +31,7 @@ def short_digest(identifier: str) -> str:
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
     """Whether a ticket has come to this end, in this journal or at the end of the one before it."""
-    if journal.get(entry_id) is not None:
+    if journal.knows(entry_id):
         return True
     kept = next(journal.entries("clear.kept", limit=1), None)
     told = None if kept is None else kept.record

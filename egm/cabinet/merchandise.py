@@ -50,7 +50,7 @@ def register(cabinet: Cabinet, game: Mapping[str, Any], prizes: Sequence[Prize])
     """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game['play_id']}.prize-{number}"
-        if cabinet.journal.get(entry_id) is None:  # else a cut came between this and the game's end
+        if not cabinet.journal.knows(entry_id):  # else a cut came between this and the game's end
             cabinet.record(
                 "merchandise.won",
                 transaction_id=entry_id,

@@ -37,7 +37,7 @@ def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
 def is_recorded(cabinet: Cabinet, claim: str) -> bool:
     """Whether the machine knows of a prize, whatever it made of it."""
     held = cabinet.journal.state(f"{Key.HELD}{claim}")
-    return held is not None or cabinet.journal.get(_entry(claim)) is not None
+    return held is not None or cabinet.journal.knows(_entry(claim))
 
 
 def record_mystery(cabinet: Cabinet, event: Event) -> None:
@@ -47,7 +47,7 @@ def record_mystery(cabinet: Cabinet, event: Event) -> None:
     is not proved is held until persons have ruled on it (:mod:`egm.cabinet.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
-    if cabinet.journal.get(_entry(won.claim)) is not None:
+    if cabinet.journal.knows(_entry(won.claim)):
         return
     opened = open_game(cabinet)
     game = opened if opened is not None and _fed(opened, level, won.sequence) else None
@@ -127,7 +127,7 @@ def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | No
 
 def _is_void(cabinet: Cabinet, game: dict[str, Any]) -> bool:
     void = f"{game['play_id']}.void"
-    return game.get("ended") == "game.void" or cabinet.journal.get(void) is not None
+    return game.get("ended") == "game.void" or cabinet.journal.knows(void)
 
 
 def _is_free(cabinet: Cabinet, game: dict[str, Any] | None) -> bool:

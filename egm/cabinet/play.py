@@ -290,7 +290,7 @@ def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
     cents = int(game["denomination_cents"])
     stakes_cents = [stake * cents for stake in double_up_stakes(game["outcome"])]
     entry_id = f"{game['play_id']}.double_up"
-    if stakes_cents and cabinet.journal.get(entry_id) is None:  # else a cut came before the game's end
+    if stakes_cents and not cabinet.journal.knows(entry_id):  # else a cut came before the game's end
         credit = cabinet.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
@@ -366,7 +366,7 @@ def _taken_up(cabinet: Cabinet, game: dict[str, Any]) -> "Conversation | Recorde
 def _note_difference(cabinet: Cabinet, game: dict[str, Any], error: Exception) -> None:
     """Record once that a decided game does not replay; it is paid as recorded."""
     entry_id = f"{game['play_id']}.differs"
-    if cabinet.journal.get(entry_id) is None:
+    if not cabinet.journal.knows(entry_id):
         cabinet.record(
             "game.differs",
             transaction_id=entry_id,

@@ -279,7 +279,7 @@ def register_hit(
     broadcast: bool = False,
 ) -> None:
     """Write one hit into the win register, once: ``entry_id`` is its own."""
-    if cabinet.journal.get(entry_id) is not None:  # a cut came between this and the game's end
+    if cabinet.journal.knows(entry_id):  # a cut came between this and the game's end
         return
     cabinet.record(
         "progressive.hit_broadcast" if broadcast else "progressive.hit",

@@ -175,7 +175,7 @@ def _recover_what_the_host_knows(cabinet: Cabinet, desk: TicketDesk) -> None:
         for record in desk.unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
-            if cabinet.journal.get(f"{record.issue_id}.printed") is None and len(unread) < RING:
+            if not cabinet.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
                 _have_it_read(cabinet, record)  # printed before a clear, which forgot that it is unread
                 unread.add(record.issue_id)
             else:  # read, and the ticket ledger had not heard of it yet

@@ -1,8 +1,13 @@
 """One person of the staff."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from egm.people.roles import Permission, Role, permissions_of
+
+NUMBER: Final = re.compile(r"[0-9]{1,8}")
+"""The form of a staff number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.errors import OperatorError
-from egm.people.person import Person
+from egm.people.person import NUMBER, Person
 from egm.people.pins import NOBODY, PinDigest
 from egm.people.roles import Permission, Role
 from meters.entry import canonical
@@ -35,7 +34,6 @@ FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
 """As it was before digests and seals."""
 _SEAL_PURPOSE: Final = b"roster"
-_ID: Final = re.compile(r"[0-9]{1,8}")
 _NAME_MAX: Final = 60
 
 
@@ -127,7 +125,7 @@ class Roster:
 
         The first person enrolled must be able to enrol others, or nobody ever could.
         """
-        if not _ID.fullmatch(person.id):
+        if not NUMBER.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
         if person.id in self.people:
             raise RosterError(

@@ -9,7 +9,6 @@ it was switched on last is taken for no older than that.
 import fcntl
 import json
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +16,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from egm.people.person import NUMBER
+
 FILE_NAME: Final = "people.tries"
 WRONG_MAX: Final = 3
 """As many wrong PINs lock a number at every terminal of this machine."""
 LOCKED_SECONDS: Final = 15 * 60
-_NUMBER: Final = re.compile(r"[0-9]{1,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class WrongPin:
 
 def counted_as(number: str) -> str:
     """What a number is counted under: itself, or "?" for anything that is no staff number."""
-    return number if _NUMBER.fullmatch(number) else "?"
+    return number if NUMBER.fullmatch(number) else "?"
 
 
 @contextmanager

@@ -55,6 +55,7 @@ WITNESSED: Final = tuple(
         ("machine.genesis", "id", "who begins a journal names itself", "--fingerprint"),
         ("coin.in", "transfers.*.1", "where a coin fell is told once", "the count of hopper and box"),
         ("*", "*persons.*", "another of the staff who may do the same", "the signed slip or form"),
+        ("staff.added", "record.whom", "one who has done nothing since", "the roster, whose digest it has"),
         ("*", "record.person", "another of the staff, or a key, that may do so", "the signed slip"),
         ("*", "*.draws.*", "a number that changes nothing of what is shown and won", "a printed head"),
         ("progressive.link_*", "*", "heard of a line: it moved nothing", "the controller's log"),

@@ -115,7 +115,7 @@ class HostTransfers:
     def _has_moved(self, identifier: str) -> bool:
         """Whether a transfer has moved value, in this journal or in one that was cleared."""
         return (
-            self._cabinet.journal.get(entry_id(identifier)) is not None
+            self._cabinet.journal.knows(entry_id(identifier))
             or short_digest(identifier) in self._moved_before
         )
 

@@ -1,10 +1,12 @@
 """What a machine owed before an authorised clear it owes after it, and pays; what was settled, it does not."""
 
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from clearing import ENDED, WHO, Decision, carried, clear_it, decided, now, paid
+from click.testing import CliRunner
 from machine_room import Room, ScriptedChance
 from progressive_room import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 from test_merchandise import won
@@ -19,9 +21,11 @@ from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.progressive.level import Level
 from egm.tickets.model import TicketState
+from meters import JournalDamaged
 from meters.clear import ClearRefused, clear
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
+from tools.commands.audit import command as audit
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 LOSS = 2
@@ -452,3 +456,46 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     assert whole.inspection.complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
     assert whole.proposals[0].standing in {"good", "one copy goes further"}
+
+
+def contradicting(folder: Path) -> None:
+    """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
+    Room(folder / "one", devices=SOLD).boot().insert(2000).close()
+    shutil.copytree(folder / "one", folder / "other")
+    for name, cents in (("one", 500), ("other", 1000)):
+        Room(folder / name, devices=SOLD).boot().insert(cents).close()
+    shutil.rmtree(folder / "one" / "second")
+    shutil.copytree(folder / "other" / "second", folder / "one" / "second")
+
+
+@pytest.mark.requirement("A-05", "A-06", "A-28")
+@pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
+@pytest.mark.parametrize("act", ["carry", "paid"])
+def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp_path, copy, cents, act):
+    contradicting(tmp_path)
+    state = tmp_path / "one"
+    with pytest.raises(JournalDamaged, match="disagree"):
+        Room(state, devices=SOLD).boot()
+    found = look(state)
+    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    assert (credit.standing, found.inspection.agree) == ("they disagree", False)
+    assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}
+    others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
+
+    def cleared(decision):
+        who = ["--person=A. Tremblay", "--second-person=B. Roy", "--reason=they contradict each other"]
+        what = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
+        return CliRunner().invoke(audit, ["clear", f"--state={state}", *who, *what])
+
+    done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
+    refused = cleared(done)
+    assert refused.exit_code == 1
+    assert "the copies disagree; name the one to go by" in refused.output
+    assert "there is no choice of the third copy" in cleared(f"{done}@third").output
+    assert cleared(f"{done}@{copy}").exit_code == 0
+    room = Room(state, devices=SOLD).boot()
+    assert wrong(room) == []
+    assert room.credit_cents == (cents if act == "carry" else 0)
+    (claim,) = (each for each in room.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    assert (claim["copy"], claim["copies"]) == (copy, {"first": "2500", "second": "3000"})
+    room.close()

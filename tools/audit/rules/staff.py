@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.people import Permission
 from egm.people.demonstration import BY as DEMONSTRATION
+from egm.people.person import NUMBER
 from egm.people.roles import Role
 from tools.audit.rules.facts import KEYS
 from tools.audit.rules.parts import (
@@ -33,6 +34,7 @@ def _next_change(scope: Scope) -> bool:
         and scope.now("staff") == due
         and scope.entry.id == (f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}")
         and scope["role"] in set(Role)
+        and NUMBER.fullmatch(scope["whom"]) is not None
         and (first or scope["by"] in {"", DEMONSTRATION} or facts.is_staff(scope["by"]))
         and (scope["whom"] in facts.people) == (scope.entry.kind != "staff.added")
         and facts.people.get(scope["whom"], scope["role"]) == scope["role"]
