@@ -135,8 +135,20 @@ class Memory(_Table):
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
     """The folder of the journal's second copy, best on another medium; if not said, beside the first."""
+    archive: Path | None = Field(None, examples=[Path("/srv/archive/first")])
+    """The folder old entries of the first copy go to; if not said, beside it. It may be away for a while."""
+    second_archive: Path | None = Field(None, examples=[Path("/media/second/archive")])
+    """The same for the second copy: another folder, best on another medium."""
     reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
     """Kept free on each medium, so that what is owed is paid and recorded when it is full."""
+
+    @model_validator(mode="after")
+    def _two_archives(self) -> "Memory":
+        if self.archive is not None and self.archive == self.second_archive:
+            raise ValueError(
+                f"archive and second_archive are both {self.archive}: two archives are two folders"
+            )
+        return self
 
 
 class Software(_Table):

@@ -315,7 +315,7 @@ class Archive:
         """Whether an archived entry has this identifier; :meth:`find` without the entry.
 
         Where the segments were carried away, what the index has of it is answer enough. Raises
-        :class:`JournalDamaged` only where none is: for an identifier found by its place, whose segment is gone.
+        :class:`JournalDamaged` only for an identifier that is found by its place, and whose segment is gone.
         """
         try:
             return self.find(tx_id, mark, index) is not None

@@ -22,7 +22,7 @@ from meters.archive import FOLDER as ARCHIVE
 from meters.copies import SECOND_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
 from meters.entry import canonical, content_of, transaction_of
-from meters.errors import JournalDamaged, JournalError
+from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
 from meters.journal import Journal
 from meters.keys import FILE_NAME as KEY_NAME
@@ -218,9 +218,17 @@ def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str,
     medium.make_folder(target)
     for name in medium.names(folder):
         if name.endswith(endings):
-            medium.rename(folder / name, target / name)
+            _move(medium, folder / name, target / name)
     medium.sync_folder(target)
     medium.sync_folder(folder)
+
+
+def _move(medium: Storage, old: Path, new: Path) -> None:
+    try:
+        medium.rename(old, new)
+    except JournalUnwritable:  # an archive may lie on a medium of its own
+        replace_file(medium, new, read_file(medium, old) or b"")
+        medium.remove(old)
 
 
 def _key_is_whole(medium: Storage, *folders: Path) -> bool:

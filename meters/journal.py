@@ -257,7 +257,11 @@ class Journal(JournalView):
                 str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
             )
         ledger.full_audit()
-        written = self._archivist().mend(self._identifiers())
+        try:
+            written = self._archivist().mend(self._identifiers())
+        except JournalUnwritable as why:
+            written = []
+            self._copies.findings.append(Finding(Mending.ARCHIVE_DELAYED, "the archive", str(why)))
         self._copies.findings += [
             Finding(Mending.REPAIRED, str(path), "the index of identifiers was missing or damaged")
             for path in written
@@ -422,7 +426,7 @@ class Journal(JournalView):
         except (JournalUnwritable, JournalDamaged) as why:
             self._sealing = None
             self._archive_rests = _ARCHIVE_RESTS
-            self._note("memory.archive_delayed", str(why))
+            self._note(Mending.ARCHIVE_DELAYED, str(why))
 
     def _compare_archives(self) -> None:
         """Go on with the round that holds one medium's archive against the other's, and mends either."""

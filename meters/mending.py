@@ -21,6 +21,8 @@ class Mending(StrEnum):
     """A medium was lost or exchanged, and was made again from the other."""
     FULL = "memory.full"
     """A medium had no room left, and the reserves were given up."""
+    ARCHIVE_DELAYED = "memory.archive_delayed"
+    """Where old entries go was not to be had; they wait at hand."""
     MEDIUM_MISSING = "memory.medium_missing"
     """The second medium was not there, and the journal goes on on the first alone."""
 

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import Final
 
 from egm.cabinet.absent import holders_of, refuse_lost_positions
+from egm.cabinet.archive_place import place_archive
 from egm.cabinet.attached import attach, attach_to_position
 from egm.cabinet.attachments import Attachment, MachineContext
 from egm.cabinet.cabinet import Cabinet, Identity, Key
@@ -36,7 +37,7 @@ from egm.cabinet.tickets import open_desk, recover
 from egm.clock import Clock
 from egm.config import CabinetFile, StateFolder
 from egm.devices.line import Opener, open_port
-from egm.errors import LocalError, RestartAsked
+from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.kernel.events import Event, EventType
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
@@ -46,6 +47,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from egm.timekeeping import timekeeper_of
 from meters import Journal, JournalDamaged, Policy
+from meters.copies import SECOND_FOLDER
 from rng import EntropySource, RandomService, RngError
 
 _VERSION: Final = version("open-egm")
@@ -126,11 +128,15 @@ class Machine:
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
-        rules = self._profile.journal
-        return Journal.open(
+        rules, memory = self._profile.journal, self._file.memory
+        second = memory.second_copy or self._folder.root / SECOND_FOLDER
+        archives = {self._folder.root: memory.archive, second: memory.second_archive}
+        for medium, archive in archives.items():
+            place_archive(medium, archive)
+        journal = Journal.open(
             self._folder.root,
             now=self._clock.now,
-            second_dir=self._file.memory.second_copy,
+            second_dir=second,
             may_begin=self._may_begin,
             machine_id=self._file.machine.serial,
             policy=Policy(
@@ -140,6 +146,13 @@ class Machine:
             ),
             alone=self._alone,
         )
+        try:
+            for medium in journal.media:  # made just now, where there was none
+                place_archive(medium, archives[medium])
+        except OperatorError:
+            journal.close()
+            raise
+        return journal
 
     def _may_begin(self) -> None:
         """Raise :class:`JournalDamaged` where something of an earlier journal's lies here."""

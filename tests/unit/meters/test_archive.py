@@ -172,6 +172,45 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
         assert (journal.balance_cents(CREDIT), journal.sequence) == before
 
 
+def test_an_identifier_is_known_though_its_segment_was_carried_away(lived):
+    """Whether it was ever used is the index's to say; what it was used for only its segment can."""
+    folder, _written = lived
+    both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
+    with open_view(folder) as view:
+        assert [view.knows(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
+        assert not view.knows("bill:2")
+        assert not view.knows(f"play-999999-{view.mark}.start")
+        with pytest.raises(JournalDamaged, match="missing"):
+            view.get("host-0")
+        with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
+            view.knows(f"play-4-{view.mark}.start")
+    with opened(folder) as journal:
+        assert journal.knows("host-0")
+
+
+def test_the_index_holds_nothing_of_a_game(lived):
+    """Whatever a game's later entries are called, its beginning leads to them: age adds nothing."""
+    folder, _written = lived
+    with opened(folder) as journal:
+        before = max((folder / "archive").glob("*.ids")).stat().st_size
+        through = archived(folder)
+        for _ in range(100):
+            journal.check()
+            play_id = journal.fresh_id("play")
+            for name in ("start", "choice-1", "double_up", "prize-1", "end"):
+                story = {"play_id": play_id}
+                journal.append(Transaction(id=f"{play_id}.{name}", kind="game.told", record=story))
+        names = [f"{play_id}.{name}" for name in ("start", "double_up", "end")]
+        for _ in range(60):
+            play(journal)
+        reached = journal.state(STATE)["through"]
+        assert reached > through + 500
+        assert all(journal.knows(name) for name in names)
+        assert journal.get(names[1]).id == names[1]
+    grown = max((folder / "archive").glob("*.ids")).stat().st_size - before
+    assert grown < 16 * (reached - through) // 10, "what a segment ends in the middle of, and its own entry"
+
+
 def test_a_repeat_is_refused_where_its_segment_was_carried_away(lived):
     folder, _ = lived
     for path in (*segments(folder), *segments(folder / "second")):

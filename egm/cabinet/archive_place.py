@@ -1,0 +1,42 @@
+"""Where the archive of a medium lies: in its folder, or where the cabinet file says, behind a link there.
+
+What reads a memory finds the archive by the memory's own folder, so no command needs a cabinet file for it.
+"""
+
+import os
+from pathlib import Path
+
+from egm.errors import OperatorError
+from meters.archive import FOLDER
+
+
+def place_archive(medium: Path, wanted: Path | None) -> None:
+    """Let the archive of the copy in ``medium`` lie in ``wanted``; beside the copy where that is None.
+
+    A link that stands is followed as long as the cabinet file names no other place. Raises
+    :class:`OperatorError` where the archive already lies elsewhere: a person moves it, then its link.
+    """
+    link = medium / FOLDER
+    if wanted is None or not medium.is_dir():
+        return
+    target = wanted.absolute()
+    found = link.readlink() if link.is_symlink() else None
+    if found == target:
+        return
+    if found is not None or (link.exists() and any(link.iterdir())):
+        raise OperatorError(
+            f"the archive lies in {found or link}, and the cabinet file says {target}:"
+            f" move what is there while the machine is off, and remove {link}"
+        )
+    try:
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if link.exists():
+            link.rmdir()
+        link.symlink_to(target)
+        folder = os.open(medium, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as why:
+        raise OperatorError(f"the archive cannot lie in {target}: {why.strerror or why}") from why

@@ -1,0 +1,126 @@
+"""The archive of each medium lies where the cabinet file says, and every reader finds it by the memory's folder.
+
+The link that makes it so is never put over an archive that lies elsewhere, and a place that is away for a while
+stops nothing.
+"""
+
+import errno
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import egm
+from egm.cabinet.archive_place import place_archive
+from egm.config import load_cabinet
+from egm.errors import OperatorError
+from meters import Journal, Policy, Transaction, Transfer, open_view
+from meters.archive import STATE
+from meters.clear import Clearance, clear, inspect
+
+POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, at_hand_entries=30)
+
+
+def now():
+    return datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def live(folder, entries, cents=0):
+    with Journal.open(folder, now=now, policy=POLICY) as journal:
+        if cents:
+            moved = (Transfer("world:bill", "credit:1:cashable", cents),)
+            journal.append(Transaction(id=journal.fresh_id("bill"), kind="bill.in", transfers=moved))
+        for _ in range(entries):
+            journal.check()
+            journal.append(Transaction(id=journal.fresh_id("event"), kind="event"))
+        return journal.state(STATE)
+
+
+@pytest.fixture
+def placed(tmp_path):
+    """A memory whose archives lie in ``one`` and ``two``, with much in them."""
+    state = tmp_path / "state"
+    live(state, 1)
+    for medium, place in ((state, "one"), (state / "second", "two")):
+        place_archive(medium, tmp_path / place)
+    assert live(state, 400, cents=700)["through"] > 100
+    return state
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(placed, tmp_path):
+    assert names(tmp_path / "one") == names(tmp_path / "two")
+    assert sum(name.endswith(".seg") for name in names(tmp_path / "one")) > 3
+    place_archive(placed, tmp_path / "one")
+    place_archive(placed, None)
+    with open_view(placed) as view:
+        assert len(list(view.bodies())) == view.sequence
+
+
+def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
+    with pytest.raises(OperatorError, match=r"the archive lies in .*one, and the cabinet file says .*three"):
+        place_archive(placed, tmp_path / "three")
+    own = tmp_path / "own"
+    live(own, 400)
+    with pytest.raises(OperatorError, match=r"the archive lies in .*archive, and the cabinet file says"):
+        place_archive(own, tmp_path / "three")
+    assert not (tmp_path / "three").exists()
+    # Moved as it says, it is followed.
+    shutil.move(own / "archive", tmp_path / "three")
+    place_archive(own, tmp_path / "three")
+    with open_view(own) as view:
+        assert len(list(view.bodies())) == view.sequence
+
+
+def test_no_medium_is_made_where_there_is_none(tmp_path):
+    place_archive(tmp_path / "absent", tmp_path / "one")
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_place_that_is_away_is_waited_for(placed, tmp_path, monkeypatch):
+    monkeypatch.setattr("meters.journal._ARCHIVE_RESTS", 5)
+    (tmp_path / "one").rename(tmp_path / "away")
+    before = live(placed, 200)
+    with open_view(placed) as view:
+        codes = {entry.record["code"] for entry in view.entries("event") if entry.record}
+        assert "memory.archive_delayed" in codes
+        assert len(list(view.bodies())) == view.sequence
+    (tmp_path / "away").rename(tmp_path / "one")
+    assert live(placed, 200)["through"] > before["through"]
+
+
+def test_a_clear_takes_what_lies_on_another_medium_along(placed, tmp_path, monkeypatch):
+    """A rename does not go from one file system to another."""
+    rename = os.replace
+    held = names(tmp_path / "one")
+
+    def across(self, target):
+        if self.resolve().is_relative_to(tmp_path / "one") != target.parent.resolve().is_relative_to(
+            tmp_path / "one"
+        ):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(self))
+        rename(self, target)
+
+    monkeypatch.setattr("pathlib.Path.replace", across)
+    found = inspect(placed)
+    who = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
+    agreed = Clearance(**who, challenge=found.challenge, opening=(), owed_cents=found.together.credits_cents)
+    evidence = clear(placed, agreed, now=now, policy=POLICY)
+    assert names(tmp_path / "one") == []
+    assert names(evidence / "archive") == held
+    assert live(placed, 400)["through"] > 100
+    assert names(tmp_path / "one")
+
+
+def test_two_archives_are_two_folders(tmp_path):
+    file = tmp_path / "cabinet.toml"
+    default = (Path(egm.__file__).parent / "cabinet" / "default.toml").read_text(encoding="utf-8")
+    both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
+    file.write_text(default + both, encoding="utf-8")
+    with pytest.raises(OperatorError, match="two archives are two folders"):
+        load_cabinet(file)
