@@ -51,7 +51,7 @@ class Anchor:
         for n, at in enumerate(_SLOTS):
             data[at : at + _SLOT_BYTES] = _pack(key, n, head)
         replace_file(storage, folder / FILE_NAME, bytes(data))
-        self._file = storage.open_file(folder / FILE_NAME, write=True)
+        self.file = storage.open_file(folder / FILE_NAME, write=True)
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> Found:
@@ -65,14 +65,13 @@ class Anchor:
         return Found(max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS))
 
     def write(self, head: Head) -> None:
-        """Remember, durably, that an entry is in both copies."""
+        """Remember that an entry is in both copies; durable only once :attr:`file` is synced."""
         n = head.sequence % len(_SLOTS)
-        self._file.write_at(_SLOTS[n], _pack(self._key, n, head))
-        self._file.sync()
+        self.file.write_at(_SLOTS[n], _pack(self._key, n, head))
 
     def close(self) -> None:
         """Close it."""
-        self._file.close()
+        self.file.close()
 
 
 def _pack(key: MachineKey, slot: int, head: Head) -> bytes:

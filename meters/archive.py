@@ -279,16 +279,27 @@ class Archive:
         reasons = []
         for folder in self.folders:
             index = Index(self._storage, folder / index_name(boundary.through))
-            if not self._storage.exists(index.path):
-                reasons.append(f"{index.path} is missing")
-                continue
-            try:
-                index.check(boundary.index)
-            except JournalDamaged as why:
-                reasons.append(str(why))
-            else:
+            wrong = self._wrong_with(index, boundary.index)
+            if not wrong:
                 return index
+            reasons.append(wrong)
         raise JournalDamaged("the archive", "; ".join(reasons))
+
+    def _wrong_with(self, index: Index, digest: str) -> str:
+        if not self._storage.exists(index.path):
+            return f"{index.path} is missing"
+        try:
+            index.check(digest)
+        except JournalDamaged as why:
+            return str(why)
+        return ""
+
+    def lacking(self, index: Index) -> list[Path]:
+        """Where ``index``, which is whole, is missing or another."""
+        boundary = self._boundary()
+        digest = "" if boundary is None else boundary.index
+        places = (Index(self._storage, folder / index.path.name) for folder in self.folders)
+        return [each.path for each in places if each.path != index.path and self._wrong_with(each, digest)]
 
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
         """Return the archived entry with this identifier, or None.

@@ -18,7 +18,7 @@ from meters.identifiers import Gatherer, Index, joined
 from meters.keys import MachineKey
 from meters.log import Sealed
 from meters.segment import Segment, SegmentWriter
-from meters.storage import Storage, StorageFile, read_file, replace_file
+from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction
 
 _STEP_ENTRIES: Final = 32
@@ -210,13 +210,10 @@ class Archivist:
 
     def mend(self, index: Index | None) -> list[Path]:
         """Copy the index, proved whole, to a medium that lacks it; return what was written."""
-        data = None if index is None else read_file(self._storage, index.path)
-        if index is None or data is None:
+        if index is None:
             return []
-        mended = []
-        for path in (folder / index.path.name for folder in self._archive.folders):
-            if read_file(self._storage, path) != data:
-                self._storage.make_folder(path.parent)
-                replace_file(self._storage, path, data)
-                mended.append(path)
-        return mended
+        lacking = self._archive.lacking(index)
+        for path in lacking:
+            for _ in self._copy(index.path, path):
+                pass
+        return lacking

@@ -303,6 +303,7 @@ class Copies:
         head = Head(item.entry.sequence, item.entry.hash_hex)
         for anchor in self._anchors:
             anchor.write(head)
+        self._place.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def drop_through(self, sequence: int) -> None:
         """Let the entries up to ``sequence``, which are archived, leave both copies little by little.

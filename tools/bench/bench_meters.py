@@ -75,6 +75,9 @@ class UnsyncedStorage(DiskStorage):
         """Open ``path``, without syncing."""
         return _UnsyncedDatabase(super().connect(path, read_only=read_only))
 
+    def sync_together(self, files: Sequence[StorageFile]) -> None:
+        """Do nothing."""
+
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
         """Open ``path``, without syncing."""
         return _UnsyncedFile(super().open_file(path, write=write))
