@@ -164,6 +164,8 @@ def _chip(size: tuple[int, int]) -> pygame.Surface:
 def wheel_prizes(stage: Stage, rect: Rect) -> None:
     """Each area with its prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
+    caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    y, h = y + 44, h - 44
     rows = [(area, int(pay)) for area in _areas(stage) for pay in area["pays"].values()]
     step = min(64.0, h / max(1, len(rows)))
     for i, (area, pay) in enumerate(rows):
