@@ -193,7 +193,7 @@ def slip_says(view: View, texts: Texts) -> str:
 def what_is_bought(stage: Stage) -> tuple[str, int]:
     """What PLAY buys, in words, and its price in minor units; no words while the marks make no ticket."""
     view, game, texts = stage.view, stage.view.game, stage.texts
-    if game is None or view.snapshot is None:
+    if game is None or not is_keno(game) or view.snapshot is None:
         return "", 0
     slip, unit_cents = view.slip, view.snapshot.denomination_cents
     if not slip.marked:
