@@ -58,7 +58,7 @@ def draw_celebration(stage: Stage) -> None:
     if view.show is None or line is None or view.snapshot is None:
         return
     closing = _closing(stage, view.show)
-    if line.level < (1 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
+    if line.level < (0 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
         return
     if view.decision is not None and asking(view, stage.theme):
         return  # the answers are not to be hidden

@@ -52,7 +52,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         if len(slip.current) > 1:
             _letters(stage, (numbers, columns), letters)
         _tray_back(stage, _slip_words(stage))
-        if not slip.marked:
+        if not slip.marked and is_keno(game):
             _slip_says(stage)
         _marking(stage)
         return
