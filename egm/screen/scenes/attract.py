@@ -135,10 +135,11 @@ def _said(stage: Stage, play: Play, level: int, win_cents: int) -> tuple[str, st
 def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
     p = stage.painter
     side = 900.0
-    step = int(stage.view.now * 12) % 30
+    step = int(stage.view.now * 6) % 15 * 2
 
     def make(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (100, 100), 1)
+        small = (max(1, size[0] // 3), max(1, size[1] // 3))  # light has no edges
+        ink = Ink(small, (100, 100), 1)
         for i in range(12):
             a = math.radians(i * 30 + step)
             ink.fill(
@@ -153,8 +154,8 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
         mask = Radial(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
-        faded.blit(painted(size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
-        return faded
+        faded.blit(painted(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        return pygame.transform.smoothscale(faded, size)
 
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box(stage.layout.field))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Final
 
 import pygame
 
@@ -14,6 +15,8 @@ from egm.screen.show import Show, StepTime, Timeline, feature_steps, is_feature,
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
 from egm.screen.view import View, times
+
+_BEAM_STEPS: Final = 15
 
 
 def feature_shown(view: View, line: Timeline | None) -> int | None:
@@ -67,27 +70,25 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
 
 
 def _beams(stage: Stage, strength: float) -> None:
-    """Searchlights behind the card, slowly turning."""
-    p, (x, y, w, h) = stage.painter, stage.layout.field
-    side, step = max(w, h) * 1.1, int(stage.view.now * 10) % 45
+    """Searchlights behind the card, slowly turning: few positions, each kept."""
+    p, (_, _, w, h) = stage.painter, stage.layout.field
+    step = int(stage.view.now * 9) % _BEAM_STEPS
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         small = (max(1, size[0] // 3), max(1, size[1] // 3))
-        ink = Ink(small, (100, 100), 1)
+        ink, reach = Ink(small, (w, h), 1), max(w, h)
         for i in range(8):
-            a = math.radians(i * 45 + step)
-            one, two = ((50 + 50 * math.cos(a + d), 50 + 50 * math.sin(a + d)) for d in (-0.14, 0.14))
-            ink.fill([(50, 50), one, two], fade(stage.look.accent, 0.34))
+            a = math.tau * (i + step / _BEAM_STEPS) / 8
+            one, two = (
+                (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
+            )
+            ink.fill([(w / 2, h / 2), one, two], fade(stage.look.accent, 0.34))
         beams = ink.finish()
         mask = Radial(((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0))))
         beams.blit(painted(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    clip = p.surface.get_clip()
-    p.surface.set_clip(p.box(stage.layout.field).clip(clip))
-    place = (x + w / 2 - side / 2, y + h / 2 - side / 2, side, side)
-    p.art(("beams", step, stage.look.name), place, make, alpha=strength)
-    p.surface.set_clip(clip)
+    p.art(("beams", step, stage.look.name), stage.layout.field, make, alpha=strength)
 
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
