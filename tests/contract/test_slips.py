@@ -25,8 +25,8 @@ from tools.soak.virtual import jump
 def place(tmp_path):
     path = tmp_path / "place.toml"
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
-    assert text.count("[staff]") == 1
-    path.write_text(text.replace("[staff]", "[staff]\nslips = true\n#"), encoding="utf-8")
+    assert "[staff]" not in text
+    path.write_text(f"{text}\n[staff]\nslips = true\n", encoding="utf-8")
     return path
 
 
