@@ -336,6 +336,7 @@ class StateFolder:
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
+        self.starting = self.run / "starting.json"
         self.carry_over = root / "carry-over"
         self.metrics_token = root / "metrics.token"
         self.staff = root / "people.json"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Final
 
 from egm.cabinet.absent import holders_of, refuse_lost_positions
@@ -39,6 +40,7 @@ from egm.config import CabinetFile, StateFolder
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.kernel.events import Event, EventType
+from egm.link import starting
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.profiles import load_profile
@@ -92,6 +94,8 @@ class Machine:
         """Come up, and work until cancelled. Raises OperatorError for what was given to it, and cannot be."""
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
+            cleanup.callback(starting.say, self._folder.starting, None)
+            starting.say(self._folder.starting, starting.Doing("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be alive on this folder
             self._residents, self._refused = admit(
@@ -100,7 +104,9 @@ class Machine:
                 self._file.progressives,
                 remembered(journal),
                 Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
+                self._examining,
             )
+            starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)
             refuse_lost_positions(journal, self._file.machine.positions)
             second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
@@ -120,6 +126,15 @@ class Machine:
                 self._over = True
                 if self._cabinet.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._cabinet.chance)
+
+    def _examining(self, number: int, game: str) -> None:
+        """Tell the screens which game is examined: the largest prizes of some take a while the first time."""
+        told: dict[str, str | int] = {
+            "number": number,
+            "count": len(self._file.games),
+            "game": Path(game).stem,
+        }
+        starting.say(self._folder.starting, starting.Doing("game", told))
 
     @property
     def _is_real(self) -> bool:
@@ -306,6 +321,7 @@ class Machine:
         self._stopped = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
+        starting.say(self._folder.starting, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._until_stopped(), name="stopped")

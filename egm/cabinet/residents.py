@@ -5,7 +5,7 @@ starts. Where the place wants a certificate, one is wanted besides: of this dige
 return; no certificate can go stale, for none stands in for the computation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -83,15 +83,18 @@ def admit(
     levels: tuple[LevelSlot, ...] = (),
     prizes: Prizes = largest_prizes,
     certifying: Certifying = Certifying(),
+    doing: Callable[[int, str], None] = lambda _number, _game: None,
 ) -> tuple[Mapping[str, Resident], tuple[Refusal, ...]]:
     """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
 
     ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
-    prize of a game, where the profile limits prizes. ``certifying``: whose certificates count.
+    prize of a game, where the profile limits prizes. ``certifying``: whose certificates count. ``doing`` is
+    told each game, and its number, before it is examined.
     """
     admitted: dict[str, Resident] = {}
     refused: list[Refusal] = []
-    for slot in slots:
+    for number, slot in enumerate(slots, 1):
+        doing(number, slot.game)
         try:
             resident = _examine(slot, profile, levels, prizes, certifying)
         except (PaytableError, OperatorError) as error:

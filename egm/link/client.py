@@ -13,7 +13,7 @@ from typing import Final
 from egm.link.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
 
 WAIT_FIRST: Final = 0.1
-WAIT_MOST: Final = 2.0
+WAIT_MOST: Final = 0.5
 _READ_BYTES: Final = 1 << 18
 _UNSENT_BYTES_MAX: Final = 1 << 20
 

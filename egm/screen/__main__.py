@@ -105,6 +105,7 @@ def main(
         sounds=Sounds(theme, _speakers(surface, studio, silent=silent or top), studio),
         reduced_motion=reduced_motion,
         watching=top,
+        starting=state / "run" / "starting.json",
     )
     try:
         app.run(30 if mode == "web" else 60)

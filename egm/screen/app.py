@@ -11,6 +11,7 @@ import pygame
 
 from egm.link.client import Client
 from egm.link.messages import BenchCommand, BenchReply, Intent, Pressed
+from egm.link.starting import read
 from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
@@ -64,6 +65,10 @@ class Surface(Protocol):
         ...
 
 
+#: How often a machine that is starting is asked what it does.
+_LOOK_SECONDS: Final = 0.2
+
+
 def complain(words: str) -> None:
     """Say on the error stream what the screen could not use; the machine's log keeps it."""
     sys.stderr.write(f"screen: {words}\n")
@@ -84,7 +89,9 @@ class App:
         clock: Callable[[], float] = time.monotonic,
         reduced_motion: bool = False,
         watching: bool = False,
+        starting: Path | None = None,
     ) -> None:
+        """``starting``: where a machine that does not answer yet says what it does."""
         now = clock()
         self.theme = theme
         self.surface = surface
@@ -93,6 +100,8 @@ class App:
         self.sounds = sounds
         self.clock = clock
         self._watching = watching
+        self._starting = starting
+        self._look_at = now
         self._ask_bench_at = 0.0
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
@@ -144,6 +153,9 @@ class App:
 
     def _hear(self, now: float) -> None:
         news = self.machine.poll(now)
+        if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
+            self._look_at = now + _LOOK_SECONDS
+            self.view = replace(self.view, starting=read(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
                 self.act(Action(message.button))

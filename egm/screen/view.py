@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
+from egm.link.starting import Doing
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
@@ -59,6 +60,8 @@ class View:
     now: float = 0.0
     linked: bool = False
     snapshot: Snapshot | None = None
+    starting: Doing | None = None
+    """What a machine does that has never answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
     rest: Step | None = None

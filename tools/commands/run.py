@@ -102,7 +102,7 @@ def _children(
         children.append(_Child("bench", python_module("egm.devices.bench", *where, *which), ready))
     stay = ("--stay",) if shown.is_kiosk else ()
     machine = python_module("egm.cabinet", *where, *which, *stay)
-    children.append(_Child("machine", machine, folder.screen_socket, after=folder.forget_lines))
+    children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
         extra = () if shown.port is None else ("--port", str(shown.port))
         bench = ("--bench",) if simulated else ()

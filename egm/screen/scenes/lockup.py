@@ -11,6 +11,7 @@ from typing import Final
 import pygame
 
 from egm.link.messages import Handpay, HostLock, Snapshot, Tilt
+from egm.link.starting import Doing
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out
@@ -110,7 +111,10 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
     way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
-    starting = say("boot.link" if snapshot is None else "boot.self_test")
+    doing = stage.view.starting or Doing("link")
+    known = stage.texts.has(f"boot.{doing.what}")
+    waits = say(f"boot.{doing.what}", **doing.values) if known else say("boot.link")
+    starting = waits if snapshot is None else say("boot.self_test")
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
