@@ -89,19 +89,19 @@ class Service:
                 return self._last_status()
             case ResultsQuery(form, frame):
                 return self._results(form, frame)
-            case Initiate() as wish:
-                return codec.initiated_answer(begun=self._initiate(wish))
+            case Initiate() as request:
+                return codec.initiated_answer(begun=self._initiate(request))
 
     # ------------------------------------------------------------------ a calculation
-    def _initiate(self, wish: Initiate) -> bool:
+    def _initiate(self, request: Initiate) -> bool:
         """Begin, if it can be understood, in place of whatever is under way or was found before."""
         self._cancel()
         try:
-            order = understand(wish.parameters, self._components)
+            order = understand(request.parameters, self._components)
         except FunctionRefusedError as error:
-            self._requested(wish, None, trouble=str(error))
+            self._requested(request, None, trouble=str(error))
             return False
-        self._requested(wish, order)
+        self._requested(request, order)
         if order.kind is Kind.SIGNATURES:
             self._begin(order)
         else:
@@ -110,13 +110,13 @@ class Service:
             self.done(known)
         return True
 
-    def _requested(self, wish: Initiate, order: Order | None, trouble: str = "") -> None:
+    def _requested(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
         self._cabinet.record(
             "gat.request",
             state={
                 Key.GAT: {
-                    "parameters": list(wish.parameters),
-                    "level": wish.level,
+                    "parameters": list(request.parameters),
+                    "level": request.level,
                     "kind": "" if order is None else order.kind.value,
                     "algorithm": "" if order is None else order.algorithm or "",
                     "finished": self._now() if trouble else "",
@@ -125,8 +125,8 @@ class Service:
                 }
             },
             story={
-                "parameters": list(wish.parameters),
-                "level": wish.level,
+                "parameters": list(request.parameters),
+                "level": request.level,
                 **({"refused": trouble} if trouble else {}),
             },
         )
