@@ -196,10 +196,10 @@ class World:
     def pass_time(self) -> None:
         """So long that what was not served is raised again, and the machine waits no more for its host."""
         self.room.clock.pass_seconds(16)
-        at = self.bench.host.at
-        for _, (seconds, ended) in list(HostTimeouts(at).waits()):
+        context = self.bench.host.context
+        for _, (seconds, ended) in list(HostTimeouts(context).waits()):
             assert seconds <= 16
-            self.do(lambda ended=ended: at.handle(ended))
+            self.do(lambda ended=ended: context.handle(ended))
 
     def do(self, act) -> None:
         """Let the machine do something; the power may go in the middle of it."""

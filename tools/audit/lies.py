@@ -24,6 +24,8 @@ Path: TypeAlias = tuple[str | int, ...]
 
 #: What the liar makes fit again by himself is no lie of its own.
 _REFITTED: Final = frozenset({"sequence", "previous"})
+#: Entries that tell the journal's head before them, and the name they tell it by.
+_HEADS: Final = {"machine.checked": "head", "handpay.paid": "witness"}
 _ACCOUNTS: Final = tuple(
     re.sub(r"<\w+>", lambda word: {"<position>": "1", "<kind>": "cashable"}.get(word[0], "x"), line.pattern)
     for line in ACCOUNTS
@@ -72,8 +74,10 @@ def sealed(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[b
         if told.get("kind") == checkpoint.KIND and isinstance(told.get("record"), dict):
             made = checkpoint.make(ledger, key)
             told = told | {"record": made.record}
-        elif told.get("kind") == "machine.checked" and isinstance(told.get("record"), dict):
-            told = told | {"record": told["record"] | {"head": ledger.head_hex}}
+        elif told.get("kind") in _HEADS and isinstance(told.get("record"), dict):
+            name, head = _HEADS[told["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
+            if name in told["record"]:
+                told = told | {"record": told["record"] | {name: ledger.head_hex if name == "head" else head}}
         body = canonical(told | {"previous": ledger.head_hex, "sequence": number})
         try:
             entry = decode(body)
