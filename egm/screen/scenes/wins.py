@@ -1,6 +1,7 @@
 """Wins on the reels: every winning line and symbol lit, named by its number, with what it pays."""
 
 import pygame
+from pygame.transform import smoothscale
 
 from egm.screen.art.ink import Ink, Paint, Radial
 from egm.screen.art.paths import box, ellipse
@@ -76,11 +77,11 @@ def _winner(
     p.art(("win frame", colour), rect, frame)
     side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
-        size = (p.px(side), p.px(side))
-        p.put(
-            symbol_art(stage, field, symbol, size),
-            (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2),
-        )
+        size, cell = (p.px(side), p.px(side)), p.box(grid.cell(place[0], 0))
+        still = round(min(cell.width, cell.height + 1) * 0.96)
+        drawn = symbol_art(stage, field, symbol, (still, still))  # as in its cell: drawn already
+        art = p.kept(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
+        p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
 def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
