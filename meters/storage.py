@@ -177,6 +177,9 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
             f"file:{quote(str(path))}?{query}", uri=True, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as why:
+        if not path.exists():
+            none = f"{path.parent}: no machine was ever started here: there is no {path.name}"
+            raise JournalUnwritable(none) from why
         raise JournalUnwritable(f"cannot open {path}: {why}") from why
 
 

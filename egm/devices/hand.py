@@ -25,6 +25,10 @@ class Hand:
             answer = self._ask(Hello(token=token))
         except (OSError, MessageError) as error:
             self._socket.close()
+            if not (run / "bench.sock").exists():
+                raise BenchUnreachableError(
+                    f"no simulated device answers at {run}: the cabinet is not running there (`egm run`)"
+                ) from error
             raise BenchUnreachableError(f"no bench at {run}: {error}") from error
         if not isinstance(answer, Hello):
             self.close()

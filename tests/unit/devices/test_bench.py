@@ -336,7 +336,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=120) == 0
     assert not any((run_folder / name).exists() for name in ("bench.sock", "bench.token", "bench.ready"))
-    with pytest.raises(BenchUnreachableError, match="no bench"):
+    with pytest.raises(BenchUnreachableError, match="no simulated device answers"):
         Hand(run_folder)
 
 
@@ -372,7 +372,7 @@ def test_egm_device_works_the_bench(tmp_path, process):
     assert "key=value" in egm("io", "door", "top").output
     nobody = CliRunner().invoke(device_command, ["--state", str(tmp_path / "empty")])
     assert nobody.exit_code == 1
-    assert "no bench" in nobody.output
+    assert "no simulated device answers" in nobody.output
 
 
 def test_egm_device_listens_to_a_port(tmp_path, process):
