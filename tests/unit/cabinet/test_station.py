@@ -11,9 +11,11 @@ from egm.cabinet.ports import Ports
 from egm.cabinet.residents import admit
 from egm.cabinet.station import Station
 from egm.config import GameSlot, StateFolder, load_cabinet
-from egm.devices.interface import FaultCode
+from egm.devices.interface import ButtonPressed, FaultCode
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
+from egm.link.client import Client
+from egm.link.messages import Pressed
 from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
@@ -148,3 +150,35 @@ def test_positions_that_cannot_be_are_refused(tmp_path, old, new, said):
     with pytest.raises(OperatorError) as refusal:
         load_cabinet(path)
     assert said in str(refusal.value)
+
+
+@pytest.mark.requirement("C-21")
+def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_where_none_watches(tmp_path):
+    """With a screen, the deck's PLAY is the screen's to understand: it may be reading a page, or counting a win."""
+
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 0)
+        station.open(Ports(drivers=(), kinds={"board": "io_board"}))
+        station.engine.handle(EventType.MEMORY_READY)
+        station.engine.handle(EventType.SELF_TEST_PASSED)
+        await station.server.start()
+        folder = StateFolder(tmp_path / "state")
+        screen = Client(folder.screen_socket_of(1), folder.screen_token_of(1))
+        heard: list = []
+        press = ButtonPressed(device="board", button="play")
+        station.on_device(press)
+        assert room.cabinet.notice.code == "refused.bet_is_covered"  # asked for, without a credit
+        room.cabinet.notice = None
+        while not station.server.audience:
+            heard += screen.poll(asyncio.get_running_loop().time()).messages
+            await asyncio.sleep(0.01)
+        station.on_device(press)
+        assert room.cabinet.notice is None
+        while not any(isinstance(message, Pressed) for message in heard):
+            heard += screen.poll(asyncio.get_running_loop().time()).messages
+            await asyncio.sleep(0.01)
+        screen.close()
+        await station.server.close()
+        room.close()
+
+    asyncio.run(scene())
