@@ -1,6 +1,7 @@
 """What is heard: the samples themselves, the mix on a device, and when each sound begins and ends."""
 
 import array
+import asyncio
 import os
 import signal
 import subprocess
@@ -150,15 +151,23 @@ def test_the_process_that_makes_sounds_goes_quietly_with_who_listened():
         assert process.stderr.read() == b""
 
 
-def test_a_stream_of_sounds_that_is_none_is_refused(tmp_path):
-    file = tmp_path / "stream"
-    file.write_bytes(b"key 4\nabcd" + b"key 9\nab")
-    with file.open("rb") as stream:
-        assert list(read(stream)) == [("key", b"abcd")]  # cut off: the maker died
+def sounds_in(data):
+    """What is read of a stream that ends after these bytes."""
+
+    async def reading():
+        stream = asyncio.StreamReader()
+        stream.feed_data(data)
+        stream.feed_eof()
+        return [sound async for sound in read(stream)]
+
+    return asyncio.run(reading())
+
+
+def test_a_stream_of_sounds_that_is_none_is_refused():
+    assert sounds_in(b"key 4\nabcd" + b"key 9\nab") == [("key", b"abcd")]  # cut off: the maker died
     for broken in (b"none 4\nabcd", b"key 99999999\n", b"key\n"):
-        file.write_bytes(broken)
-        with file.open("rb") as stream, pytest.raises(ValueError, match=r"no sound|unpack"):
-            list(read(stream))
+        with pytest.raises(ValueError, match=r"no sound|unpack"):
+            sounds_in(broken)
 
 
 _ALL_AT_ONCE = """

@@ -52,8 +52,9 @@ _DEVICES: Final = ("/dev/random", "urandom", "hwrng", "kernel/random")
 _IMPORTS: Final = {
     "paytables": (
         "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "fractions",
-        "functools", "hashlib", "hmac", "importlib", "itertools", "json", "math", "numba", "numpy",
-        "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "paytables",
+        "functools", "hashlib", "hmac", "importlib", "io", "itertools", "json", "math", "numba", "numpy",
+        "operator", "pathlib", "pydantic", "re", "tomllib", "types", "typing", "unicodedata", "wave",
+        "xml.parsers.expat", "paytables",
     ),
     "meters": (
         "array", "bisect", "collections", "concurrent.futures", "contextlib", "cryptography.exceptions",

@@ -96,8 +96,9 @@ class IdentityRegister:
         known: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
-                if row[0] not in known or row[3] is None or not _record(*known[row[0]]).agrees:
-                    known[row[0]] = row
+                held = known.setdefault(row[0], row)
+                if held is not row and (row[3] is None or not _record(*held).agrees):
+                    known.update({row[0]: row})
         for copy in self._copies:
             there = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
             if missing := [row for name, row in known.items() if there.get(name) != row]:

@@ -1,11 +1,11 @@
 """The sounds of the games installed here, made in a process of its own so that no frame waits for one."""
 
+import asyncio
 import contextlib
-import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import AsyncIterator
 from typing import IO, Final
 
 from egm.isolated import python_module
@@ -28,16 +28,16 @@ def write(family: str, out: IO[bytes]) -> None:
         out.flush()
 
 
-def read(stream: IO[bytes]) -> Iterable[tuple[str, bytes]]:
+async def read(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
     """What :func:`write` wrote; ends where the stream does. Raises ValueError for anything else."""
-    while line := stream.readline(80):
+    while line := await stream.readline():
         cue, length = line.decode("ascii").split()
         if cue not in CUES or not 0 <= int(length) <= _LONGEST_BYTES:
             raise ValueError(f"no sound: {line!r}")
-        data = stream.read(int(length))
-        if len(data) != int(length):
+        try:
+            yield cue, await stream.readexactly(int(length))
+        except asyncio.IncompleteReadError:
             return
-        yield cue, data
 
 
 def own_family(game: GameView) -> str:
@@ -54,7 +54,7 @@ class Studio:
         self._tried: set[tuple[str, str]] = set()
         self._waiting: deque[str] = deque()
         self._call = threading.Condition()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: asyncio.subprocess.Process | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -92,7 +92,8 @@ class Studio:
             self._closed = True
             self._call.notify()
             if self._process is not None:
-                self._process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
 
     def _work(self) -> None:
         while True:
@@ -102,14 +103,24 @@ class Studio:
                 if self._closed:
                     return
                 family = self._waiting.popleft()
-                self._process = process = subprocess.Popen(  # noqa: S603 (our own module)
-                    python_module("egm.screen.audio", family),
-                    stdout=subprocess.PIPE,
-                    start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer
-                )
-            stream = process.stdout
-            with contextlib.suppress(ValueError), process:
-                for cue, data in () if stream is None else read(stream):
+            asyncio.run(self._make(family))
+
+    async def _make(self, family: str) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *python_module("egm.screen.audio", family),
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer
+        )
+        with self._call:
+            self._process = process
+            if self._closed:
+                process.kill()
+        stream = process.stdout
+        try:
+            if stream is not None:
+                async for cue, data in read(stream):
                     self._made[cue, family] = data
-            if process.returncode and not self._closed:
-                sys.stderr.write(f"screen: the sounds of {family} could not be made\n")
+        except ValueError:  # no sound; its status will tell
+            process.kill()
+        if await process.wait() and not self._closed:
+            sys.stderr.write(f"screen: the sounds of {family} could not be made\n")
