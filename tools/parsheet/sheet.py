@@ -73,11 +73,7 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "variance_credits": exact(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
-        "most_credits_after_double_up": None if bet.doubled is None else bet.most_credits,
-        "variance_when_always_doubled": None if bet.doubled is None else exact(bet.doubled.variance),
-        "distribution_when_always_doubled": (
-            classes(bet.doubled.law, bet.cost_credits) if bet.doubled and bet.doubled.law else None
-        ),
+        **_when_always_doubled(bet),
         "max_win_odds": exact(bet.max_win_probability),
         "prizes": [
             {
@@ -129,6 +125,18 @@ def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> di
         "choices": bet.strategy,
         "return_of_the_worst_choices": exact(bet.worst_rtp),
         "notes": list(bet.notes),
+    }
+
+
+def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
+    """What double-up makes of a bet whose every win is doubled as often as the rules let it be."""
+    doubled = bet.doubled
+    return {
+        "most_credits_after_double_up": None if doubled is None else bet.most_credits,
+        "variance_when_always_doubled": None if doubled is None else exact(doubled.variance),
+        "distribution_when_always_doubled": (
+            classes(doubled.law, bet.cost_credits) if doubled and doubled.law else None
+        ),
     }
 
 
