@@ -19,7 +19,7 @@ from tools.cli import main as egm
 from tools.conformance.page import table
 from tools.conformance.requirements import ROOT
 from tools.freshness import deliver
-from tools.rule_table import picture, rule_table, set_table
+from tools.rule_table import interruption_table, picture, rule_table, set_table
 
 #: the documents with generated parts, from the root of the checkout
 DOCUMENTS: Final = (
@@ -154,6 +154,7 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "dependencies": dependencies,
     "profile-keys": profile_keys,
     "states": state_picture,
+    "interruptions": interruption_table,
     "state-sets": set_table,
     "rules": rule_table,
 }

@@ -11,7 +11,7 @@ from tools.conformance.page import table
 
 #: What a player sees, as arrows: from, the event a rule takes there, to, and what happens in a few words.
 _ARROWS: Final = (
-    (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "self-test passed"),
+    (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
     (State.PLAYING, EventType.SHOWN, State.IDLE, "shown and paid"),
     (State.PLAYING, EventType.SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
@@ -21,16 +21,14 @@ _ARROWS: Final = (
     (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
     (State.PAYING, EventType.TICKET_FAILED, State.HANDPAY, "no ticket, no coins"),
     (State.HANDPAY, EventType.KEY_TURNED, State.IDLE, "paid by an attendant"),
-    (State.IDLE, EventType.LOCK_ASKED, State.LOCKED, "a host transfers"),
-    (State.LOCKED, EventType.LOCK_ENDED, State.IDLE, "done"),
-    (State.IDLE, EventType.DOOR_OPENED, State.DOOR_OPEN, "door opened"),
-    (State.DOOR_OPEN, EventType.DOOR_CLOSED, State.IDLE, "closed"),
-    (State.IDLE, EventType.FAULT_RAISED, State.TILT, "fault"),
-    (State.TILT, EventType.KEY_TURNED, State.IDLE, "cleared"),
-    (State.IDLE, EventType.MENU, State.SERVICE_MENU, "staff"),
-    (State.SERVICE_MENU, EventType.MENU_CLOSED, State.IDLE, "gone"),
-    (State.IDLE, EventType.DISABLED, State.OUT_OF_SERVICE, "taken out of service"),
-    (State.OUT_OF_SERVICE, EventType.ENABLED, State.IDLE, "given back"),
+)
+#: What may come between, whatever is done: the state, the event that brings it, the one that ends it.
+_INTERRUPTIONS: Final = (
+    (State.DOOR_OPEN, EventType.DOOR_OPENED, EventType.DOOR_CLOSED),
+    (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),
+    (State.SERVICE_MENU, EventType.MENU, EventType.MENU_CLOSED),
+    (State.OUT_OF_SERVICE, EventType.DISABLED, EventType.ENABLED),
+    (State.LOCKED, EventType.LOCK_ASKED, EventType.LOCK_ENDED),
 )
 
 
@@ -40,13 +38,26 @@ class NoSuchRuleError(Exception):
 
 def picture() -> str:
     """What a player sees, as a Mermaid state diagram. Raises NoSuchRuleError for an arrow no rule takes."""
-    lines = ["stateDiagram-v2"]
+    lines = ["stateDiagram-v2", "    direction LR"]
     for source, event, target, words in _ARROWS:
-        derived = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
-        if not any(rule.next in derived for rule in RULES.of(source, event)):
-            raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
+        _leads(source, event, target)
         lines.append(f"    {source.value} --> {target.value}: {words}")
     return "\n".join(lines)
+
+
+def interruption_table() -> str:
+    """What may come between and how it ends. Raises NoSuchRuleError for a row no rule takes."""
+    for state, comes, ends in _INTERRUPTIONS:
+        _leads(State.IDLE, comes, state)
+        _leads(state, ends, State.IDLE)
+    rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
+    return table(["State", "Comes by", "Ends by"], rows)
+
+
+def _leads(source: State, event: EventType, target: State) -> None:
+    ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
+    if not any(rule.next in ways for rule in RULES.of(source, event)):
+        raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
 def rule_table() -> str:
