@@ -89,8 +89,8 @@ def draw_celebration(stage: Stage) -> None:
             )
         )
         p.shade((x, top, w, high), band)
-        name, sum_ = _said(stage, view.show.play, line.level, rolled(view.show.play.win_cents, since, length))
-        name = closing or name
+        name = closing or _name(stage, view.show.play, line.level)
+        sum_ = _sum(stage, view.show.play, rolled(view.show.play.win_cents, since, length))
         glow = Linear(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
         )
@@ -117,19 +117,24 @@ def draw_celebration(stage: Stage) -> None:
             )
 
 
-def _said(stage: Stage, play: Play, level: int, win_cents: int) -> tuple[str, str]:
-    """The celebration's two lines: what was won, and the sum; a progressive or a prize in kind is named."""
-    won = play.progressives
+def _name(stage: Stage, play: Play, level: int) -> str:
+    """What was won: a prize in kind or a progressive is named, else the level of the win (from 2 on)."""
     if play.prizes:
+        return prizes_won(stage, play.prizes)
+    if not play.progressives:
+        return stage.texts.say(f"win.level_{level}")
+    names = "  ·  ".join(stage.texts.local(one.names, one.level) for one in play.progressives)
+    return stage.texts.say("progressive.won", name=names)
+
+
+def _sum(stage: Stage, play: Play, win_cents: int) -> str:
+    """The sum of a win: a prize alone tells its worth, a progressive not settled yet tells that."""
+    if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
-        said = stage.texts.say("win.worth", amount=stage.money(value_cents))
-        return prizes_won(stage, play.prizes), stage.money(win_cents) if play.win_cents else said
-    if not won:
-        return stage.texts.say(f"win.level_{level}"), stage.money(win_cents)
-    names = "  ·  ".join(stage.texts.local(one.names, one.level) for one in won)
-    waiting = any(one.amount_cents is None for one in won)
-    sum_ = stage.texts.say("progressive.confirming") if waiting else stage.money(win_cents)
-    return stage.texts.say("progressive.won", name=names), sum_
+        return stage.texts.say("win.worth", amount=stage.money(value_cents))
+    if not play.prizes and any(one.amount_cents is None for one in play.progressives):
+        return stage.texts.say("progressive.confirming")
+    return stage.money(win_cents)
 
 
 def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:

@@ -1,0 +1,41 @@
+"""The card that closes a feature, for a win of every size: less than was staked, too."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.screen.layout import LANDSCAPE
+from egm.screen.picture import Picture
+from egm.screen.show import is_feature
+from egm.screen.text import LOCALES
+from egm.screen.view import times
+from paytables import library
+from tools.gallery import at_rest, shown
+
+BET = 100
+
+
+@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("language", LOCALES)
+def test_a_feature_closes_with_its_card_whatever_it_won(name, language, published, outcomes, theme):
+    game = next(each for each in published if each.id == name)
+    feature = outcomes[name].feature
+    if feature is None:
+        pytest.skip("this game has no step after its first")
+    view = shown(at_rest(published, game, language), game, feature)
+    if not is_feature(view.show, len(view.show.steps) - 1):
+        pytest.skip("this game does not end in another stage than it begins in")
+    picture = Picture(theme, scale=0.3, layout=LANDSCAPE)
+    surface = pygame.Surface(picture.pixels)
+    for level, least in enumerate(theme.celebration_levels):
+        won = max(least * BET, BET // 2)
+        told = {"bet_credits": BET, "win_credits": won, "win_cents": won}
+        closing = replace(view, show=replace(view.show, play=view.show.play.model_copy(update=told)))
+        line = times(closing, theme)
+        assert line.level == level
+        seen = []
+        for play in (closing, replace(closing, show=replace(closing.show, whole=False))):
+            picture.draw(surface, replace(play, now=play.show.began + line.spun + 0.6))
+            seen.append(surface.get_view("2").raw)
+        assert seen[0] != seen[1], "the card is there"
