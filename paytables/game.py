@@ -245,6 +245,10 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             found.append(Remark(f"bet {bet.bet}", words))
+        found += [
+            Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")
+            for p in bet.never_won
+        ]
         most = bet.most_credits
         if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
             found.append(

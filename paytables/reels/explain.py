@@ -191,11 +191,12 @@ class _Reading:
         yield from self._wilds_alone(key)
         yield from self._hidden_scatters(key, table)
         yield from self._idle_multipliers(key, table)
+        yield from self._counted_for_others(key, table)
+        yield from self._paid_twice(key, table)
 
-    @staticmethod
-    def _weights(key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _weights(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         if table.weights is not None and table.weights_row is None:
-            only = len(table.lines) == 1
+            only = self._builder.rows_of_the_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
             yield Remark(f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another")
 
@@ -242,6 +243,46 @@ class _Reading:
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._on_strips():
                     yield Remark(f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here")
+
+    def _counted_for_others(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Substitutes that count as a scatter, or alone make a way of another symbol."""
+        for n, pay in enumerate(table.pay):
+            if pay.on == "line":
+                continue
+            where = f"{key}.pay.{n}"
+            element = self._builder.element(where, str(pay.of))
+            own = self._builder.element(where, "=" + str(pay.of).removeprefix("="))
+            for wild in self._on_strips():
+                if not element[wild] or own[wild]:
+                    continue
+                name = self._ids[wild]
+                if pay.on == "scatter":
+                    yield Remark(where, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)")
+                elif count := self._in_a_row(wild, n, pay):
+                    prize = self._builder.prizes_of(n, pay)[count]
+                    times = 1 if pay.once_a_reel else element[wild] ** count
+                    worth = _worth(prize.credits * times, prize.awards)
+                    said = f"{count} {name} on reels in a row {worth}: as {prize.name}"
+                    yield Remark(where, f"{said} x {times}" if times > 1 else said)
+
+    @staticmethod
+    def _paid_twice(key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Counts of the same symbols that two rows of the pay table name."""
+        first: dict[object, int] = {}
+        for n, pay in enumerate(table.pay):
+            for count in pay.pays:
+                same = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
+                if first.setdefault(same, n) != n:
+                    what = "the higher counts" if pay.on == "line" else "both are paid"
+                    said = f"{count} {pay.of} stands in pay.{first[same]} as well: {what}"
+                    yield Remark(f"{key}.pay.{n}.pays.{count}", said)
+
+    def _in_a_row(self, symbol: int, number: int, pay: Pay) -> int:
+        """The longest run of a symbol that a prize of ways is won for; 0 if there is none."""
+        shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
+        sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
+        longest = max([*side, False].index(False) for side in sides)
+        return max((c for c in self._builder.prizes_of(number, pay) if c <= longest), default=0)
 
 
 def _side(pay: Pay) -> str:

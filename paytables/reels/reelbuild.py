@@ -193,10 +193,14 @@ class ReelBuilder:
             if row >= min(heights):
                 raise self.refuse(f"{self.key}.weights_row", f"the windows have no row {row}: 0 is the top")
             return (row,) * len(heights)
+        return self.rows_of_the_only_line() or (0,) * len(heights)
+
+    def rows_of_the_only_line(self) -> tuple[int, ...] | None:
+        """Return the row of each reel that the stage's one line reads; None where it has no such line."""
         lines = self.every_line()
-        if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(heights))):
+        if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(self.table.heights))):
             return tuple(row for _, row in lines[0])
-        return (0,) * len(heights)
+        return None
 
     def _components(self, graph: Graph, columns: Sequence[Sequence[parts.Column]]) -> list[parts.Component]:
         lines = self._lines()

@@ -12,6 +12,7 @@ TEXT = {"en": "x", "fr": "x"}
 
 
 def definition(*, symbols, **stage):
+    stage = copy.deepcopy(stage)
     return {
         "game": {
             "id": "trap",
@@ -41,6 +42,10 @@ def said(data):
     return [remark.text for remark in remarks(game, analyse(game, Depth.RETURN))]
 
 
+def surprises(data):
+    return [text for text in said(data) if "in the long run" not in text]
+
+
 # ------------------------------------------------------------------ weights are of the row the line reads
 CHART = {
     "heights": [3],
@@ -66,6 +71,13 @@ def test_a_stop_has_its_weight_where_the_only_line_reads_it():
     assert any("of the top row of the window" in text for text in said(several))
 
 
+def test_a_line_over_some_of_the_reels_gives_no_row_to_the_weights_and_none_is_told():
+    two = CHART | {key: CHART[key] * 2 for key in ("heights", "strips", "weights")}
+    data = definition(symbols=NAMES, lines=[[[1, 1]]], **two)
+    assert rtp(data) == rtp(definition(symbols=NAMES, lines=[[[1, 1]]], weights_row=0, **two))
+    assert "a stop's weight is of the top row of the window; `weights_row` says another" in said(data)
+
+
 def test_weights_of_a_row_the_windows_have_not_are_refused():
     data = definition(symbols=NAMES, lines=[[1]], weights_row=3, **CHART)
     with pytest.raises(DefinitionError, match="weights_row: the windows have no row 3"):
@@ -73,6 +85,7 @@ def test_weights_of_a_row_the_windows_have_not_are_refused():
 
 
 # ------------------------------------------------------------------ wilds alone
+SCATTER = {"W": {"substitutes": ["*"], "not_for": ["star"]}, "star": {}, "blank": {}}
 WILDS = {
     "heights": [1, 1, 1],
     "strips": ["seven W blank blank"] * 3,
@@ -114,6 +127,63 @@ def test_a_prize_of_a_symbol_on_no_strip_is_refused_though_wilds_could_make_it()
             of(worse)
 
 
+WAYS = {
+    "heights": [1] * 3,
+    "strips": ["a b W b"] * 3,
+    "pay": [{"on": "ways", "of": "a", "pays": {2: 3, 3: 10}}],
+}
+
+
+@pytest.mark.requirement("R-10")
+def test_what_wilds_alone_pay_by_ways_is_said_with_their_multipliers():
+    wild = {"a": {}, "b": {}, "W": {"substitutes": ["*"], "multiplier": 3}}
+    data = definition(symbols=wild, **WAYS)
+    assert surprises(data) == ["3 W on reels in a row pay 270: as 3 a x 27"]
+    assert (
+        rtp(data) * 64 == 10 * (1 + 3) ** 3 + 3 * (1 + 3) ** 2 * 2
+    )  # a way counts once a symbol, a W thrice
+    short = definition(symbols=wild, **WAYS | {"strips": [*WAYS["strips"][:2], "a b b"]})
+    assert surprises(short) == ["2 W on reels in a row pay 27: as 2 a x 9"]
+    none = definition(symbols=wild, **WAYS | {"strips": ["a b b", *WAYS["strips"][1:]]})
+    assert surprises(none) == []
+    none["stage"]["base"]["pay"][0]["direction"] = "both"
+    assert surprises(none) == ["2 W on reels in a row pay 27: as 2 a x 9"]
+
+
+@pytest.mark.requirement("R-10")
+def test_a_wild_that_counts_as_a_scatter_is_named_and_one_told_not_to_does_not():
+    pay = [{"on": "scatter", "of": "star", "pays": {2: 8}}]
+    reels = {"heights": [1, 1], "strips": ["W star blank blank"] * 2, "pay": pay}
+    counts = definition(symbols={**SCATTER, "W": {"substitutes": ["*"]}}, **reels)
+    assert rtp(counts) == 8 * Fraction(1, 4)
+    assert surprises(counts) == ["W counts as star anywhere (its `not_for` says otherwise)"]
+    apart = definition(symbols=SCATTER, **reels)
+    assert (rtp(apart), surprises(apart)) == (8 * Fraction(1, 16), [])
+
+
+# ------------------------------------------------------------------ prizes others hide
+@pytest.mark.requirement("B-17", "R-10")
+def test_a_prize_that_no_result_wins_is_named_by_the_check():
+    less = definition(symbols={**TRIPLE, "W": {"substitutes": ["*"]}}, **WILDS)
+    less["stage"]["base"]["pay"][0] = {"of": "seven", "pays": {2: 100, 3: 50}}
+    game = of(less)
+    found = {remark.text for remark in remarks(game, analyse(game, Depth.PRIZES))}
+    assert "no result wins base 3 seven: others take its place" in found
+    whole = of(definition(symbols=TRIPLE, wilds_alone="own", **WILDS))
+    assert not any("no result" in r.text for r in remarks(whole, analyse(whole, Depth.PRIZES)))
+
+
+def test_a_count_that_two_rows_of_the_pay_table_name_is_said():
+    lines = definition(symbols=TRIPLE, **WILDS)
+    lines["stage"]["base"]["pay"].append({"of": "seven", "pays": {2: 5, 3: 40}})
+    assert "3 seven stands in pay.0 as well: the higher counts" in said(lines)
+    assert not any("2 seven stands" in text for text in said(lines))
+    both = definition(symbols=NAMES, **CHART)
+    both["stage"]["base"]["pay"] = [{"on": "scatter", "of": "seven", "pays": {1: n}} for n in (2, 5)]
+    assert "1 seven stands in pay.0 as well: both are paid" in said(both)
+    assert rtp(both) == 7 * Fraction(30 + 1 + 3, 64)
+
+
 # ------------------------------------------------------------------ expansion and scatters
 BOOK = {
     "heights": [3, 3],
@@ -122,7 +192,6 @@ BOOK = {
     "expand": ["W"],
     "pay": [{"on": "scatter", "of": "star", "pays": {2: 8}}, {"of": "W", "pays": {1: 1}}],
 }
-SCATTER = {"W": {"substitutes": ["*"], "not_for": ["star"]}, "star": {}, "blank": {}}
 
 
 def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_says_after():
