@@ -1,13 +1,26 @@
 """What holds for every test: runs that repeat exactly, and requirement marks that name real requirements."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
-import pytest
-from hypothesis import HealthCheck, settings
+# A home of the session's own, for its processes too and before anything looks for one: what a test does not
+# name is never the user's (a cabinet may be running from the default state folder). A worker's is its own.
+HOME = Path(tempfile.mkdtemp(prefix="open-egm-home-"))
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+os.environ["HOME"] = str(HOME)
+for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HOME"):
+    (HOME / _name.lower()).mkdir(mode=0o700)
+    os.environ[f"XDG_{_name}"] = str(HOME / _name.lower())
 
-from tools.conformance.requirements import load
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+from tools.conformance.requirements import load  # noqa: E402
 
 os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, which none of them has
 
