@@ -8,6 +8,7 @@ import pytest
 
 from egm.cabinet import features
 from egm.cabinet.faults import fault
+from egm.cabinet.service.words import regulation_meter
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
 from egm.kernel.rules import Refusal
@@ -22,6 +23,7 @@ from egm.screen.text import (
     read_catalogue,
 )
 from meters.events import EVENTS, Effect
+from meters.names import NAMES
 from meters.table import BY_NAME, OCCURRENCES
 from tools.audit.rules import RULES
 
@@ -187,3 +189,5 @@ def test_every_entry_and_every_meter_has_words():
     assert [kind for kind in sorted(kinds) if texts.code("entry", kind) == kind] == []
     assert [name for name in BY_NAME if texts.code("meter_name", name) == name] == []
     assert [name for name in OCCURRENCES if texts.code("meter_name", name) == name] == []
+    named = [regulation_meter(name, "us").value for name in NAMES["us"]]
+    assert [name for name in named if texts.code("regulation_meter", name) == name] == []

@@ -27,6 +27,7 @@ from egm.cabinet.service.words import (
     pairs,
     plain,
     prize_names,
+    regulation_meter,
     say,
     who,
 )
@@ -57,9 +58,10 @@ class Meters:
         if self.by:
             tables = self._split(cabinet)
         else:
-            here = named(reading, cabinet.profile.staff.meter_names)
+            names = cabinet.profile.staff.meter_names
             rows: Iterable[tuple[str | Words, Words]] = (
-                (plain(name), _local_value(cabinet, name, value)) for name, value in here.items()
+                (regulation_meter(name, names), _local_value(cabinet, name, value))
+                for name, value in named(reading, names).items()
             )
             tables = (pairs(rows, say("service.meters.named")), *_groups(reading))
         actions = [

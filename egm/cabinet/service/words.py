@@ -1,5 +1,6 @@
 """Short ways to write the texts and tables of service pages."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -91,6 +92,13 @@ def meter_words(name: str) -> Words:
         if name.startswith(start):
             return coded(section, name.removeprefix(start).removesuffix(".opens"))
     return coded("meter_name", name)
+
+
+def regulation_meter(name: str, jurisdiction: str) -> Words:
+    """The name a regulation gives a meter: English ones translated, those of a French text as it has them."""
+    if jurisdiction != "us":
+        return plain(name)
+    return coded("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
 def meter_value(name: str, value: int) -> Words:
