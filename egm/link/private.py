@@ -5,6 +5,10 @@ import hmac
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Final
+
+HOST: Final = "127.0.0.1"
+"""Where the browser screen listens: this computer alone."""
 
 
 def make_token(path: Path) -> str:

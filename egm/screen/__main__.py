@@ -41,6 +41,11 @@ class Refusal(click.ClickException):
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="The browser's port on 127.0.0.1; 0 picks one."
 )
+@click.option(
+    "--held",
+    type=(click.IntRange(3), click.IntRange(3)),
+    help="Descriptors of a listening socket, in the port's place, and of the memory of who was let in.",
+)
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
 @click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
 @click.option(
@@ -56,6 +61,7 @@ def main(
     mode: str,
     fullscreen: bool,
     port: int,
+    held: tuple[int, int] | None,
     bench: bool,
     portrait: bool,
     top: bool,
@@ -88,7 +94,15 @@ def main(
         if mode == "web":
             name = "top" if top else "screen" if position == 1 else f"screen-{position}"
             address = state / "run" / f"{name}.url"
-            surface = Web(theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio)
+            surface = Web(
+                theme,
+                port=port,
+                portrait=portrait,
+                address_file=address,
+                make=make,
+                studio=studio,
+                held=held,
+            )
             click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
             sys.stdout.flush()
         else:

@@ -1,11 +1,14 @@
 """Who may see the picture in a browser: one who holds the token, from this computer, on this page.
 
 The address printed carries a token that opens the door once and becomes a cookie of that browser. A new
-token is then written, for its owner only, to a file of the state folder. A cookie is good for this run of the
-screen, while its browser is heard now and then. Requests under another host name (DNS rebinding) and links
+token is then written, for its owner only, to a file of the state folder. A cookie is good for one run of the
+cabinet, while its browser is heard now and then: who starts the screen holds the listening socket and, in
+memory alone, the digests of the cookies, so a screen that is started again knows its browsers, and nobody
+else can have had the port meanwhile. Requests under another host name (DNS rebinding) and links
 from another origin (a page elsewhere that knows the port) are refused.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -21,15 +24,16 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from egm.link.private import is_token
+from egm.link.private import HOST, is_token
 from egm.screen.audio.synthesis import wave_file
 from egm.screen.controls import BY_NAME, TYPED
 
-HOST: Final = "127.0.0.1"
 IDLE_SECONDS: Final = 30 * 60.0
 """A browser not heard for so long must be let in anew."""
 SESSIONS_MAX: Final = 8
 """As many browsers are known at once; one more, and the one that came first is forgotten."""
+_MEMORY_BYTES: Final = 1024
+"""Room for the digests of :data:`SESSIONS_MAX` browsers and when each was heard."""
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
 _USED = (
     "This address has been used, or was never given: each opens one browser.\n"
@@ -47,10 +51,14 @@ def new_token() -> str:
 
 @dataclass(slots=True)
 class _Session:
-    """A browser that was let in: what it shows, and when it was last heard, monotonic seconds."""
+    """A browser that was let in: its cookie's SHA-256, in hex, and when it was heard, monotonic seconds."""
 
-    token: str
+    digest: str
     heard: float
+
+
+def _digest(cookie: str) -> str:
+    return hashlib.sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Door:
@@ -61,14 +69,19 @@ class Door:
         address_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
         sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
+        memory: int | None = None,
     ) -> None:
-        """``clock`` gives monotonic seconds; ``sound_of`` the samples of a cue and family that are made."""
+        """``clock`` gives monotonic seconds; ``sound_of`` the samples of a cue and family that are made.
+
+        ``memory`` is a file that outlives this process and no computer's start: who was let in before.
+        """
         self._sound_of = sound_of
         self.port = 0
         self._clock = clock
         self._address_file = address_file
         self._token = new_token()
-        self._sessions: list[_Session] = []
+        self._memory = memory
+        self._sessions: list[_Session] = [] if memory is None else _remembered(memory)
 
     @property
     def address(self) -> str:
@@ -113,22 +126,46 @@ class Door:
         now = self._clock()
         self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
         for each in self._sessions:
-            if is_token(cookie.value, each.token):
+            if is_token(_digest(cookie.value), each.digest):
                 each.heard = now
+                self._remember()
                 return True
         return False
 
     def _enter(self) -> Response:
         """The token is spent: this browser gets a cookie, the next one will need a new token."""
         session, self._token = new_token(), new_token()
-        self._sessions.append(_Session(session, self._clock()))
+        self._sessions.append(_Session(_digest(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
-        if self._address_file is not None:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            with os.fdopen(os.open(self._address_file, flags, 0o600), "w", encoding="utf-8") as file:
-                file.write(self.address + "\n")
+        self._remember()
+        self.write_address()
         cookie = f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
         return answer(HTTPStatus.SEE_OTHER, "", {"Location": "/", "Set-Cookie": cookie})
+
+    def write_address(self) -> None:
+        """Write the address that opens the door next where its owner finds it."""
+        if self._address_file is None:
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(os.open(self._address_file, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(self.address + "\n")
+
+    def _remember(self) -> None:
+        """Have whoever starts the screen again keep who was let in."""
+        if self._memory is not None:
+            data = json.dumps([[each.digest, each.heard] for each in self._sessions]).encode()
+            os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
+
+
+def _remembered(memory: int) -> list[_Session]:
+    """Who was let in before; a record that was cut short is nobody."""
+    try:
+        return [
+            _Session(str(digest), float(heard))
+            for digest, heard in json.loads(os.pread(memory, _MEMORY_BYTES, 0))
+        ]
+    except (ValueError, TypeError):
+        return []
 
 
 def page() -> Response:

@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import math
+import socket
 import struct
 import threading
 from collections import deque
@@ -23,11 +24,12 @@ import pygame
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from egm.link.private import HOST
 from egm.screen.app import Tap
 from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CUES
 from egm.screen.controls import by_name
-from egm.screen.door import HOST, Door
+from egm.screen.door import Door
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -114,7 +116,9 @@ class Web:
         address_file: Path | None = None,
         make: type[Picture] = Picture,
         studio: Studio | None = None,
+        held: tuple[int, int] | None = None,
     ) -> None:
+        """``held``: the descriptors of a listening socket and of the door's memory; see :class:`Door`."""
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
         self._theme = theme
@@ -140,7 +144,7 @@ class Web:
         self._thread.start()
         try:
             self._server, self._door = asyncio.run_coroutine_threadsafe(
-                self._listen(port, address_file), self._loop
+                self._listen(port, address_file, held), self._loop
             ).result()
         except OSError as error:
             self._end_loop()
@@ -240,18 +244,21 @@ class Web:
         self._loop.close()
 
     # ------------------------------------------------------------------ the server's side
-    async def _listen(self, port: int, address_file: Path | None) -> tuple[Server, Door]:
-        door = Door(address_file, sound_of=self._studio.get)
+    async def _listen(
+        self, port: int, address_file: Path | None, held: tuple[int, int] | None
+    ) -> tuple[Server, Door]:
+        door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
+        on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
+        door.port = int(on.getsockname()[1])
+        door.write_address()
         server = await serve(
             self._serve,
-            HOST,
-            port,
+            sock=on,
             process_request=door.request,
             max_size=4096,
             compression=None,
             close_timeout=_GOODBYE_SECONDS,
         )
-        door.port = int(next(iter(server.sockets)).getsockname()[1])
         return server, door
 
     @staticmethod

@@ -4,9 +4,11 @@ import asyncio
 import ctypes
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,7 @@ from egm.clock import SystemClock
 from egm.config import CabinetFile, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import python_module
+from egm.link.private import HOST
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
@@ -50,6 +53,8 @@ class _Child:
     speaks: bool = False
     closes: bool = False
     after: Callable[[], None] = lambda: None
+    held: tuple[int, ...] = ()
+    """Descriptors it is given each time it is started."""
 
 
 def _dies_with(parent: int) -> Callable[[], None]:
@@ -61,6 +66,29 @@ def _dies_with(parent: int) -> Callable[[], None]:
             os._exit(1)
 
     return prepare
+
+
+@cache
+def _door(name: str, port: int) -> tuple[int, int]:
+    """What this process holds for a browser screen: its listening socket, and who was let in (their digests).
+
+    Both end with this process. Raises ClickException for a port that is taken.
+    """
+    try:
+        listening = socket.create_server((HOST, port)).detach()
+    except OSError as error:
+        raise click.ClickException(f"{name}: port {port} on {HOST}: {error.strerror}") from error
+    return listening, os.memfd_create(name)
+
+
+def _screen(
+    name: str, arguments: Sequence[str], shown: "_Shown", port: int = 0, *, closes: bool = False
+) -> _Child:
+    """A screen process; one for a browser is given its door."""
+    held = _door(name, port) if shown.mode == "web" else ()
+    door = ("--held", *map(str, held)) if held else ()
+    command = python_module("egm.screen", *arguments, "--mode", shown.mode, *door)
+    return _Child(name, command, speaks=True, closes=closes, held=held)
 
 
 def _screen_mode(wanted: str) -> str:
@@ -104,25 +132,17 @@ def _children(
     machine = python_module("egm.cabinet", *where, *which, *stay)
     children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
-        extra = () if shown.port is None else ("--port", str(shown.port))
         bench = ("--bench",) if simulated else ()
         display = ("--display", str(shown.display))
-        command = python_module(
-            "egm.screen", *where, "--mode", screen, *bench, *extra, *display, *shown.flags
-        )
-        children.append(_Child("screen", command, speaks=True, closes=True))
-    if cabinet is not None and screen in {
-        "window",
-        "web",
-    }:  # a further player position has a screen of its own
-        for position in range(2, cabinet.machine.positions + 1):
-            beside = ("--mode", screen, "--position", str(position), *shown.flags)
-            name = f"screen of position {position}"
-            children.append(_Child(name, python_module("egm.screen", *where, *beside), speaks=True))
+        first = (*where, *bench, *display, *shown.flags)
+        children.append(_screen("screen", first, shown, shown.port or 0, closes=True))
+    if cabinet is not None and screen in {"window", "web"}:
+        for position in range(2, cabinet.machine.positions + 1):  # each has a screen of its own
+            beside = (*where, "--position", str(position), *shown.flags)
+            children.append(_screen(f"screen of position {position}", beside, shown))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
-        above = ("--mode", screen, "--top", *on)
-        children.append(_Child("top screen", python_module("egm.screen", *where, *above), speaks=True))
+        children.append(_screen("top screen", (*where, "--top", *on), shown))
     return tuple(children)
 
 
@@ -183,7 +203,7 @@ class _Supervisor:
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
             said = None if child.speaks else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
-                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid())
+                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -1,0 +1,69 @@
+"""A browser page outlives the screen process it shows: same port, same cookie, nobody let in anew."""
+
+import contextlib
+import http.client
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from run_rig import DEMONSTRATION, EGM, PATIENCE_SECONDS
+
+
+def _screen_of(cabinet):
+    """The process id of a cabinet's screen; None while there is none."""
+    for child in Path(f"/proc/{cabinet}/task/{cabinet}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            if b"egm.screen" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
+                return int(child)
+    return None
+
+
+def _ask(port, path, cookie=""):
+    """One request: the status, and the cookie given. A connection made while no screen runs waits for one."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    link.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    answer = link.getresponse()
+    answer.read()
+    link.close()
+    return answer.status, (answer.getheader("Set-Cookie") or "").split(";")[0]
+
+
+def test_a_page_that_was_let_in_stays_in_when_the_screen_is_started_again(tmp_path):
+    file = tmp_path / "cabinet.toml"
+    file.write_text(f"{DEMONSTRATION.read_text()}\n[metrics]\nport = 0\n")
+    state = tmp_path / "state"
+    where = ("--state", str(state), "--cabinet", str(file))
+    cabinet = subprocess.Popen(
+        [*EGM, "run", *where, "--screen", "web", "--silent"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        address = next(found[1] for line in cabinet.stdout if (found := re.match(r"Screen: (\S+)", line)))
+        url = urlsplit(address)
+        status, cookie = _ask(url.port, f"/?{url.query}")
+        assert status == 303
+        first = _screen_of(cabinet.pid)
+        os.kill(first, signal.SIGKILL)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while _screen_of(cabinet.pid) in {first, None}:
+            assert time.monotonic() < end, "no screen came back"
+            time.sleep(0.05)
+        assert _ask(url.port, "/", cookie)[0] == 200
+        assert _ask(url.port, "/", cookie[:-1] + "x")[0] == 403
+        assert _ask(url.port, f"/?{url.query}")[0] == 403, "the address was spent"
+        fresh = urlsplit((state / "run" / "screen.url").read_text().strip())
+        assert fresh.port == url.port
+        assert _ask(url.port, f"/?{fresh.query}")[0] == 303
+        kept = [
+            path for path in state.rglob("*") if path.is_file() and cookie[-40:] in path.read_text("latin1")
+        ]
+        assert kept == [], "no cookie stands on a disk"
+    finally:
+        cabinet.send_signal(signal.SIGTERM)
+        cabinet.communicate()
