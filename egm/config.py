@@ -7,15 +7,16 @@ refused with every fault in it: line, key, what is wrong, what was meant and wha
 
 import json
 import os
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.cabinet.host.model import Validation
 from egm.cabinet.positions import POSITIONS_MOST
-from egm.config_faults import read, wrong
+from egm.config_faults import Fault, read, refused, wrong
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.progressive.definition import Kind
@@ -105,10 +106,17 @@ class GameSlot(_Table):
     """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
 
 
+def _spoken(protocol: str) -> str:
+    """The protocol, if a driver speaks it. A rule of its own key, so it is told beside any other fault."""
+    if protocol not in PROTOCOLS:
+        raise refused(wrong("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
+    return protocol
+
+
 class Device(_Table):
     """One peripheral, under a name of yours: its protocol and its serial port."""
 
-    protocol: str = Field(examples=["id003"])
+    protocol: Annotated[str, AfterValidator(_spoken)] = Field(examples=["id003"])
     """What it speaks; `egm cabinet devices` lists the protocols and the serial ports there are."""
     port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
     """Its serial port; `bench` is the simulated twin."""
@@ -231,48 +239,46 @@ class CabinetFile(_Table):
 
     @model_validator(mode="after")
     def _holds_together(self) -> "CabinetFile":
-        there = self.machine.positions
-        if there > 1 and self.host.is_used:
-            raise wrong("machine.positions", "money through a host goes to a machine of one position only")
-        if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
-            raise wrong("machine.positions", "a shared progressive level wants a machine of one position")
-        self._devices_are_known()
-        self._money_has_a_line()
+        if found := [*self._positions_are_served(), *self._devices_are_known(), *self._money_has_a_line()]:
+            raise refused(*found)
         return self
 
-    def _devices_are_known(self) -> None:
-        """One of a kind at each position, of a protocol the machine speaks; raises what is wrong."""
+    def _positions_are_served(self) -> Iterator[Fault]:
+        there = self.machine.positions
+        if there > 1 and self.host.is_used:
+            yield wrong("machine.positions", "money through a host goes to a machine of one position only")
+        if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
+            yield wrong("machine.positions", "a shared progressive level wants a machine of one position")
+
+    def _devices_are_known(self) -> Iterator[Fault]:
+        """One of a kind at each position, each with values its protocol takes."""
         there: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"
-            entry = PROTOCOLS.get(device.protocol)
-            if entry is None:
-                raise wrong(
-                    f"{at}.protocol", f"{device.protocol!r} is no protocol", *PROTOCOLS, given=device.protocol
-                )
+            entry = PROTOCOLS[device.protocol]
             if device.position > self.machine.positions:
                 number = self.machine.positions
                 why = f"there is no position {device.position}: machine.positions is {number}"
-                raise wrong(f"{at}.position", why)
+                yield wrong(f"{at}.position", why)
             other = there.setdefault((device.position, entry.kind), name)
             if other != name:
                 kind = entry.kind.replace("_", " ")
-                raise wrong(at, f"position {device.position} has a {kind} already: devices.{other}")
+                yield wrong(at, f"position {device.position} has a {kind} already: devices.{other}")
             if device.values_cents:
                 try:
                     entry.table(name, device.values_cents)
                 except OperatorError as error:
                     key, _, why = str(error).partition(": ")
-                    raise wrong(key, why) from None
+                    yield wrong(key, why)
 
-    def _money_has_a_line(self) -> None:
+    def _money_has_a_line(self) -> Iterator[Fault]:
         if not self.host.is_used:
             return
         names = tuple(self.sas)
         if not self.host.line and len(names) != 1:
-            raise wrong("host.line", "money goes through a host: name its line", *names)
+            yield wrong("host.line", "money goes through a host: name its line", *names)
         if self.host.line and self.host.line not in names:
-            raise wrong("host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line)
+            yield wrong("host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line)
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:

@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
@@ -48,10 +48,14 @@ def near(word: str, known: Iterable[str]) -> str:
     return found[0] if found else ""
 
 
-def wrong(key: str, what: str, *allowed: str, given: str = "") -> PydanticCustomError:
-    """The error a model's own rule raises: it knows the key, which a validator of pydantic's cannot say."""
-    told = {"key": key, "what": what, "meant": near(given, allowed), "allowed": list(allowed)}
-    return PydanticCustomError("rule", "{key}: {what}", told)
+def wrong(key: str, what: str, *allowed: str, given: str = "") -> Fault:
+    """What a model's own rule finds. ``key`` is empty where the rule is of the very key it stands at."""
+    return Fault(key, what, meant=near(given, allowed), allowed=allowed)
+
+
+def refused(*faults: Fault) -> PydanticCustomError:
+    """The error a model's own rules raise, with everything they found and its keys."""
+    return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
@@ -91,9 +95,9 @@ def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Line
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
             continue
         if error["type"] == "rule":
-            allowed = tuple(context["allowed"])
-            key = context["key"]
-            yield Fault(key, context["what"], lines.of(placed(key)), context["meant"], allowed)
+            for fault in context["faults"]:
+                key = fault.key or named(at)
+                yield replace(fault, key=key, line=lines.of(placed(key)))
         elif error["type"] == "missing":
             known = _keys_of(model, at[:-1])
             yield Fault(named(at), f"must be given: {known.get(str(at[-1]), '')}", lines.of(at))

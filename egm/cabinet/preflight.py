@@ -4,8 +4,9 @@
 the place's rules can say; the machine finds the same at its start, and this finds all of it before.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from egm.cabinet.prizes import largest_prizes
 from egm.cabinet.residents import Certifying, admit
@@ -15,7 +16,7 @@ from egm.errors import LocalError, OperatorError
 from egm.profiles import Profile, available, load_profile
 from egm.progressive.definition import Kind
 from egm.tickets.templates import load_template
-from paytables import PaytableError, library, load_game
+from paytables import Game, PaytableError, library, load_game
 
 
 def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) -> Iterator[Fault]:
@@ -25,11 +26,11 @@ def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) 
     told each game before it is analysed: that takes its time.
     """
     yield from _files(file)
-    try:
-        profile = load_profile(file.machine.profile)
-    except OperatorError as error:
-        name = file.machine.profile
-        yield Fault("machine.profile", str(error), meant=near(name, available()), allowed=available())
+    profile, faults = _profile(file.machine.profile)
+    if profile is None:
+        yield from faults
+        for i, slot in enumerate(file.games):
+            yield from _game(slot.game, f"games[{i + 1}].game")[1]
         return
     yield from _house(file, profile)
     games = yield from _games(file, profile, doing)
@@ -45,6 +46,39 @@ def missing_ports(file: CabinetFile) -> Iterator[Fault]:
     for key, port in named:
         if port not in {"bench", "pty"} and "://" not in port and not Path(port).exists():
             yield Fault(key, f"nothing is at {port} now; the machine waits for it", stops=False)
+
+
+def unknown_names(data: Mapping[str, Any]) -> Iterator[Fault]:
+    """The profile and the games that are not there, of a file refused for its form: ``data`` is its TOML."""
+    profile = _table(data.get("machine")).get("profile")
+    if isinstance(profile, str):
+        yield from _profile(profile)[1]
+    slots = data.get("games")
+    for i, slot in enumerate(slots if isinstance(slots, list) else ()):
+        if isinstance(name := _table(slot).get("game"), str):
+            yield from _game(name, f"games[{i + 1}].game")[1]
+
+
+def _table(data: object) -> Mapping[str, Any]:
+    return data if isinstance(data, Mapping) else {}
+
+
+def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
+    """A profile by its name, or the fault that it is none."""
+    try:
+        return load_profile(name), []
+    except OperatorError as error:
+        return None, [
+            Fault("machine.profile", str(error), meant=near(name, available()), allowed=available())
+        ]
+
+
+def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
+    """A game by its name or path, or the fault that it is none."""
+    try:
+        return load_game(name), []
+    except PaytableError as error:
+        return None, [Fault(key, str(error), meant=near(name, library()), stops=False)]
 
 
 def _files(file: CabinetFile) -> Iterator[Fault]:
@@ -87,10 +121,9 @@ def _games(
     for i, slot in enumerate(file.games):
         doing(slot.game)
         key = f"games[{i + 1}].game"
-        try:
-            game = load_game(slot.game)
-        except PaytableError as error:
-            yield Fault(key, str(error), meant=near(slot.game, library()), stops=False)
+        game, faults = _game(slot.game, key)
+        yield from faults
+        if game is None:
             continue
         levels[game.id] = {play.level for play in game.every_level()}
         if game.id in seen:

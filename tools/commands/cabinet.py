@@ -1,13 +1,14 @@
 """``egm cabinet``: the cabinet file, written, checked and explained; the ports and protocols there are."""
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 from serial.tools.list_ports import comports
 
-from egm.cabinet.preflight import preflight
+from egm.cabinet.preflight import preflight, unknown_names
 from egm.config import CabinetFile
 from egm.config_faults import Fault, Lines, placed, read
 from egm.config_schema import schema as cabinet_schema
@@ -51,7 +52,9 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
                 games.append(game)
 
             faults = [*preflight(cabinet, doing)]
-    lines = Lines(text) if cabinet is not None else None
+    elif not quick and (data := _toml(text)):
+        faults += unknown_names(data)
+    lines = Lines(text)
     rows = sorted((_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
         Column("line", right=True),
@@ -66,6 +69,14 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
     raise SystemExit(1 if any(fault.stops or not _waits(fault) for fault in faults) else 0)
 
 
+def _toml(text: str) -> dict[str, Any]:
+    """The tables of a text; none where it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
 def _waits(fault: Fault) -> bool:
     """Whether the machine takes it up by itself: a port that is not there now."""
     return fault.key.endswith(".port") and not fault.stops
@@ -75,8 +86,8 @@ def _style(stops: object) -> Style:
     return BAD if stops else DOUBT
 
 
-def _row(fault: Fault, lines: Lines | None) -> tuple[Any, ...]:
-    line = fault.line if fault.line or lines is None else lines.of(placed(fault.key))
+def _row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+    line = fault.line or lines.of(placed(fault.key))
     return line, fault.key, fault.stops, fault.what, fault.meant, fault.allowed
 
 

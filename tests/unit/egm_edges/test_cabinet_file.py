@@ -219,3 +219,25 @@ def test_devices_lists_every_protocol_and_the_ports_there_are():
     told = json.loads(CliRunner().invoke(main, ["cabinet", "devices", "--json"]).output)
     assert told["protocols"]["id003"] == "bill_acceptor"
     assert isinstance(told["ports"], list)
+
+
+def test_a_file_wrong_in_its_form_its_protocols_and_its_games_is_told_all_of_it_at_once(tmp_path):
+    file = tmp_path / "mine.toml"
+    text = GOOD.replace("maple-classic", "maple-classc").replace('"id003"', '"foo"\nport = 3')
+    file.write_text(text.replace("generic", "generc"))
+    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
+    assert done.exit_code == 1
+    told = {row["key"]: (row["line"], row["meant"]) for row in json.loads(done.output)}
+    assert told == {
+        "machine.profile": (4, "generic"),
+        "games[1].game": (8, "maple-classic"),
+        "devices.bill.protocol": (11, ""),
+        "devices.bill.port": (12, ""),
+    }
+
+
+def test_two_rules_between_tables_that_are_broken_are_both_told():
+    second = '[devices.second]\nprotocol = "ebds"\nposition = 3\n[host]\ntransfers = true\n'
+    assert [fault.key for fault in read(f"{GOOD}{second}", CabinetFile)[1]] == [
+        "devices.second.position", "host.line",
+    ]  # fmt: skip
