@@ -1,8 +1,10 @@
 """Where no byte tells who owes whom, a person decides an amount: nothing is credited, paid or lost by default."""
 
+import re
 from contextlib import suppress
 
 import pytest
+from click.testing import CliRunner
 from machine_room import PowerCutError, Room
 from staff_hands import Menu
 
@@ -15,6 +17,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.tickets.model import TicketState
+from tools.cli import main
 
 PAID = "out:handpay_disputed"
 
@@ -231,10 +234,14 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
 
 
 @pytest.mark.requirement("G-08")
-def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins):
+def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
     room = coins.room
     room.ledgers.payouts.strayed(4, "4 coins left the hopper and none were ordered")
     assert (room.state, room.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
+    shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
+    assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
+        shown.output
+    )  # with its sign
     rule(room, 0)
     assert (room.state, room.journal.balance_cents(PAID)) == (State.IDLE, 0)
 

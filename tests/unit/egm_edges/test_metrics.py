@@ -149,3 +149,16 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
             assert line.recv(1) == b""
         line.close()
     assert _scrape(port)["process_open_fds",] > 0
+
+
+def test_a_ninth_connection_is_let_go_while_eight_are_served(exporter):
+    port = exporter[1].port
+    lines = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(9)]
+    *served, ninth = lines  # they are taken up in the order they came
+    with contextlib.suppress(ConnectionError):
+        assert ninth.recv(1) == b""
+    for line in served:
+        line.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        assert line.makefile("rb").readline().split()[1] == b"200"
+    for line in lines:
+        line.close()
