@@ -10,20 +10,40 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from egm.config import default_state_dir
 from egm.errors import OperatorError
 from egm.secret_files import require_private
 from egm.verify.certificate import MANIFEST, SIGNATURE, SIGNER, BundleError, verify
 
-__all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "laboratory_key", "verify", "write"]
+__all__ = ["MANIFEST", "SIGNATURE", "SIGNER", "BundleError", "key_path", "laboratory_key", "verify", "write"]
+
+_KEY_NAME: Final = "laboratory.key"
+
+
+def key_path(named: Path | None, out: Path) -> Path:
+    """Where the signing key lies: ``named``, else beside the default state folder; never within ``out``.
+
+    ``out`` is handed over, and a private key in it with it: raises BundleError, also of one that lies there.
+    """
+    path = named or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
+    for inside in (path, out / _KEY_NAME):
+        if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
+            raise BundleError(
+                f"{inside}: the laboratory's private key may not lie within {out}, which is handed over; "
+                "keep it elsewhere and name it with --key"
+            )
+    return path
 
 
 def laboratory_key(path: Path) -> Ed25519PrivateKey:
     """Read the signing key of ``path`` (32 bytes in hex), or make it there for its owner only."""
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         key = Ed25519PrivateKey.generate()
         seed = key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
 from egm.profiles import Profile
@@ -40,7 +41,8 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="the laboratory's signing key; made when it is not there (default: OUT/laboratory.key)",
+    help="the laboratory's signing key; made when it is not there; never within OUT, which is handed over "
+    "(default: open-egm-laboratory.key beside the default state folder)",
 )
 @click.option(
     "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
@@ -100,15 +102,27 @@ def command(
         raise click.UsageError("--submission needs --out, the folder the bundle goes to")
     profile = profile_of(jurisdiction)
     _have_what_a_bundle_takes(out)
+    signing = None if out is None else _key_of(key, out)
     held = [_held(name, profile, games_played) for name in games]
-    if out is not None:
+    if out is not None and signing is not None:
         for case, findings in held:
-            _write(case, findings, out, key)
+            _write(case, findings, out, signing)
         if submission:
-            _submit([case for case, _ in held], out, key)
+            _submit([case for case, _ in held], out, signing)
     show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held])
     if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+
+
+def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
+    """The key that signs, before anything is played for it; made, and said where, when there is none."""
+    try:
+        path = bundle.key_path(named, out)
+        if not path.exists():
+            echo(f"the laboratory's private key is made: {path}", err=True)
+        return bundle.laboratory_key(path)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
@@ -163,10 +177,9 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     show(form, *tables, document=told)
 
 
-def _submit(cases: list[Case], out: Path, key: Path | None) -> None:
+def _submit(cases: list[Case], out: Path, signing: Ed25519PrivateKey) -> None:
     """Write the bundle of the whole, signed with the key that signed the games'."""
     try:
-        signing = bundle.laboratory_key(key or out / "laboratory.key")
         with working("building and writing the submission"):
             found = submissions.submitted(cases, ROOT, signing)
         bundle.write(out / submissions.FOLDER, found, submissions.facts(cases), signing)
@@ -234,7 +247,7 @@ def _table(case: Case, findings: list[Finding]) -> Table:
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
-def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> None:
+def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
     rules = case.profile.awards
     data = sheet(case.game, case.analysis, rules)
     report = json.dumps([_row(f) for f in findings], indent=2, ensure_ascii=False)
@@ -262,7 +275,4 @@ def _write(case: Case, findings: list[Finding], out: Path, key: Path | None) -> 
         "made_by": f"open-egm {version('open-egm')}",
     }
     out.mkdir(parents=True, exist_ok=True)
-    try:
-        bundle.write(out / case.game.id, files, facts, bundle.laboratory_key(key or out / "laboratory.key"))
-    except bundle.BundleError as error:
-        raise click.ClickException(str(error)) from None
+    bundle.write(out / case.game.id, files, facts, signing)

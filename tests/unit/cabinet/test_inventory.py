@@ -221,7 +221,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         told = json.loads((folder / "manifest.json").read_text())
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
         facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
-        bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(maker / "laboratory.key"))
+        bundle.write(folder, files, {**told, **facts}, bundle.laboratory_key(bundle.key_path(None, maker)))
     slot = GameSlot(
         game="aurora-keno" if wrong == "place" else GAME, certificate=None if wrong == "none" else folder
     )

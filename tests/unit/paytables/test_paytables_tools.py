@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -103,17 +104,10 @@ def test_a_game_beyond_exact_reach_is_checked_with_a_simulated_interval(tmp_path
 
 @pytest.mark.requirement("R-05", "R-07")
 def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
-    run(
-        "certify",
-        "orchard-picnic",
-        "--jurisdiction",
-        "quebec-casino",
-        "--games-played",
-        500,
-        "--out",
-        tmp_path,
-    )
-    folder = tmp_path / "orchard-picnic"
+    asked = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
+    out, kept = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
+    run(*asked, "--out", out, "--key", kept)
+    folder = out / "orchard-picnic"
     key = bytes.fromhex((folder / "signer.pub").read_text())
     facts = bundle.verify(folder, key)
     assert facts["certified"] is True
@@ -124,7 +118,7 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert "hamper: described; worth 12,000 minor units, apart from the return: bet nine" in hamper
     sheet = json.loads((folder / "par.json").read_text())
     assert sheet["bets"][0]["merchandise"][0]["return_at_5_cents"]["exact"] == "3/64000"
-    assert (tmp_path / "laboratory.key").stat().st_mode & 0o077 == 0
+    assert kept.stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
         bundle.verify(folder, bytes(32))
     said = run("certify", "--verify", folder, "--signer", key.hex())
@@ -141,9 +135,35 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     (folder / "par.csv").unlink()
     with pytest.raises(bundle.BundleError, match=r"par\.csv: No such file"):
         bundle.verify(folder)
-    (tmp_path / "laboratory.key").write_text("xyz\n")
+    kept.write_text("xyz\n")
     with pytest.raises(bundle.BundleError, match="no signing key"):
-        bundle.laboratory_key(tmp_path / "laboratory.key")
+        bundle.laboratory_key(kept)
+
+
+@pytest.mark.requirement("R-05")
+def test_the_private_key_never_lies_in_what_is_handed_over(tmp_path):
+    out = tmp_path / "handed"
+    asked = (
+        "certify",
+        "orchard-picnic",
+        "--jurisdiction",
+        "quebec-casino",
+        "--games-played",
+        50,
+        "--out",
+        out,
+    )
+    for inside in (out / "own.key", out / "orchard-picnic" / "own.key", out / ".." / "handed" / "own.key"):
+        assert "may not lie within" in run(*asked, "--key", inside, code=1)
+    assert not out.exists()  # refused before anything was played, and before a key was made
+    run(*asked)
+    kept = bundle.key_path(None, out)
+    secret = kept.read_bytes().strip()
+    handed = [path for path in out.rglob("*") if path.is_file()]
+    assert handed
+    assert [path for path in handed if secret in path.read_bytes() or path.suffix == ".key"] == []
+    shutil.copy(kept, out / "laboratory.key")  # as the first edition left it there
+    assert "may not lie within" in run(*asked, code=1)
 
 
 def test_simulate_through_the_production_path_and_compiled(tmp_path):

@@ -49,7 +49,7 @@ def signed_anew(made, folder, out, changed):
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
-    bundle.write(out, files, facts, bundle.laboratory_key(made / "laboratory.key"))
+    bundle.write(out, files, facts, bundle.laboratory_key(bundle.key_path(None, made)))
     return out
 
 
