@@ -178,7 +178,8 @@ class Painter:
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
-        for line in self.wrap(words, rect[2], style):
+        lines = self.balanced if align == "centre" else self.wrap
+        for line in lines(words, rect[2], style):
             self.text(line, (x, y), style, align=align)
             y += line_height
         return y - line_height / 2 - rect[1]
@@ -196,6 +197,19 @@ class Painter:
                 else:
                     line = longer
             lines.append(line)
+        return lines
+
+    def balanced(self, words: str, width: float, style: Style) -> list[str]:
+        """As :meth:`wrap`, the lines alike in length: none is left with a lone word."""
+        lines = self.wrap(words, width, style)
+        low, high = width / 2, width
+        while len(lines) > 1 and high - low > 8:
+            middle = (low + high) / 2
+            narrow = self.wrap(words, middle, style)
+            if len(narrow) == len(lines) and all(self.measure(line, style) <= middle for line in narrow):
+                high, lines = middle, narrow
+            else:
+                low = middle
         return lines
 
     # ------------------------------------------------------------------ pictures

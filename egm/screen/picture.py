@@ -110,12 +110,21 @@ class Picture:
         """What the deck's keys may choose among: the places of what is asked or open, in their order."""
         return tuple(touch.action for touch in self._places(self._stage(view)))
 
+    def places(self, view: View) -> tuple[Rect, ...]:
+        """Where those places are."""
+        return tuple(touch.rect for touch in self._places(self._stage(view)))
+
     def _stage(self, view: View) -> Stage:
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
         layout = layout.beside_drawer() if view.drawer else layout
-        return Stage(self.painter, self.texts(view), layout, view)
+        return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
+
+    def _with_drawer(self, view: View) -> View:
+        """Upright there is no room beside a player's page: the drawer waits until that is closed."""
+        alone = self.layout.portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
+        return replace(view, with_bench=False) if alone else view
 
     def _places(self, stage: Stage) -> list[Touch]:
         """The places of the page that is open, of the question that is asked, or of the field."""
@@ -137,7 +146,7 @@ class Picture:
     def touches(self, view: View) -> list[Touch]:
         """Every place that can be touched, the topmost first."""
         found: list[Touch] = []
-        if view.with_bench:
+        if self._with_drawer(view).with_bench:
             share = drawer_share(view, self.theme.motion)
             found.append(
                 Touch(

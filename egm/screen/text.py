@@ -24,6 +24,10 @@ _DOLLARS: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
 FALLBACK: Final = "en"
 
 
+#: The full stop after a value that ends with its own, as "5:20 p.m." does; an ellipsis stays.
+_ONE_STOP: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
+
+
 class CatalogueError(Exception):
     """A catalogue cannot be read, or lacks a text: says which file and key."""
 
@@ -105,7 +109,8 @@ class Texts:
             raise CatalogueError(f"{self.language}.toml: {key}: no such text")
         text = self._texts[key]
         try:
-            return text.format(**values) if values or "{" in text else text
+            filled = text.format(**values) if values or "{" in text else text
+            return filled if filled == text else _ONE_STOP.sub(".", filled)
         except (KeyError, IndexError, ValueError) as error:
             raise CatalogueError(
                 f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"

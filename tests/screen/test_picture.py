@@ -1,5 +1,6 @@
 """The picture itself: no text clipped, crushed or overlapping; nothing touchable that is not drawn; pure."""
 
+import re
 from dataclasses import replace
 
 import pygame
@@ -14,12 +15,14 @@ from tools.gallery import at_rest, game_scenes
 from tools.gallery.machine import machine_scenes
 
 LAYOUTS = [LANDSCAPE, PORTRAIT]
-LEAST_HEIGHT = 13.0
+LEAST_LETTERS = 16
 """Letters smaller than this, in units of the 1080 high picture, are not readable on a cabinet."""
+LEGAL = ("defect.refund",)
+"""Legal notices, that may be smaller."""
 
 
 class Watcher(Painter):
-    # Letters smaller than this, in units of the 1080 high picture, are not readable on a cabinet.
+    """Keeps what was written and is still seen: the words, where their ink is, and the size of their letters."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -36,7 +39,7 @@ class Watcher(Painter):
         place = super().text(words, at, style, align=align, width=width, alpha=alpha)
         ink = self.words(words, style, width).get_bounding_rect().move(place.topleft)
         if words.strip():
-            self.written.append((words, ink, self._fitted(words, style, width).get_height()))
+            self.written.append((words, ink, self._fitted(words, style, width).point_size))
         return place
 
     def _cover(self, rect):
@@ -77,11 +80,14 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
     for name, view in all_scenes(published, outcomes, language, theme):
         watcher.written = []
         picture.draw(surface, view)
-        for i, (words, box, height) in enumerate(watcher.written):
+        notices = [picture.texts(view).say(key) for key in LEGAL]
+        for i, (words, box, size) in enumerate(watcher.written):
             if not whole.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
-            if height < LEAST_HEIGHT:
-                faults.append((name, words, "too small", height))
+            if size < LEAST_LETTERS and words not in notices:
+                faults.append((name, words, "too small", size))
+            if re.search(r"(?<!\.)\.\.(?!\.)", words):
+                faults.append((name, words, "ends with two full stops"))
             faults += [
                 (name, words, "overlaps", other)
                 for other, place, _ in watcher.written[:i]
@@ -135,10 +141,13 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             scenes += [
                 (name, view)
                 for name, view in game_scenes(published, game, outcomes[game.id], "en", theme)
-                if name == "idle" or name.startswith(("asks", "recall", "help"))
+                if name == "idle" or name.startswith(("asks", "marking", "recall", "help"))
             ]
     for name, view in scenes:
         picture.draw(surface, view)
+        places = [pygame.Rect(*map(round, place)) for place in picture.places(view)]
+        for i, place in enumerate(places):
+            assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
         seen_at = []
         for touch in picture.touches(view):
             x, y, w, h = touch.rect
@@ -154,6 +163,24 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
                 for py in range(box.top, box.bottom, 3)
             }
             assert len(seen) >= 6, f"{name}: {touch.action}: nothing is drawn there"
+
+
+def test_upright_no_drawer_covers_a_players_page(published, theme):
+    """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
+    rest = replace(at_rest(published, published[0], "en"), with_bench=True, drawer_since=90.0)
+    picture = Picture(theme, layout=PORTRAIT, scale=0.5)
+    assert "drawer" in {touch.action.name for touch in picture.touches(rest)}
+    for name in ("help", "games"):
+        page = pressed(rest, Action(name), theme)[0]
+        assert "drawer" not in {touch.action.name for touch in picture.touches(page)}
+        seen = []
+        for view in (page, replace(page, with_bench=False)):
+            surface = pygame.Surface(picture.pixels)
+            picture.draw(surface, view)
+            seen.append(surface.get_buffer().raw)
+        assert seen[0] == seen[1]
+        closed = pressed(page, Action(name), theme)[0]
+        assert "drawer" in {touch.action.name for touch in picture.touches(closed)}
 
 
 def test_touch_targets_are_large_enough_for_a_finger(published, theme):

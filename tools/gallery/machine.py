@@ -43,7 +43,8 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
         reminder = Reminder.model_validate(
             {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until}
         )
-        accepts = ("acknowledge", "cash_out", "language", "service")
+        goes = ("acknowledge",) if kind in {"time", "spend"} else ()
+        accepts = (*goes, "cash_out", "language", "service")
         rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
         yield f"reminder-{kind}", rest
     rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)

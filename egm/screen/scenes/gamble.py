@@ -43,7 +43,7 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")
     stage.painter.text(
-        stage.texts.say("gamble.called", call=said), (x + w / 2, y + h - 132), style, width=w - 80
+        stage.texts.say("gamble.called", call=said), (x + w / 2, y + h - 162), style, width=w - 80
     )
     if share < 1:
         return
@@ -51,7 +51,7 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     words = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
     paint = gold(stage.theme) if won else stage.theme.colour("text_dim")
     style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.text(words, (x + w / 2, y + h - 66), style, width=w - 80)
+    stage.painter.text(words, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
 def _table(stage: Stage, before: tuple[str, ...]) -> None:

@@ -43,7 +43,7 @@ def sheets(stage: Stage) -> list[Sheet]:
     if field is not None and field.prizes:
         most = 9 if not stage.layout.portrait else 14
         each = -(-len(field.prizes) // -(-len(field.prizes) // most))
-        prizes = sorted(field.prizes, key=lambda prize: -_most(stage, prize))
+        prizes = sorted(field.prizes, key=lambda prize: (-_most(stage, prize), -prize.count))
         for start in range(0, len(prizes), each):
             part = prizes[start : start + each]
             pages.append(Sheet(say("help.prizes"), partial(_prize_table, field=field, prizes=part)))
@@ -312,14 +312,13 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
     caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
-    for i, spot in enumerate(spots):
-        at = (x + head + (i + 0.5) * column, y + 62)
-        p.text(
-            stage.texts.counted("keno.of", int(spot)),
-            at,
-            Style("strong", "small", stage.look.accent),
-            width=column - 6,
-        )
+    heading = Style("strong", "small", stage.look.accent)
+    titles = [stage.texts.counted("keno.of", int(spot)) for spot in spots]
+    if max((p.measure(title, heading) for title in titles), default=0.0) > column - 6:  # once for all columns
+        p.text(stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20)
+        titles = spots
+    for i, title in enumerate(titles):
+        p.text(title, (x + head + (i + 0.5) * column, y + 62), heading, width=column - 6)
     for row, catch in enumerate(rows):
         top = y + 88 + row * step
         p.shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)

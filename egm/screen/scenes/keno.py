@@ -132,11 +132,14 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         found.append(((left, low, wide, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < most(game, "groups"):
         found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
-    columns = 4 if not layout.portrait else 10
-    side, tall = (w - 16) / columns, 65.0 if not layout.portrait else 62.0
+    columns = 4 if not layout.portrait else max(10, len(slip.cards))  # upright there is room for one row
+    side, tall = (w - 16) / columns, 60.0 if not layout.portrait else upper - y - 50
     if len(slip.cards) > 1:
         found += [
-            ((x + 8 + i % columns * side + 2, y + 44 + i // columns * tall, side - 4, 60), Action("card", i))
+            (
+                (x + 10 + i % columns * side, y + 42 + i // columns * (tall + 5), side - 4, tall),
+                Action("card", i),
+            )
             for i in range(len(slip.cards))
         ]
     return found

@@ -37,9 +37,9 @@ _SIGNS: Final = {
 
 #: Where the journal's head is shown: what staff notes of a slip or a fault holds the journal to it.
 _NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
-#: Who may clear a fault, from the easiest to the hardest.
 #: What is wrong exactly, for whoever must put it right: so many lines of it.
 _DETAIL_LINES: Final = 3
+#: Who may clear a fault, from the easiest to the hardest.
 _CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
@@ -65,13 +65,13 @@ def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
     head = 210 + (0 if not words.large else 126 if words.money else 84)
     moving = 150 if scene is Scene.PAYING and _way(stage) else 0
-    foot = 32 + 36 * max(2, len(_who(stage, words, width)))
+    foot = 52 + 36 * max(2, len(_who(stage, words, width)))
     return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + foot + moving
 
 
 def _who(stage: Stage, words: "Words", width: float) -> list[str]:
     """Who ends it, in as many lines as a plate so wide wants."""
-    return stage.painter.wrap(words.who, width - 80, Style("strong", "body")) if words.who else []
+    return stage.painter.balanced(words.who, width - 80, Style("strong", "body")) if words.who else []
 
 
 @dataclass(frozen=True, slots=True)

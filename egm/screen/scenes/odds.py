@@ -55,7 +55,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     else:
         lines.append((texts.say("odds.prizes_in_100"), percent(stage, one.prizes_in_100)))
     for feature, one_in in one.features:
-        name = stage_name(stage, feature) or feature.replace("-", " ").capitalize()
+        name = stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
@@ -121,6 +121,9 @@ def _name(stage: Stage, award: LongOdds) -> str:
         prize = next((each for each in field.prizes if each.name == award.name), None)
         if prize is not None:
             return prize_name(texts, field, prize.count, prize.symbol, prize.name)
+    for area in game.presentation.get("areas", ()):
+        if area["id"] == award.name:
+            return texts.local(area["name"], award.name)
     names = game.presentation.get("names", {})
     if award.name in names:
         return texts.local(names[award.name], award.name)

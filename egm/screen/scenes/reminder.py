@@ -32,7 +32,7 @@ def _plate(layout: Layout) -> Rect:
 
 
 def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Going on, where the reminder may be waved away; cashing out, always."""
+    """Going on, where the reminder may be waved away; cashing out, always; one alone stands in the middle."""
     reminder = reminds(stage)
     if reminder is None:
         return []
@@ -43,6 +43,8 @@ def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
         found.append(((x + w - 40 - wide, low, wide, 80), Action("acknowledge")))
     if stage.view.accepts("cash_out"):
         found.append(((x + 40, low, wide, 80), Action("cash_out")))
+    if len(found) == 1:
+        return [((x + (w - wide) / 2, low, wide, 80), found[0][1])]
     return found
 
 
