@@ -37,12 +37,15 @@ class Style:
     edge_colour: Colour = (0, 0, 0, 200)
 
 
-def _levelled(font: pygame.font.Font, line: pygame.Surface) -> pygame.Surface:
+def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
     """A line with room above or below it, so that the middle of its capitals is the middle of the whole.
 
-    A font's own box leaves room for accents and descenders, and never as much above as below.
+    A font's own box leaves room for accents and descenders, and never as much above as below; an accent that
+    rises above the box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
+    highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
+    capital.y += max(0, highest - font.get_ascent())
     lack = line.get_height() - (2 * capital.y + capital.height)
     levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
     levelled.blit(line, (0, max(0, lack)))
@@ -133,7 +136,7 @@ class Painter:
         def make() -> pygame.Surface:
             font = self._fitted(words, style, width)
             paint = self.colour(style.paint)
-            mask = _levelled(font, font.render(words or " ", True, (255, 255, 255)).premul_alpha())
+            mask = _levelled(font, words, font.render(words or " ", True, (255, 255, 255)).premul_alpha())
             colour = painted(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
