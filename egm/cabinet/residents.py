@@ -20,6 +20,7 @@ from egm.progressive.slots import LevelSlot
 from egm.verify.certificate import Certificate
 from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
+from paytables.percent import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,7 @@ class Resident:
     @property
     def return_percent(self) -> str:
         """The least return as people read it: hundredths of a percent, rounded down."""
-        hundredths = self.least_return * 10_000
-        whole = hundredths.numerator // hundredths.denominator
-        return f"{whole // 100}.{whole % 100:02d}"
+        return percent(self.least_return)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +128,8 @@ def _examine(
     name, least = min(((bet.bet, bet.rtp_counting(counted)) for bet in bets), key=lambda bet: bet[1])
     if least < floor:
         raise OperatorError(
-            f"{game.id}: returns {float(least):.4%} at bet {name}; "
-            f"the profile {profile.id} requires at least {float(floor):.2%} of a {game.family} game"
+            f"{game.id}: returns {percent(least, 4)}% at bet {name}; "
+            f"the profile {profile.id} requires at least {percent(floor)}% of a {game.family} game"
         )
     certificate = certifying.certificate(slot, game, profile, least)
     _chance_decides(game, analysis, profile)

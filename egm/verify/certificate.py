@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from egm.errors import OperatorError
+from paytables.percent import percent
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
@@ -70,8 +71,8 @@ class Certificate:
             raise OperatorError(f"{game}: is certified for {self.jurisdiction}, and not for {jurisdiction}")
         if self.least_return != least_return:
             raise OperatorError(
-                f"{game}: is certified with a return of {float(self.least_return):.4%}; "
-                f"this machine makes it {float(least_return):.4%}"
+                f"{game}: is certified with a return of {percent(self.least_return, 4)}%; "
+                f"this machine makes it {percent(least_return, 4)}%"
             )
 
 

@@ -47,7 +47,7 @@ def command() -> None:
 
 @command.command("list")
 def list_() -> None:
-    """List the games of the library with their returns."""
+    """List the games of the library with their lowest returns, rounded down as on the screen."""
     for name in library():
         game = load_game(name)
         lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)

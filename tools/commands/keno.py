@@ -11,6 +11,7 @@ from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
+from paytables.percent import percent
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 from tools.tables import Column, Form, Table, forms, show, whole, working
@@ -87,7 +88,7 @@ def _both(value: Fraction | None) -> dict[str, Any] | None:
 
 
 def _sentences(bet: BetAnalysis) -> Iterator[str]:
-    yield f"The ticket costs {bet.cost_credits} credit(s) and returns {float(bet.rtp):.4%}."
+    yield f"The ticket costs {bet.cost_credits} credit(s) and returns {percent(bet.rtp, 4)}%."
     if bet.hit_probability is not None:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
     if bet.sigma is not None:
@@ -95,7 +96,7 @@ def _sentences(bet: BetAnalysis) -> Iterator[str]:
     for share in bet.progressives:
         yield (
             f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
-            f"{float(share.rtp_at_reset):.4%} more at its reset value."
+            f"{percent(share.rtp_at_reset, 4)}% more at its reset value."
         )
     yield from bet.notes
 

@@ -1,11 +1,13 @@
 """``egm returns``: each game's return on this machine, held against its exact return by its volume."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import click
 
 from egm.config import default_state_dir
 from meters import JournalError, open_view
+from paytables.percent import percent
 from tools.returns import Return, returns
 from tools.simulation import INTERVAL_Z
 from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working
@@ -20,7 +22,7 @@ def command(state: Path | None, *, form: Form) -> None:
     """Say of each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
 
     A return is to be investigated where it lies further from the theoretical one than 99.9 % of honest
-    machines would after as many games; the exit status is 1 then.
+    machines would after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
     """
     try:
         with working("weighing every game"), open_view(state or default_state_dir()) as view:
@@ -54,8 +56,8 @@ def _table(found: list[Return]) -> Table:
 def _row(line: Return) -> tuple[object, ...]:
     played, exact, sigma = line.played, "-", "-"
     if line.best is not None and line.least is not None:
-        low = "" if line.least == line.best else f"{float(line.least):.2%} to "
-        exact = f"{low}{float(line.best):.2%}"
+        low = "" if line.least == line.best else f"{percent(line.least)}% to "
+        exact = f"{low}{percent(line.best)}%"
         if line.sigma_cents is not None:
             sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (
@@ -65,7 +67,7 @@ def _row(line: Return) -> tuple[object, ...]:
         line.games,
         line.coin_in_cents,
         line.paid_cents,
-        f"{line.won_cents / line.staked_cents:.2%}",
+        f"{percent(Fraction(line.won_cents, line.staked_cents))}%",
         exact,
         sigma,
         "-" if line.z is None else f"{line.z:+.2f}",

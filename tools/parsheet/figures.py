@@ -4,10 +4,12 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
+from paytables.percent import percent as stated
+
 
 def percent(value: Fraction, digits: int = 4) -> str:
-    """Return an exact share as a percentage, rounded only here."""
-    return f"{float(100 * value):.{digits}f} %"
+    """Return an exact share as a percentage, rounded down as a return always is."""
+    return f"{stated(value, digits)} %"
 
 
 def one_in(odds: Fraction | None) -> str:

@@ -8,7 +8,6 @@ fixed for good (art. 19.2): a file that says another is refused.
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
 from egm.cabinet.cabinet import Cabinet, Key
@@ -20,6 +19,7 @@ from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import story
+from paytables.percent import percent
 
 KIND: Final = "inventory.changed"
 #: What an inventory that must be complete says, as the cabinet file names it (Monaco art. 19.3).
@@ -63,7 +63,7 @@ def document(
                 "game": game.id,
                 "version": game.version,
                 "digest": game.digest,
-                "return": percent(cabinet.returns.get(game.id)),
+                "return": percent(cabinet.returns[game.id], 4) if game.id in cabinet.returns else "",
                 "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
                 **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
@@ -98,14 +98,6 @@ def note_inventory(
             f"{before['base_number']!r}, which is fixed for good"
         )
     cabinet.record(KIND, state={Key.INVENTORY: now}, story={"before": before, "after": now})
-
-
-def percent(value: Fraction | None) -> str:
-    """A return in percent to four decimals, rounded down: never more than the game gives."""
-    if value is None:
-        return ""
-    whole, part = divmod(value * 1_000_000 // 1, 10_000)
-    return f"{whole}.{part:04d}"
 
 
 def _photograph(kept: Inventory) -> str:

@@ -17,7 +17,7 @@ from egm.cabinet.cabinet import Key
 from egm.cabinet.process import Machine
 from egm.cabinet.residents import Certifying, admit
 from egm.cabinet.staff.forms import FORMS, FieldKind
-from egm.cabinet.staff.inventory import KIND, note_inventory, percent, sheet
+from egm.cabinet.staff.inventory import KIND, note_inventory, sheet
 from egm.config import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
@@ -133,13 +133,6 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
 def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
         note_inventory(room.cabinet, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
-
-
-def test_a_return_is_never_shown_as_more_than_it_is():
-    assert percent(Fraction(2, 3)) == "66.6666"
-    assert percent(Fraction(1)) == "100.0000"
-    assert percent(Fraction(7, 100000)) == "0.0070"
-    assert percent(None) == ""
 
 
 @pytest.mark.requirement("Q-10")

@@ -1,0 +1,41 @@
+"""A return has one figure wherever it is stated, and it is never higher than the return is."""
+
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egm.cabinet.residents import Resident
+from egm.progressive.pools import Pools
+from paytables import Depth, analyse, library, load_game
+from paytables.percent import percent
+from tools.cli import main
+from tools.parsheet import percent as on_the_sheet
+
+
+@given(st.fractions(min_value=-1, max_value=100), st.integers(1, 8))
+def test_a_share_is_stated_as_the_highest_figure_that_is_not_above_it(share, digits):
+    said = Fraction(percent(share, digits))
+    assert said <= share * 100 < said + Fraction(1, 10**digits)
+    assert on_the_sheet(share, digits) == f"{percent(share, digits)} %"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(Fraction(2, 3), "66.66"), (Fraction(1), "100.00"), (Fraction(7, 100_000), "0.00"), (Fraction(87377, 100_000), "87.37")],
+)  # fmt: skip
+def test_a_share_has_all_its_decimals(share, said):
+    assert percent(share) == said
+
+
+def test_the_list_of_games_says_of_each_what_the_screen_says():
+    listed = CliRunner().invoke(main, ["game", "list"]).output.splitlines()
+    said = {line.split()[0]: line.split()[2] for line in listed}
+    assert said.keys() == {*library()}
+    for name, figure in said.items():
+        game = load_game(name)
+        least = analyse(game, Depth.RETURN).minimum_rtp
+        assert figure == Resident(game, (), least, Pools()).return_percent
+        assert Fraction(figure) <= 100 * least
