@@ -4,7 +4,7 @@ import pygame
 import pytest
 from machine_room import Room
 from staff_hands import Menu
-from test_picture import LEAST_HEIGHT, Watcher
+from test_picture import LEAST_LETTERS, Watcher
 
 from egm.kernel.events import EventType
 from egm.people import Role
@@ -88,9 +88,9 @@ def test_every_page_of_the_menu_is_drawn_whole(real_pages, published, theme):
                 watcher.written = []
                 picture.draw(surface, view)
                 name = (language, layout.portrait, page.title.value)
-                for i, (words, box, height) in enumerate(watcher.written):
-                    if not surface.get_rect().contains(box) or height < LEAST_HEIGHT:
-                        faults.append((*name, words, tuple(box), height))
+                for i, (words, box, size) in enumerate(watcher.written):
+                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS:
+                        faults.append((*name, words, tuple(box), size))
                     faults += [
                         (*name, words, "overlaps", other)
                         for other, at, _ in watcher.written[:i]

@@ -6,7 +6,7 @@ import pygame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_picture import LEAST_HEIGHT, Watcher
+from test_picture import LEAST_LETTERS, Watcher
 
 from egm.link.client import Client
 from egm.screen.app import App, Tap
@@ -71,9 +71,9 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(published, outcomes, t
         watcher.written = []
         picture.draw(surface, view)
         assert picture.touches(view) == []
-        for i, (words, box, height) in enumerate(watcher.written):
-            if not surface.get_rect().contains(box) or height < LEAST_HEIGHT:
-                faults.append((name, words, tuple(box), height))
+        for i, (words, box, size) in enumerate(watcher.written):
+            if not surface.get_rect().contains(box) or size < LEAST_LETTERS:
+                faults.append((name, words, tuple(box), size))
             faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
     assert not faults, "\n".join(map(str, faults))
 
