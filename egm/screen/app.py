@@ -16,7 +16,7 @@ from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
-from egm.screen.pressing import pressed
+from egm.screen.pressing import MENU_TOLD, pressed
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 
@@ -176,8 +176,11 @@ class App:
         for message in news.messages:
             if isinstance(message, BenchReply):
                 self.view = heard_bench(self.view, message)
+                if self.view.key_asked and self.view.bench is message.state:
+                    self.view = replace(self.view, key_asked=False)
+                    self.act(MENU_TOLD)
         if news.up or news.down:
-            self.view = replace(self.view, bench_linked=not news.down)
+            self.view = replace(self.view, bench_linked=not news.down, key_asked=False)
         if self.view.drawer and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))

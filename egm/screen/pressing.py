@@ -31,6 +31,9 @@ from egm.screen.view import (
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that mean what they always mean while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
+#: The staff's key; and the same once a bench has told how its key switch stands.
+MENU: Final = Action("menu")
+MENU_TOLD: Final = Action("menu", "told")
 #: From this level of celebration on, PLAY counts a win without playing on.
 _GREATEST: Final = 3
 #: How long a game asked for waits for the one before to end, seconds.
@@ -52,6 +55,8 @@ def pressed(
             return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _hurried(view, theme), ()
+    if action == MENU and view.bench_linked:  # how its key stands now: others turn it, too
+        return replace(view, key_asked=True), (BenchCommand(device="bench", action="state"),)
     turned = _operator_key(view) if action.name == "menu" else ()
     if turned:
         return view, turned

@@ -84,6 +84,8 @@ class View:
     """What the drawer last asked of the bench; ``bench_said`` is the answer."""
     bench_said: BenchReply | None = None
     bench_linked: bool = False
+    key_asked: bool = False
+    """Whether the operator's key is to be turned as soon as the bench has told how it stands."""
     pressed: str = ""
     pressed_at: float = -10.0
     active_at: float = 0.0

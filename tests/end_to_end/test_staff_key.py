@@ -1,0 +1,112 @@
+"""F10 at a fresh cabinet that nobody has touched: it opens the service menu, and closes it, every time."""
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+from run_rig import PATIENCE_SECONDS, cabinet
+
+from egm.config import StateFolder
+from egm.link.messages import BenchCommand
+from egm.screen.app import App, clients
+from egm.screen.audio.cues import Sounds
+from egm.screen.layout import LANDSCAPE
+from egm.screen.picture import Picture
+from egm.screen.theme import load_theme
+from egm.screen.view import Action, Scene
+
+
+class Unseen:
+    """A surface nobody looks at: the screen process lives, and nothing is drawn."""
+
+    def __init__(self, theme):
+        self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE)
+        self.unlocked = False
+
+    def inputs(self):
+        return []
+
+    def frame(self):
+        return None
+
+    def close(self):
+        pass
+
+
+class Person:
+    """Somebody at the screen of a cabinet whose drawer stays shut."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def until(self, wanted):
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not wanted(self.app.view):
+            assert time.monotonic() < end, self.app.view
+            assert self.app.step()
+            await asyncio.sleep(0.01)
+
+    async def sees(self, *states):
+        await self.until(lambda v: v.scene is not Scene.LOST and v.snapshot and v.snapshot.state in states)
+
+    async def hand(self, device, action, **values):
+        """A hand on a device, until it is let: the machine may not have let the device yet."""
+        command = BenchCommand(device=device, action=action, values=values)
+        ok = False
+        while not ok:
+            self.app.view = before = self._unsaid()
+            self.app.act(Action("bench", (command,)))
+            await self.until(lambda v, before=before: v.bench_said is not before.bench_said)
+            ok = self.app.view.bench_said.ok
+
+    def _unsaid(self):
+        from dataclasses import replace
+
+        return replace(self.app.view, bench_said=None)
+
+    async def f10_opens_and_closes(self):
+        self.app.act(Action("menu"))
+        await self.until(lambda v: v.scene is Scene.SERVICE)
+        self.app.act(Action("menu"))
+        await self.until(lambda v: v.scene is not Scene.SERVICE)
+
+
+@pytest.mark.requirement("A-10")
+def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_path):
+    folder = StateFolder(tmp_path / "state")
+    theme = load_theme()
+
+    async def session():
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(cabinet(folder))
+            machine, bench = clients(folder.root, bench=True)
+            app = App(theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=Sounds(theme))
+            at = Person(app)
+            try:
+                await at.sees("idle")
+                await at.until(lambda v: v.bench_linked and v.snapshot.accepts)
+                for _ in range(2):
+                    await at.f10_opens_and_closes()
+                await at.hand("io", "key", name="operator", on=True)  # by somebody else, at the switch itself
+                await at.until(lambda v: v.scene is Scene.SERVICE)
+                app.act(Action("menu"))
+                await at.until(lambda v: v.scene is not Scene.SERVICE)
+                await at.f10_opens_and_closes()
+
+                await at.hand("bill", "insert", amount_cents=500)
+                await at.until(lambda v: v.snapshot.credit_cents == 500)
+                await at.hand("printer", "paper", tickets=0)
+                while app.view.snapshot.credit_cents % 100 == 0:  # a rest too small for a coin
+                    app.act(Action("play"))
+                    await at.sees("playing")
+                    await at.sees("idle")
+                app.act(Action("cash_out"))
+                await at.sees("handpay")
+                await at.f10_opens_and_closes()
+                await at.sees("handpay")
+            finally:
+                machine.close()
+                bench.close()
+
+    asyncio.run(session())
