@@ -39,7 +39,7 @@ def heard_bench(view: View, reply: BenchReply) -> View:
     """The view after the bench answered: the state of every device, or what one hand did."""
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(view, bench=reply.state)
-    return replace(view, bench_said=reply)
+    return replace(view, bench_said=reply, bench_said_at=view.now)
 
 
 # ---------------------------------------------------------------------- a game

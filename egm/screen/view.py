@@ -83,6 +83,7 @@ class View:
     bench_did: tuple[BenchCommand, ...] = ()
     """What the drawer last asked of the bench; ``bench_said`` is the answer."""
     bench_said: BenchReply | None = None
+    bench_said_at: float = -10.0
     bench_linked: bool = False
     key_asked: bool = False
     """Whether the operator's key is to be turned as soon as the bench has told how it stands."""

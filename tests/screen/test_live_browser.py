@@ -188,7 +188,6 @@ def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, brows
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
     cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
-    first = cabinet.address()
     browser.tap(*TAB)
     cabinet.after(lambda: browser.tap(*TWENTY), lambda s: s.credit_cents == 2000, "a bill to be credited")
     browser.tap(*TAB_OUT)
@@ -202,20 +201,17 @@ def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, brows
     ).stdout
     pid = next(int(line.split()[0]) for line in children.splitlines() if "egm.screen" in line)
     os.kill(pid, signal.SIGKILL)
-    again = Browser.wait_until(
-        lambda: next(
-            (
-                word
-                for word in (cabinet.folder / "run.log").read_text().split()
-                if word.startswith("http") and word != first
-            ),
-            "",
-        ),
-        "a new address",
-    )
-    browser.open(again)
-    browser.wait_until(lambda: browser.frames() > 3, "frames after the restart")
+    before = browser.frames()
+    browser.wait_until(lambda: browser.frames() > before + 3, "the open page to go on by itself")
     over = (
         cabinet.until(lambda s: s.state == "idle" and s.last_display is not None, "the end") and cabinet.last
     )
     assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
+
+    cabinet.process.terminate()
+    note = "document.getElementById('note')"
+    browser.wait_until(lambda: browser.evaluate(f"{note}.textContent") != "", "a word on the page")
+    assert "L\u2019appareil ne r\u00e9pond pas;" in browser.evaluate(f"{note}.textContent")
+    opaque = browser.evaluate(f"getComputedStyle({note}).backgroundColor")
+    assert opaque == "rgb(24, 22, 36)", "what lies under it is not read with it"
+    assert float(browser.evaluate(f"getComputedStyle({note}).fontSize").removesuffix("px")) >= 18

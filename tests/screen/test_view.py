@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pygame
 import pytest
 
 from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
@@ -9,8 +10,10 @@ from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.layout import LANDSCAPE
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
+from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.scenes.deck import figures, lit
+from egm.screen.scenes.drawer import SAID_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
@@ -184,7 +187,9 @@ def test_the_drawer_listens_to_the_bench_only(rest, theme):
     assert view.drawer
     told = heard_bench(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
     assert told.bench["io"]["doors_open"] == ["main"]
-    assert heard_bench(told, BenchReply(ok=False, text="no")).bench_said.text == "no"
+    answered = heard_bench(told, BenchReply(ok=False, text="no"))
+    assert answered.bench_said.text == "no"
+    assert answered.bench_said_at == told.now
     assert not pressed(rest, Action("drawer"), theme)[0].drawer, "no bench, no drawer"
 
 
@@ -246,3 +251,21 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     assert 40 < line.spun <= LONGEST + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
     assert line.done < 60
+
+
+def test_the_drawer_tells_what_it_did_for_a_while_and_then_no_more(rest, theme):
+    """A bill of minutes ago is not taken for one that has just gone in."""
+    did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
+    out = replace(rest, with_bench=True, bench_linked=True, drawer_since=rest.now - 60, bench_did=did)
+    told = heard_bench(out, BenchReply(ok=True))
+
+    def drawn(view):
+        picture = Picture(theme, scale=0.3)
+        surface = pygame.Surface(picture.pixels)
+        picture.draw(surface, view)
+        box = picture.painter.box(picture.layout.drawer)
+        return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
+
+    later = {"now": told.now + SAID_SECONDS}
+    assert drawn(told) != drawn(out)
+    assert drawn(replace(told, **later)) == drawn(replace(out, **later))

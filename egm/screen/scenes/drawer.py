@@ -26,6 +26,8 @@ _HEADINGS: Final = (("bills", 112), ("coins", 254), ("doors", 396), ("keys", 651
 _BILLS_MAX: Final = 6
 #: Where the ``index``-th of so many ``columns`` stands, from a height and with a height.
 Place = Callable[[int, int, float, float], Rect]
+SAID_SECONDS: Final = 6.0
+"""How long the drawer tells what its last control did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width=w - 52,
         )
-    elif view.bench_said is not None and view.bench_did:
+    elif view.bench_said is not None and view.bench_did and view.now - view.bench_said_at < SAID_SECONDS:
         key = "drawer.done" if view.bench_said.ok else "drawer.refused"
         p.text(
             say(key, text=what_was_done(stage)),
