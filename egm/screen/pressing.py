@@ -55,11 +55,10 @@ def pressed(
             return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _hurried(view, theme), ()
-    if action == MENU and view.bench_linked:  # how its key stands now: others turn it, too
-        return replace(view, key_asked=True), (BenchCommand(device="bench", action="state"),)
-    turned = _operator_key(view) if action.name == "menu" else ()
-    if turned:
-        return view, turned
+    asks = action == MENU and view.bench_linked  # how its key stands now: others turn it, too
+    turned = _operator_key(view) if action.name == "menu" and not asks else ()
+    if asks or turned:
+        return replace(view, key_asked=asks), turned or (BenchCommand(device="bench", action="state"),)
     moved = _focused(view, action, theme, choices)
     if isinstance(moved, View):
         return moved, ()
