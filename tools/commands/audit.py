@@ -32,6 +32,7 @@ from tools.audit.tickets import ticket_ledger_differs
 from tools.audit.verify import Auditor, Finding, Report
 from tools.commands.clearing import clear_, inspect_
 from tools.commands.liars import liars
+from tools.result_file import replaceable, result_file
 from tools.tables import Form, Table, forms, show, terminal_width, working
 from tools.terminal import Terminal, echo, json_text, plain, printable
 
@@ -62,16 +63,13 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     Only what this machine wrote is signed: every seal is checked, and that no entry is missing at the end.
     """
     folder = state or default_state_dir()
-    partial = file.with_name(file.name + ".partial")
     try:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
             raise click.ClickException(f"{folder}: there is no machine key to sign with")
-        with open_view(folder, key=key, second_dir=second) as view, partial.open("wb") as out:
+        with open_view(folder, key=key, second_dir=second) as view, result_file(file) as out:
             count = export.write(view, key, out, datetime.now(UTC), after=after)
-        partial.replace(file)
     except (JournalError, OSError) as why:
-        partial.unlink(missing_ok=True)
         raise click.ClickException(str(why)) from why
     echo(f"{file}: {count} entries, machine {key.fingerprint}")
 
@@ -126,6 +124,8 @@ def verify(
     """
     if point is not None and (after is not None or witnesses):
         raise click.UsageError("--after and --witness are held against the whole journal, --point goes on")
+    if point is not None:
+        point = replaceable(point)
     shelf = Shelf(games)
     try:
         heads = dict([_head_of(after)]) if after else {}
