@@ -302,6 +302,8 @@ def command(
         raise click.UsageError("--game makes a cabinet file of its own: give --game or --cabinet")
     folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
     try:
+        if not shown.is_kiosk:  # a kiosk says it on its screen, until the file is changed
+            load_cabinet(cabinet)
         folder.prepare()
         lock = _claim(folder)
         folder.forget_lines()

@@ -146,3 +146,12 @@ def test_before_the_first_start_it_is_said_that_there_is_nothing_yet(words, said
     assert (code, said in output) == (1, True), output
     assert len(output.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_cabinet_file_that_is_not_there_is_said_before_anything_of_the_state_folder(tmp_path):
+    state = tmp_path / "state"
+    code, said = answer(
+        "run", "--cabinet", "nope.toml", "--state", str(state), "--screen", "none", cwd=tmp_path
+    )
+    assert (code, said) == (1, "Error: cabinet file nope.toml: No such file or directory\n")
+    assert not state.exists()  # nothing was claimed or made for it
