@@ -113,6 +113,8 @@ PRINTED = {
     "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
     "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),
+    "certify maple-classic --jurisdiction quebec-casino --out bundle --submission": (1, LACKS, ""),
+    "certify --verify bundle/submission --reproduce": (2, r"'--verify': Directory 'bundle/submission' does not exist", ""),
     "rng battery": (1, LACKS, ""),
     "audit liars": (0, r"^of +what +lies  named  not named\n(.*\n)+\d+ of 20 lies named", "--lies 20"),
 }  # fmt: skip

@@ -167,7 +167,7 @@ def test_every_reading_of_one_sequence_says_the_same(tmp_path, seed):
 
         printed = egm("meters", "--all", "--state", cabin.folder.root)
         assert f"entry {said['sequence']}" in printed
-        rows = dict(re.findall(r"^\s*(\S+)\s+│\s+(\d+)\s+│", printed, re.MULTILINE))
+        rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", printed, re.MULTILINE))
         assert {name: int(value) for name, value in rows.items()} == meters
 
         exported = tmp_path / "audit.jsonl"

@@ -57,8 +57,9 @@ def test_a_cabinet_lives_through_everything_and_every_cent_is_accounted_for(tmp_
     assert result.reckoning.games_replayed > 30
 
 
-#: What is keyed or salted anew in each life: the roster's digest, what stands for a ticket's number, its ledger.
-SALTED = {"digest", "commitment", "ledger"}
+#: What is keyed or salted anew in each life: the roster's digest, what stands for a ticket's number, its ledger,
+#: the journal's head.
+SALTED = {"digest", "commitment", "ledger", "witness"}
 
 
 def unsalted(record, mark):
