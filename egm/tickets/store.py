@@ -22,12 +22,12 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
-from egm.tickets.errors import TicketLedgerAbsent, TicketOrderError
+from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, Row, digest
 from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
-from meters import JournalDamaged
+from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
 
@@ -35,7 +35,7 @@ from meters.storage import DiskStorage, Storage
 _SEQUENCES: Final = 1 << 24
 
 
-#: Where the ledger had come to when the cage last acted, on both media.
+#: Where the ledger had come to when the cage last acted, on both media; written when the ledger is made.
 HEAD: Final = "tickets.head"
 #: What the machine key is derived for, to seal the moves (:meth:`meters.keys.MachineKey.derive`).
 PURPOSE: Final = b"ticket ledger"
@@ -90,7 +90,23 @@ class TicketStore:
         if not there and (read_only or not make):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
         copies = Copies(folder, second, storage, key, prove=prove, read_only=read_only)
-        return cls(copies, key, head, read_only=read_only)
+        store = cls(copies, key, head, read_only=read_only)
+        try:
+            store._begin_head()
+        except BaseException as why:
+            store.close()
+            if isinstance(why, JournalUnwritable):
+                raise TicketLedgerUnwritable(str(why)) from None
+            raise
+        return store
+
+    def _begin_head(self) -> None:
+        """Give a ledger in which nothing has moved yet its head; a later one without it is damaged."""
+        if self._read_only or self.end != START:
+            return
+        with self.together(), contextlib.suppress(JournalDamaged):  # :meth:`behind` tells it
+            if self.end == START and self._head.read() is None:
+                self._head.write(head_at(START))
 
     @property
     def mended(self) -> str:
@@ -130,6 +146,8 @@ class TicketStore:
             kept = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
+        if kept is None and self.end != START:  # removed, or a ledger of before there were heads
+            return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
         place, digest = START if kept is None else json.loads(kept)
         if self.digest_at(place) == digest:
             return ""

@@ -94,6 +94,7 @@ def lives(folder, disk):
     storage = SimStorage(disk)
     with TicketStore.open(folder, storage=storage, key=KEY) as store:
         store.verify()
+        assert store.behind() == ""  # nor does a cut while it is made leave a ledger without its head
         records = list(store.records())
         return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {
             r.issue_id: r.ticket.number for r in records

@@ -21,6 +21,6 @@ def ticket_ledger_differs(folder: Path, second: Path) -> str:
         try:
             with open_beside(folder, second=second) as store:
                 store.verify()
-                return disagreement(store, kept, view.balance_cents)
+                return store.behind() or disagreement(store, kept, view.balance_cents)
         except (OperatorError, LocalError) as error:
             return str(error)

@@ -33,11 +33,12 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     folder = state or default_state_dir()
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
-    rows = []
+    rows, bare = [], []
     for which, where in zip(Which, (folder, beside), strict=True):
         free = None
         try:
             label = Label.read(storage, where)
+            bare += [f"the {which} medium has no label: {where}"] if label is None else []
             said = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(where) >> 20
         except JournalError as why:
@@ -45,7 +46,8 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         rows.append((str(which), str(where), said, free))
     wrong = ""
     try:
-        found = pair(storage, folder, beside, "").missing or "both media are this machine's"
+        found = pair(storage, folder, beside, "").missing
+        found = found or "\n".join(bare) or "both media are this machine's"
     except JournalError as why:
         found, wrong = "", str(why)
     show_table(form, Table(("medium", "where", "is", whole("MiB free")), rows), after=found)

@@ -42,7 +42,7 @@ from tools.terminal import echo
 #: What the cashier reads when a ticket is refused.
 _WORDS: Final = {
     Reason.MISREAD: "these digits are no ticket number: read them again",
-    Reason.UNKNOWN: "no ticket has this number",
+    Reason.UNKNOWN: "no ticket has this number; one of before the ledger was lost: egm ticket prove",
     Reason.NOT_PRINTED: "no machine says that this ticket was printed",
     Reason.PENDING: "the ticket is locked to a redemption that has not ended",
     Reason.REDEEMED: "the ticket has been redeemed already",
@@ -300,7 +300,9 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
         raise click.ClickException(f"a machine took it in again: {proof.taken}")
     if unread:
         raise click.ClickException(f"it is not known whether a machine took it in again{missing}")
-    echo("no machine took it in again")
+    echo(
+        "no machine took it in again; a payment at the cage is not in the journals: look into the cage's book"
+    )
 
 
 # ---------------------------------------------------------------- acting
@@ -414,7 +416,8 @@ def reprint(
 def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
     """Begin the ticket ledger anew from what can be proved of it. The machine must not be running.
 
-    For a ledger the machine does not trust. What was there is kept under another name.
+    For a ledger the machine does not trust, or one of before there were heads (tickets.head).
+    What was there is kept under another name.
     """
     folder = state or default_state_dir()
     with _told():

@@ -46,6 +46,14 @@ def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_
     assert "took it in again" in said
 
 
+@pytest.mark.requirement("H-07")
+def test_a_proof_says_that_it_knows_nothing_of_the_cage(cleared, tmp_path):
+    number, _ = cleared
+    status, said = prove(tmp_path, number)
+    assert status == 0
+    assert "no machine took it in again; a payment at the cage is not in the journals" in said
+
+
 @pytest.mark.parametrize("damage", ["cut", "noise", "inside"])
 def test_a_damaged_cleared_journal_is_named_and_proves_nothing(cleared, tmp_path, damage):
     number, old = cleared

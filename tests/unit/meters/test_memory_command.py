@@ -46,6 +46,15 @@ def test_a_new_medium_is_put_in_by_somebody_and_filled(tmp_path):
         assert journal.balance_cents(CREDIT) == 500
 
 
+def test_a_second_folder_that_is_missing_is_not_said_to_be_this_machines(tmp_path):
+    second = tmp_path / "second"
+    opened(tmp_path, second).close()
+    assert egm("show", "--state", tmp_path)[1].endswith("both media are this machine's\n")
+    shutil.rmtree(second)
+    code, said = egm("show", "--state", tmp_path)
+    assert (code, said.splitlines()[-1]) == (0, f"the second medium has no label: {second}")
+
+
 def test_a_medium_in_use_is_not_written_over(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     opened(state, second).close()
