@@ -12,7 +12,15 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from egm.cabinet.host.model import Validation
 from egm.cabinet.positions import POSITIONS_MOST
@@ -23,9 +31,10 @@ from egm.progressive.definition import Kind
 from egm.progressive.slots import LevelSlot, LinkSlot
 from egm.sas.settings import SasLine
 from egm.secret_files import require_private
+from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
-from paytables.source import is_path
+from paytables.source import contents, is_path
 
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "cabinet" / "default.toml"
@@ -62,6 +71,15 @@ class Machine(_Table):
     """Player positions; each device says which it serves. Every position has a screen of its own."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The public key, 64 hexadecimal digits, whose certificates of games count here (`egm certify`)."""
+
+    @field_validator("time_zone", mode="after")
+    @classmethod
+    def _zone(cls, time_zone: str) -> str:
+        try:
+            House(site="", time_zone=time_zone)
+        except InvalidTicket:
+            raise ValueError(f"{time_zone!r} is not known here: an IANA name is wanted") from None
+        return time_zone
 
     @property
     def house(self) -> House:
@@ -289,7 +307,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     """
     path = path or DEFAULT_CABINET
     try:
-        text = path.read_text(encoding="utf-8")
+        text = contents(path).decode()
     except OSError as error:
         raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -4,12 +4,15 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
+
+from paytables.source import toml
 
 _M = TypeVar("_M", bound=BaseModel)
 _NEAR: Final = 0.6
@@ -61,7 +64,7 @@ def refused(*faults: Fault) -> PydanticCustomError:
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
     """The file, or everything that is wrong in it, in the order of its lines."""
     try:
-        data = tomllib.loads(text)
+        data = toml(text)
     except tomllib.TOMLDecodeError as error:
         return None, [_not_toml(error)]
     try:
@@ -178,6 +181,11 @@ class Lines:
         """``text`` is TOML: what is not has no keys."""
         self._lines: dict[Where, int] = {}
         self._counted: dict[Where, int] = {}
+        with suppress(tomllib.TOMLDecodeError):
+            toml(text)
+            self._read(text)
+
+    def _read(self, text: str) -> None:
         table: Where = ()
         held: list[str] = []
         for number, line in enumerate(text.splitlines(), 1):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paytables.errors import DefinitionError
-from paytables.source import Source
+from paytables.source import Source, contents
 
 #: Files of one game, bytes of a picture, bytes of a sound, bytes of all together.
 FILES_MAX: Final = 64
@@ -98,9 +98,7 @@ def _read(name: str, definition: Path, key: str) -> Source:
     try:
         if path.resolve().parent != definition.parent.resolve():
             raise DefinitionError(str(definition), key, f"{name}: leads out of the game's folder")
-        if (size := path.stat().st_size) > max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX):
-            raise DefinitionError(str(definition), key, f"{name}: has {size:,} bytes: too large")
-        return Source(path.resolve(), path.read_bytes())
+        return Source(path.resolve(), contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
     except OSError as error:
         raise DefinitionError(str(definition), key, f"{name}: {error.strerror}") from None
 

@@ -28,14 +28,12 @@ from pydantic import (
 
 from paytables.assets import SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import ID_PATTERN, Source, read
+from paytables.source import ID_PATTERN, Source, read, toml
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
 #: The most credits a definition may name anywhere: what a meter of ten digits holds.
 CREDITS_MAX: Final = 9_999_999_999
-#: The deepest tables within tables any family needs, with room to spare.
-DEPTH_MAX: Final = 20
 #: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can show
 #: other words than it holds.
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -121,32 +119,11 @@ D = TypeVar("D", bound=Definition)
 def parse(source: Source) -> dict[str, Any]:
     """Parse a definition file as it was read. Raises :class:`DefinitionError` when it is not TOML."""
     try:
-        data = tomllib.loads(source.data.decode())
+        return toml(source.data.decode())
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError(str(source.path), "TOML", str(error)) from None
     except UnicodeDecodeError as error:
         raise DefinitionError(str(source.path), "encoding", f"not UTF-8 at byte {error.start}") from None
-    except RecursionError:
-        data = None
-    if data is None or _is_deep(data):
-        raise DefinitionError(str(source.path), "TOML", f"tables and lists stand more than {DEPTH_MAX} deep")
-    return data
-
-
-def _is_deep(data: object) -> bool:
-    """Whether tables and lists stand deeper in one another than any definition needs."""
-    layer: list[object] = [data]
-    for _ in range(DEPTH_MAX + 1):
-        layer = [inner for value in layer for inner in _inside(value)]
-        if not layer:
-            return False
-    return True
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, list) else []
 
 
 def canonical_text(data: Mapping[str, Any]) -> str:

@@ -7,11 +7,14 @@ library and nowhere else: no file of the working directory stands in for what wa
 A file is read once, links resolved: what is parsed is what is digested.
 """
 
+import errno
 import hashlib
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from paytables.errors import DefinitionError
 
@@ -19,6 +22,74 @@ from paytables.errors import DefinitionError
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
 _ID: Final = re.compile(ID_PATTERN[1:-1])
 _SUFFIX: Final = ".toml"
+
+#: What a file that a person writes holds at most, in bytes.
+BYTES_MAX: Final = 4 << 20
+#: How deep tables and lists stand in one another at most.
+DEPTH_MAX: Final = 20
+#: What TOML promises of whole numbers.
+_WHOLE: Final = 1 << 63
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file somebody named, to read. Raises :class:`OSError` also for what is no regular file.
+
+    A pipe would be waited for, and a device need not end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
+    return path.open("rb")
+
+
+def contents(path: Path, most: int = BYTES_MAX) -> bytes:
+    """Return what stands in a file somebody named. Raises :class:`OSError` also above ``most`` bytes."""
+    with opened(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"is too large: {most:,} bytes are taken", str(path))
+    return data
+
+
+def toml(text: str) -> dict[str, Any]:
+    """Parse TOML that somebody wrote.
+
+    Raises :class:`tomllib.TOMLDecodeError` also where it is deeper than :data:`DEPTH_MAX`, or a whole number
+    has more than 64 bits.
+    """
+    try:
+        data = tomllib.loads(text)
+        trouble = _unbounded(data)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        trouble = _DEEP
+    except ValueError:  # more digits than the interpreter reads
+        trouble = _LONG
+    if trouble:
+        raise tomllib.TOMLDecodeError(trouble)
+    return data
+
+
+_DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
+_LONG: Final = "a whole number has more than 64 bits"
+
+
+def _unbounded(data: object) -> str:
+    """Why a parsed document is more than anybody writes by hand; empty where it is not."""
+    layer: list[object] = [data]
+    for _ in range(DEPTH_MAX + 1):
+        layer = [inner for value in layer for inner in _inside(value)]
+        if any(isinstance(value, int) and not -_WHOLE <= value < _WHOLE for value in layer):
+            return _LONG
+        if not layer:
+            return ""
+    return _DEEP
+
+
+def _inside(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +135,6 @@ def read(name: str | Path, library: Path) -> Source:
     """Read a definition by id or path, once. Raises :class:`DefinitionError`."""
     path = locate(name, library)
     try:
-        if path.exists() and not path.is_file():
-            raise DefinitionError(str(path), "file", "is no regular file")
-        return Source(path, path.read_bytes())
+        return Source(path, contents(path))
     except OSError as error:
         raise DefinitionError(str(path), "file", error.strerror or str(error)) from None

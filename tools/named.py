@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from paytables import DefinitionError
+from paytables.source import contents
 from tools.rewriting import line_of
 
 
@@ -15,7 +16,7 @@ def refusal(error: DefinitionError) -> str:
     """Why a definition is refused: file, line, key and reason."""
     key = tuple(int(part) if part.isdigit() else part for part in error.key.split("."))
     try:
-        line = line_of(Path(error.file).read_text(encoding="utf-8"), key)
+        line = line_of(contents(Path(error.file)).decode(), key)
     except (OSError, UnicodeDecodeError, ValueError):
         line = None
     return str(error) if line is None else f"{error.file}, line {line}: {error.key}: {error.reason}"

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from paytables.source import toml
 from tools.tuning import Path, value_at
 
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -27,7 +28,7 @@ def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
     for table, named in tables.items():
         changed = _put(changed, table, value_at(data, table), named)
     try:
-        same = _plain(tomllib.loads(changed)) == _plain(data)
+        same = _plain(toml(changed)) == _plain(data)
     except tomllib.TOMLDecodeError:
         same = False
     if not same:

@@ -8,7 +8,6 @@ the screen as well, until there is another (:func:`wait_for_file`).
 """
 
 import asyncio
-import tomllib
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from egm.link.server import ScreenServer
 from egm.profiles import Profile, load_profile
 from egm.tickets.errors import TicketLedgerUnwritable
 from meters import JournalUnwritable
+from paytables.source import contents, toml
 
 #: How long a medium is waited for before the machine goes on on the first alone, and between two tries.
 PATIENCE_S: Final = 60.0
@@ -140,7 +140,7 @@ def _identity_in(file: Path) -> Machine:
     """Which machine it is, as far as a wrong file says it."""
     known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
-        table = tomllib.loads(file.read_text(encoding="utf-8"))["machine"]
+        table = toml(contents(file).decode())["machine"]
         known |= {key: table[key] for key in known if isinstance(table.get(key), str)}
     return Machine.model_construct(**known)
 

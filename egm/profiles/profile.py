@@ -27,7 +27,7 @@ from egm.people import Permission
 from meters.table import BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
-from paytables.source import Source, read
+from paytables.source import Source, read, toml
 from rng import ReseedPolicy, RngError
 
 _FOLDER = Path(__file__).parent
@@ -462,7 +462,7 @@ def load_profile(name: str | Path) -> Profile:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name
     try:
-        profile = Profile.model_validate(tomllib.loads(source.data.decode()))
+        profile = Profile.model_validate(toml(source.data.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: not TOML: {error}") from None
     except ValidationError as error:

@@ -18,7 +18,7 @@ from egm.errors import OperatorError
 from egm.progressive.exact import Rational
 from egm.progressive.level import Terms, TermsError
 from paytables import LevelPlay, PaytableError, load_game, mystery_rate
-from paytables.source import Source, is_path
+from paytables.source import Source, contents, is_path, toml
 
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """A level's id: a word of an account name and of a topic."""
@@ -102,7 +102,7 @@ def read_levels(path: Path) -> tuple[LevelDefinition, ...]:
 def level_source(path: Path) -> Source:
     """A level file, read once. Raises :class:`LevelFileError`."""
     try:
-        return Source(path.resolve(), path.read_bytes())
+        return Source(path.resolve(), contents(path))
     except OSError as error:
         raise LevelFileError(f"level file {path}: {error.strerror}") from None
 
@@ -130,7 +130,7 @@ def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
 
 def _parsed(source: Source) -> dict[str, Any]:
     try:
-        return tomllib.loads(source.data.decode())
+        return toml(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
 

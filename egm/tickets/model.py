@@ -68,7 +68,7 @@ class House:
             return UTC
         try:
             return ZoneInfo(self.time_zone)
-        except (ZoneInfoNotFoundError, ValueError):
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder of zones is no zone
             raise InvalidTicket(f"house: time_zone {self.time_zone!r} is not known here") from None
 
 

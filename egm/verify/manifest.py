@@ -26,6 +26,7 @@ from egm.verify.digest import readable, short_digests
 from egm.verify.tree import Scope
 from meters.entry import canonical, parse
 from meters.keys import signed_by
+from paytables.source import contents
 
 FORMAT: Final = "open-egm software 1"
 _PURPOSE: Final = b"open-egm software manifest\0"
@@ -126,7 +127,7 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
     """Read a manifest that must be signed by this very key. Raises ManifestError."""
     try:
-        data = path.read_bytes()
+        data = contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
     whole = _parse(data, str(path))

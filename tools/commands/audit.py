@@ -25,6 +25,7 @@ from meters.copies import SECOND_FOLDER, Place
 from meters.keys import MachineKey
 from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
+from paytables.source import contents, opened
 from tools.audit import point as verified
 from tools.audit.games import Shelf
 from tools.audit.log_text import log_lines
@@ -35,6 +36,7 @@ from tools.commands.liars import liars
 from tools.result_file import replaceable, result_file
 from tools.tables import Form, Table, forms, show, terminal_width, working
 from tools.terminal import Terminal, echo, json_text, plain, printable
+from tools.whole import Whole
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
@@ -43,6 +45,7 @@ SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where t
 
 _HASH_DIGITS = 64
 _WITNESS_DIGITS = 12
+_SEQUENCE_DIGITS = 19
 
 
 @click.group()
@@ -54,9 +57,7 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE
 @SECOND
-@click.option(
-    "--since", "after", default=0, type=click.IntRange(min=0), help="Only the entries after this one."
-)
+@click.option("--since", "after", default=0, type=Whole(min=0), help="Only the entries after this one.")
 def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
     """Write the journal to FILE, whole with its archive, signed; the machine may be playing.
 
@@ -170,8 +171,8 @@ def _reports(
 
 
 def _head_of(file: Path) -> tuple[int, str]:
-    with file.open("rb") as opened:
-        header = export.ExportReader(opened, str(file)).header
+    with opened(file) as source:
+        header = export.ExportReader(source, str(file)).header
     return header.sequence, header.head_hash
 
 
@@ -182,12 +183,15 @@ def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
     """
     for text in given:
         path = Path(text)
-        lines = path.read_text(encoding="utf-8").split() if path.is_file() else [text]
+        lines = contents(path).decode().split() if path.is_file() else [text]
         for line in lines:
             sequence, _, known = _as_hash(line).partition(":")
             known = known.lower()
+            counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
             whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
-            if not (sequence.isascii() and sequence.isdigit() and whole):
+            if not (
+                sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS and whole
+            ):
                 raise click.ClickException(
                     f"{printable(line)!r} is no witness: it is SEQUENCE:HASH,"
                     f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
@@ -199,7 +203,8 @@ def _as_hash(line: str) -> str:
     """A number from the metrics, also as a float writes it, as the twelve digits it stands for."""
     sequence, sign, number = line.partition("=")
     try:
-        return f"{sequence}:{int(Decimal(number)):012x}" if sign else line
+        value = Decimal(number) if sign else Decimal(0)
+        return f"{sequence}:{int(value):012x}" if sign and value.adjusted() < _SEQUENCE_DIGITS else line
     except (ArithmeticError, ValueError):
         return line
 
@@ -212,8 +217,8 @@ def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
 
 
 def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
-    with file.open("rb") as opened:
-        reader = export.ExportReader(opened, str(file))
+    with opened(file) as source:
+        reader = export.ExportReader(source, str(file))
         header, (reached, _) = reader.header, auditor.reached
         if header.after > reached:
             why = (
@@ -297,7 +302,7 @@ def _print_report(name: str, report: Report) -> None:
 def readout(file: Path) -> None:
     """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
     try:
-        signed = json.loads(file.read_text(encoding="utf-8"))
+        signed = json.loads(contents(file))
         key = export.check_readout(signed, str(file))
     except ValueError as why:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {why}") from why
@@ -309,7 +314,7 @@ def readout(file: Path) -> None:
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
 @click.argument("name", type=click.Choice(["plays", *recall.LOGS]))
-@click.option("--last", type=click.IntRange(min=1), help="How many; the log's own size when not given.")
+@click.option("--last", type=Whole(min=1), help="How many; the log's own size when not given.")
 @STATE
 @forms
 def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
@@ -369,7 +374,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=Whole(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
     """Print one entry, whole, as JSON."""

@@ -16,6 +16,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile
 from paytables import library
+from paytables.source import contents, toml
 from tools.cabinet_file import Asked, written
 from tools.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
 from tools.terminal import echo, json_text
@@ -39,7 +40,7 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
     each game. Exit status 0: all is offered; 1: the machine cannot start with it, or leaves something out.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = contents(file).decode()
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{file}: not UTF-8: {error.reason}") from error
     cabinet, faults = read(text, CabinetFile)
@@ -72,7 +73,7 @@ def check(file: Path, *, quick: bool, form: Form) -> None:
 def _toml(text: str) -> dict[str, Any]:
     """The tables of a text; none where it is not TOML."""
     try:
-        return tomllib.loads(text)
+        return toml(text)
     except tomllib.TOMLDecodeError:
         return {}
 

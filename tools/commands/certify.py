@@ -28,6 +28,7 @@ from tools.parsheet import sheet
 from tools.parsheet.forms import to_csv, to_html
 from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
 from tools.terminal import echo
+from tools.whole import Whole
 
 _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
 
@@ -44,9 +45,7 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT}
     help="the laboratory's signing key; made when it is not there; never within OUT, which is handed over "
     "(default: open-egm-laboratory.key beside the default state folder)",
 )
-@click.option(
-    "--games-played", default=20_000, show_default=True, type=click.IntRange(min=2), help="simulated a bet"
-)
+@click.option("--games-played", default=20_000, show_default=True, type=Whole(min=2), help="simulated a bet")
 @click.option(
     "--submission",
     is_flag=True,

@@ -38,6 +38,8 @@ from tools.tuning import Path as KeyPath
 
 #: Whoever writes more than this means per cents: 92 for 0.92.
 _RETURN_MOST: Final = Fraction(2)
+#: Digits that are read: a power of ten may have more than memory holds.
+_SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
 
 @click.group()
@@ -242,7 +244,7 @@ def tune(
 def _share(text: str, option: str) -> Fraction:
     """A share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
     try:
-        share = Fraction(text)
+        share = Fraction(text if _SHARE.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
         raise click.ClickException(f"{option}: {text!r} is no share: write it as 0.92 or 23/25") from None
     if share > 1:

@@ -16,6 +16,7 @@ from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 from tools.tables import Column, Form, Table, forms, show, whole, working
 from tools.terminal import echo, json_text
+from tools.whole import Whole
 
 #: The distribution is printed to this many amounts; ``--json`` has them all.
 ROWS = 24
@@ -111,7 +112,7 @@ def command() -> None:
 @click.argument("selections", nargs=-1, required=True)
 @click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
 @click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
-@click.option("--games", type=click.IntRange(min=2), help="also play the ticket so often, and give intervals")
+@click.option("--games", type=Whole(min=2), help="also play the ticket so often, and give intervals")
 @forms
 def odds(
     game: str,
@@ -173,9 +174,7 @@ def odds(
 @command.command("slip")
 @click.argument("game")
 @click.option("--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True)
-@click.option(
-    "--selections", type=click.IntRange(min=1), default=1, show_default=True, help="Room for so many."
-)
+@click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
 @click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: what it must say, and boxes to mark for each selection."""

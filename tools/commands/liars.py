@@ -9,11 +9,13 @@ import click
 
 from egm.errors import OperatorError
 from meters import JournalError, export, open_view
+from paytables.source import opened
 from tools.audit.games import Shelf
 from tools.audit.liars import play
 from tools.soak.campaign import soak
 from tools.tables import Form, Table, forms, show, whole, working
 from tools.terminal import printable
+from tools.whole import Whole
 
 #: Lives of a cabinet that lies are told about, and how much happens in each.
 _LIVES: Final = 3
@@ -22,7 +24,7 @@ _ACTIONS_A_LIFE: Final = 150
 
 @click.command()
 @click.argument("exports", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--lies", default=1000, show_default=True, type=click.IntRange(min=1), help="How many.")
+@click.option("--lies", default=1000, show_default=True, type=Whole(min=1), help="How many.")
 @click.option("--seed", default=1, show_default=True, type=int, help="The same seed tells the same lies.")
 @click.option(
     "--games",
@@ -57,8 +59,8 @@ def liars(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Path,
 
 
 def _bodies_of(file: Path) -> list[bytes]:
-    with file.open("rb") as opened:
-        return list(export.ExportReader(opened, str(file)).bodies())
+    with opened(file) as source:
+        return list(export.ExportReader(source, str(file)).bodies())
 
 
 def _lived(seed: int) -> list[list[bytes]]:

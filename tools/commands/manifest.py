@@ -19,6 +19,7 @@ from egm.verify.digest import measure
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 from egm.verify.tree import Scope, files, own_files, uncompiled
+from paytables.source import contents
 from tools.tables import Form, Table, forms, show
 from tools.terminal import echo
 
@@ -112,7 +113,7 @@ def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign MANIFEST, in place."""
     try:
         require_private(key)
-        manifest.write_bytes(sign(manifest.read_bytes(), read_key(key.read_bytes(), str(key)), str(manifest)))
+        manifest.write_bytes(sign(contents(manifest), read_key(contents(key), str(key)), str(manifest)))
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
 

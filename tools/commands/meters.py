@@ -17,8 +17,10 @@ from meters.names import NAMES, named
 from meters.reading import DIGITS, shown
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
+from paytables.source import contents
 from tools.tables import Column, Columns, Form, Table, forms, show
 from tools.terminal import echo
+from tools.whole import Whole
 
 
 def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
@@ -86,7 +88,7 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
 @click.option(
     "--credit",
     "credit_cents",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     metavar="CENTS",
     help="Show values in credits of CENTS instead of minor units.",
 )
@@ -138,7 +140,7 @@ def command(
 def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
     """What each meter gained since an earlier readout, which must be of this very journal."""
     try:
-        earlier = json.loads(since.read_text(encoding="utf-8"))
+        earlier = json.loads(contents(since))
         earlier = earlier.get("readout", earlier)
         sequence, head, then = int(earlier["sequence"]), earlier["head"], earlier["meters"]
         gained = {name: value - int(then.get(name, 0)) for name, value in values.items()}

@@ -46,6 +46,7 @@ from tools.progressive.vault import KEY_FILE, Vault, make_key, read_key
 from tools.tables import Column, Columns, Form, Table, figure, forms, whole, working
 from tools.tables import show as show_table
 from tools.terminal import echo
+from tools.whole import Whole
 
 _STAND_BY_SECONDS = 1.0
 
@@ -343,7 +344,7 @@ def give_up(level: str, successor: str, store: str | None) -> None:
 
 @command.command()
 @click.option("--machines", default=8, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--wagers", default=200, show_default=True, type=click.IntRange(min=1), help="of each machine")
+@click.option("--wagers", default=200, show_default=True, type=Whole(min=1), help="of each machine")
 @click.option("--seed", default=1, show_default=True, type=int)
 @STORE
 def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> None:
@@ -363,7 +364,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
 
 
 @command.command()
-@click.option("--scenarios", default=1000, show_default=True, type=click.IntRange(min=1))
+@click.option("--scenarios", default=1000, show_default=True, type=Whole(min=1))
 @click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
 @STORE
 def campaign(*, scenarios: int, seed: int, store: str | None) -> None:

@@ -16,6 +16,7 @@ from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
+from paytables.source import opened
 from tools.statement import Period, statement
 from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
 from tools.terminal import echo
@@ -97,8 +98,8 @@ def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[Store
         with open_view(state or default_state_dir()) as view:
             yield view.entries()
         return
-    with file.open("rb") as opened:
-        reader = ExportReader(opened, str(file))
+    with opened(file) as source:
+        reader = ExportReader(source, str(file))
         yield (decode(body) for body in reader.bodies())
     if reader.footer_fault:
         raise click.ClickException(f"{file}: {reader.footer_fault}")

@@ -10,11 +10,13 @@ from typing import BinaryIO
 import click
 
 import rng
+from paytables.source import contents
 from rng.collection import raw_bytes
 from rng.self_test import TESTS
 from tools.commands.rng_battery import battery, calibrate_tests
 from tools.laboratory.service import start_service
 from tools.tables import GOOD, Column, Form, Table, forms, show, working
+from tools.whole import Whole
 
 
 @click.group("rng")
@@ -43,7 +45,7 @@ def selftest(*, form: Form) -> None:
 
 
 @command.command("bytes")
-@click.option("--count", type=click.IntRange(min=0), help="How many bytes; without it, no end.")
+@click.option("--count", type=Whole(min=0), help="How many bytes; without it, no end.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
 def raw(count: int | None, output: Path | None) -> None:
     """Write raw output, before any scaling."""
@@ -69,7 +71,7 @@ def raw(count: int | None, output: Path | None) -> None:
     metavar="FILE",
     help='One index a play; FILE is JSON: {"weights": [3, 5], "total": 8}.',
 )
-@click.option("--count", type=click.IntRange(min=0), required=True, help="How many plays.")
+@click.option("--count", type=Whole(min=0), required=True, help="How many plays.")
 @click.option("--bulk", is_flag=True, help="Draw in bulk: same words, same scaling, no step a play.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
 def outcomes(  # one parameter an option
@@ -111,7 +113,7 @@ def outcomes(  # one parameter an option
 
 def _read_weights(path: Path) -> rng.Weights:
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = json.loads(contents(path))
         weights, total = table["weights"], table["total"]
     except (ValueError, KeyError, TypeError) as error:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error

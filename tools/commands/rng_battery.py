@@ -15,6 +15,7 @@ import rng
 from tools.laboratory.service import start_service
 from tools.tables import DOUBT, Column, Table, show, whole, working
 from tools.terminal import Terminal
+from tools.whole import Whole
 
 if TYPE_CHECKING:
     from rng.battery.run import Verdict
@@ -57,7 +58,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("battery")
 @click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
-@click.option("--plays", type=click.IntRange(min=1), help="Plays of each game, in place of its own number.")
+@click.option("--plays", type=Whole(min=1), help="Plays of each game, in place of its own number.")
 @click.option(
     "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
 )
@@ -138,8 +139,8 @@ def _asked() -> list[str]:
 
 
 @click.command("calibrate")
-@click.option("--replications", type=click.IntRange(min=100), default=1000, show_default=True)
-@click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--replications", type=Whole(min=100), default=1000, show_default=True)
+@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True)
 @click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
     """Count each test's false alarms on good data; exit status 1 when a test is not what it says.

@@ -24,6 +24,7 @@ from tools.simulation import (
 )
 from tools.tables import working
 from tools.terminal import Terminal, echo
+from tools.whole import Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class _Result:
 
 @click.command()
 @click.argument("game")
-@click.option("--games", default=100_000, show_default=True, type=click.IntRange(min=2), help="how many")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="processes")
+@click.option("--games", default=100_000, show_default=True, type=Whole(min=2), help="how many")
+@click.option("--workers", default=1, show_default=True, type=Whole(min=1), help="processes")
 @click.option("--bet", help="which way to bet (default: the first of the PAR sheet)")
 @click.option(
     "--compiled", is_flag=True, help="the evaluator compiled: millions of games a second, plain spins only"

@@ -11,10 +11,11 @@ from meters import JournalError
 from tools.commands.par import profile_of
 from tools.soak.campaign import Soak, soak
 from tools.tables import Form, Table, forms, show, whole, working
+from tools.whole import Whole
 
 
 @click.command()
-@click.option("--actions", default=100_000, show_default=True, type=click.IntRange(min=1), help="how many")
+@click.option("--actions", default=100_000, show_default=True, type=Whole(min=1), help="how many")
 @click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same soak")
 @click.option("--profile", default="generic", show_default=True, help="a jurisdiction, or a profile's file")
 @click.option(

@@ -34,10 +34,12 @@ from egm.tickets.templates import Template, load_template
 from egm.timekeeping import Timekeeper, timekeeper_of
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
+from paytables.source import contents
 from tools.cage import ask_all, open_cage, taken_in_all
 from tools.staff import prove, roster_of
 from tools.tables import Column, Form, Table, forms, show, whole
 from tools.terminal import echo
+from tools.whole import Whole
 
 #: What the cashier reads when a ticket is refused.
 _WORDS: Final = {
@@ -186,7 +188,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
 @command.command("list")
 @_state
 @click.option("--only", type=click.Choice([state.value for state in TicketState]), multiple=True)
-@click.option("--last", type=click.IntRange(min=1), default=35, show_default=True, help="How many at most.")
+@click.option("--last", type=Whole(min=1), default=35, show_default=True, help="How many at most.")
 @_medium
 @forms
 def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
@@ -454,7 +456,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
     """Draw a ticket with a template, to look at. It is in no ledger: nobody pays it."""
     with _told():
         template = load_template(Path(name) if name.endswith(".toml") else name)
-        ticket = _specimen(template) if file is None else Ticket.from_json(file.read_text(encoding="utf-8"))
+        ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
         _draw(ticket, template, language, output)
     echo(str(output))
 

@@ -5,6 +5,7 @@ The first line says what the file is; every other holds ``us`` (microseconds sin
 the wakeup bit, which begins a message.
 """
 
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from egm.errors import OperatorError
+from paytables.source import opened
 
 _VERSION: Final = 1
 _KIND: Final = "sas-line"
@@ -68,8 +70,8 @@ class Recorder:
 def read_trace(path: Path) -> Iterator[Portion]:
     """Read a recording. Raises :class:`TraceError` naming the line that is not one of a recording."""
     try:
-        with path.open(encoding="utf-8") as file:
-            yield from parse_trace(file, str(path))
+        with opened(path) as file:
+            yield from parse_trace(io.TextIOWrapper(file, "utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: cannot be read: {error}") from error
 

@@ -24,6 +24,7 @@ from egm.tickets.barcode import width_modules
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
 from egm.tickets.words import amount_in_words
+from paytables.source import contents, toml
 
 _FOLDER: Final = Path(__file__).parent
 #: The paper of ticket printers everywhere, and their 203 dots an inch: eight a millimetre.
@@ -329,7 +330,7 @@ def load_template(name: str | Path) -> Template:
     if not isinstance(name, Path) and name not in available():
         raise InvalidTicket(f"no ticket template {name!r}; there are: {', '.join(available())}")
     try:
-        template = Template.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        template = Template.model_validate(toml(contents(path).decode()))
     except OSError as why:
         raise InvalidTicket(f"ticket template {path}: {why.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:

@@ -49,3 +49,99 @@ def test_an_export_goes_where_a_link_leads_and_past_what_lies_at_its_partial_nam
     assert link.is_symlink()
     assert kept.read_bytes().startswith(b'{"')
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "link", "state"]
+
+
+READERS = (
+    ("cabinet", "check"),
+    ("game", "check"),
+    ("audit", "verify"),
+    ("audit", "readout"),
+    ("host", "trace"),
+    ("register", "statement", "--file"),
+)
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+@pytest.mark.parametrize("file", ["pipe.toml", "zero.toml"])
+def test_only_a_regular_file_is_read(command, file, tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    assert "is no regular file" in refused(*command, tmp_path / file)
+
+
+def test_a_pipe_is_no_picture(tmp_path):
+    game = tmp_path / "mine.toml"
+    assert egm("game", "new", game).exit_code == 0
+    os.mkfifo(tmp_path / "seven.svg")
+    game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
+    assert "seven.svg: is no regular file" in refused("game", "check", game)
+
+
+@pytest.mark.parametrize("command", READERS[:2], ids=" ".join)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = " + "[" * 5000 + "]" * 5000, "deep"),
+        ("a = " + "9" * 5000, "64 bits"),
+        ("[machine]\npositions = 0x" + "f" * 5000, "64 bits"),
+        ("a = " + "[" * 30 + "]" * 30, "deep"),
+    ],
+)
+def test_what_is_too_much_for_a_parser_is_one_fault(command, text, said, tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_text(text)
+    told = refused(*command, file)
+    assert said in told
+    assert len(told) < 2000
+
+
+def test_a_large_file_is_not_read(tmp_path):
+    file = tmp_path / "file.toml"
+    with file.open("wb") as out:
+        out.truncate(1 << 32)
+    for command in READERS[:2]:
+        assert "is too large" in refused(*command, file)
+
+
+@pytest.mark.parametrize("zone", ["America", "../etc", "", "America/Nowhere", "a\0b"])
+def test_a_time_zone_that_is_none_is_told_with_its_line(zone, tmp_path):
+    file = tmp_path / "cabinet.toml"
+    assert egm("cabinet", "new", file).exit_code in {0, 1}
+    lines = [line for line in file.read_text().splitlines() if not line.strip("# ").startswith("time_zone =")]
+    at = lines.index("[machine]") + 1
+    lines.insert(at, f"time_zone = {zone!r}" if "\0" not in zone else 'time_zone = "a\\u0000b"')
+    file.write_text("\n".join(lines))
+    told = refused("cabinet", "check", "--quick", "--csv", file)
+    assert f"{at + 1},machine.time_zone,yes" in told
+    assert "machine.time_zone" in refused("run", "--cabinet", file, "--state", tmp_path / "run")
+
+
+HUGE = "99999999999999999999"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "log", "plays", "--last", HUGE),
+        ("audit", "entry", HUGE),
+        ("audit", "entry", "9" * 5000),
+        ("audit", "export", "out", "--since", HUGE),
+        ("ticket", "list", "--last", HUGE),
+    ],
+    ids=lambda words: " ".join(words)[:30],
+)
+def test_a_number_no_memory_holds_is_refused(command, state):
+    assert egm(*command, "--state", state).exit_code == 2
+    refused(*command, "--state", state)
+
+
+@pytest.mark.parametrize("share", ["1e400", "1e-999999999", "1e999999999", "9" * 5000, "0.5/0", "", "."])
+def test_a_share_is_no_power_of_ten(share, tmp_path):
+    game = tmp_path / "mine.toml"
+    assert egm("game", "new", game).exit_code == 0
+    assert "is no share" in refused("game", "tune", game, "--return", share)
+
+
+@pytest.mark.parametrize("witness", ["9" * 200 + ":" + "a" * 12, "7=1e999999999"])
+def test_a_witness_is_a_number_memory_holds(witness, state):
+    assert "is no witness" in refused("audit", "verify", "--state", state, "--witness", witness)
