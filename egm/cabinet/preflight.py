@@ -106,8 +106,7 @@ def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
         house = file.machine.house
         load_template(profile.id).check_house(house)
     except (LocalError, OperatorError) as error:
-        key = "time_zone" if "time_zone" in str(error) else "licence_holder"
-        yield Fault(f"machine.{key}", str(error))
+        yield Fault("machine.licence_holder", str(error))
 
 
 def _games(

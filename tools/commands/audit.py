@@ -189,9 +189,7 @@ def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
             known = known.lower()
             counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
             whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
-            if not (
-                sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS and whole
-            ):
+            if not (counted and whole):
                 raise click.ClickException(
                     f"{printable(line)!r} is no witness: it is SEQUENCE:HASH,"
                     f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
