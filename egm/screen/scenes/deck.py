@@ -339,11 +339,14 @@ def _icon(size: tuple[int, int], name: str, volume: int, *, on: bool) -> pygame.
         for y in (27, 67):
             ink.fill(box(16, y, 68, 5.5), colour)
     else:
-        ink.fill([(8, 38), (26, 38), (48, 16), (48, 84), (26, 62), (8, 62)], colour)
+        ink.fill([(0, 38), (16, 38), (36, 18), (36, 82), (16, 62), (0, 62)], colour)
         for i in range(3):
+            x, high = 46.0 + 19 * i, 24.0 + 20 * i
+            bar = box(x, 82 - high, 14, high, 3)
             if i < volume:
-                ink.fill(arc(44, 50, 24 + i * 15, -42, 42, 7), colour)
+                ink.fill(bar, colour)
+            else:
+                ink.stroke(bar, 4, colour)
         if volume == 0:
-            ink.stroke([(62, 38), (86, 62)], 8, colour, closed=False)
-            ink.stroke([(86, 38), (62, 62)], 8, colour, closed=False)
+            ink.stroke([(4, 12), (96, 92)], 8, colour, closed=False)
     return ink.finish()

@@ -427,7 +427,8 @@ def _told_always(stage: Stage) -> None:
         if layout.portrait:
             p.text(words, (layout.size[0] / 2, 515), style, width=layout.size[0] - 80)
         else:
-            p.text(words, (30, 72), style, align="left", width=318)
+            room = min(318.0, layout.marquee[0] - 30)  # the sign of a game with levels stands further left
+            p.text(words, (30, 72), style, align="left", width=room)
 
 
 def help_line(stage: Stage) -> str:

@@ -381,7 +381,7 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
 
 
 def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
-    """The spots and the prizes (catch, credits): of the last card played, else of the first form."""
+    """The spots and the prizes (catch, credits): of the last card played, else of the ticket PLAY buys."""
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
@@ -390,7 +390,8 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
     last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)
-    forms = game.presentation.get("forms", [])
-    spots = spots or (int(forms[0]["spots"]) if forms else 0)
+    snapshot = stage.view.snapshot
+    if not spots and snapshot is not None and game.presentation.get("forms"):
+        spots = int(form_in_force(game, snapshot)["spots"])
     table = game.presentation.get("tables", {}).get(str(spots), {})
     return spots, sorted(((int(catch), int(pay)) for catch, pay in table.items()), reverse=True)

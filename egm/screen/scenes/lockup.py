@@ -35,6 +35,9 @@ _SIGNS: Final = {
     Scene.OUT: ("steel", "stop"),
 }
 
+#: How large a plate's sign is, and how much of it stands above the plate.
+_SIGN: Final = 132.0
+_RAISED: Final = 0.42
 #: Where the journal's head is shown: what staff notes of a slip or a fault holds the journal to it.
 _NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: What is wrong exactly, for whoever must put it right: so many lines of it.
@@ -55,8 +58,16 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _needed(stage, scene, words, width))
     x = (stage.layout.size[0] - width) / 2
-    y = (stage.layout.stage[3] - height) / 2 - 40 * (1 - share)
+    y = _top(stage, height) - 40 * (1 - share)
     _plate(stage, (x, y, width, height), scene, words)
+
+
+def _top(stage: Stage, height: float) -> float:
+    """Where a plate so high begins: the middle, but its sign clear of the marquee where there is room."""
+    layout = stage.layout
+    _, y, _, h = layout.marquee
+    low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)
+    return max((layout.stage[3] - height) / 2, low)
 
 
 def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
@@ -215,10 +226,9 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _panel(size, (w, h), colour))
-    sign = 132.0
     p.art(
         ("sign", scene, words.sign),
-        (x + w / 2 - sign / 2, y - sign * 0.42, sign, sign),
+        (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
         lambda size: _sign(size, words.sign or _SIGNS[scene][1], colour),
     )
     title, large, lines, who = words.title, words.large, words.lines, words.who

@@ -63,7 +63,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
         first, figure = lines[0]
-        lines[0] = (f"{_way(stage, one)}: {first}", figure)
+        lines[0] = (texts.say("odds.way", way=_way(stage, one), what=first), figure)
     return lines
 
 
@@ -130,4 +130,5 @@ def _name(stage: Stage, award: LongOdds) -> str:
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
         return f"{texts.say('keno.catch', count=int(catch))} / {texts.say('keno.of', count=int(spots))}"
-    return award.name
+    place = stage_name(stage, award.stage) if award.name.isdigit() else ""
+    return f"{place} {award.name}".lstrip()  # a part of a bonus wheel is named by what it multiplies

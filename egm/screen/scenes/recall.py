@@ -14,12 +14,11 @@ from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
 from egm.screen.scenes.form import draw_action, said
-from egm.screen.scenes.service import draw_band, draw_service, service_touches, standing
+from egm.screen.scenes.service import back_key, draw_band, draw_service, service_touches, standing
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
-_HIGH: Final = 66.0
 _YELLOW: Final[Colour] = (255, 214, 64, 255)
 
 
@@ -46,11 +45,9 @@ def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """The page's actions in a row below the field."""
-    layout = stage.layout
-    left, low = (28.0, 746.0) if not layout.portrait else (24.0, 1238.0)
-    wide = (layout.size[0] - 2 * left + 12) / max(1, len(page.actions)) - 12
-    wide = min(wide, 340.0)
-    return [((left + i * (wide + 12), low, wide, _HIGH), one) for i, one in enumerate(page.actions)]
+    left, low, most, high = back_key(stage.layout)
+    wide = min(most, (stage.layout.size[0] - 2 * left + 12) / max(1, len(page.actions)) - 12)
+    return [((left + i * (wide + 12), low, wide, high), one) for i, one in enumerate(page.actions)]
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
@@ -84,9 +81,9 @@ def _hatched(stage: Stage) -> None:
     words = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
     wide = p.measure(words, style) + 60
-    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 36)  # on the hatching, over nothing of the game
+    at: Rect = (x + w / 2 - wide / 2, y + h - 1, wide, 32)  # on the hatching, over nothing of the game
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, at[1] + 18), style, width=wide - 30)
+    p.text(words, (x + w / 2, at[1] + 16), style, width=wide - 30)
 
 
 def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:

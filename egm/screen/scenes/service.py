@@ -11,6 +11,7 @@ from egm.link.pages import Action as PageAction
 from egm.link.pages import Prompt, ServicePage
 from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
+from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
@@ -44,13 +45,21 @@ class Plan:
     pager: tuple[tuple[Rect, Action], ...]
 
 
+def back_key(layout: Layout) -> Rect:
+    """Where BACK stands on every page of staff, the recall's too: below a field and the hatching round it."""
+    per_row = 5 if not layout.portrait else 3
+    left = 68.0 if not layout.portrait else 52.0
+    wide = (layout.size[0] - 2 * left - (per_row - 1) * _GAP) / per_row
+    return (left, layout.bar[1] - 76.0, wide, _KEY)
+
+
 def plan(stage: Stage, page: ServicePage) -> Plan:
     """Lay the page out on the stage of this orientation."""
     layout = stage.layout
     width = float(layout.size[0])
     margin = 40.0 if not layout.portrait else 24.0
-    whole: Rect = (margin, 16.0, width - 2 * margin, layout.bar[1] - 32.0)
-    x, y, w, h = whole
+    whole: Rect = (margin, 8.0, width - 2 * margin, layout.bar[1] - 10.0)
+    x, y, w, _ = whole
     top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
@@ -59,7 +68,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     low = leaving if as_tiles else [*leaving, *others]
     per_row = 5 if not layout.portrait else 3
     rows = max(1, -(-len(low) // per_row))
-    foot_top = y + h - 20 - rows * (_KEY + _GAP)
+    foot_top = back_key(layout)[1] - (rows - 1) * (_KEY + _GAP)
     body: Rect = (x + 28, top, w - 56, foot_top - top - 10)
     wide = (w - 56 - (per_row - 1) * _GAP) / per_row
     foot = tuple(

@@ -66,11 +66,11 @@ def draw_value(stage: Stage) -> None:
     rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
     stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
     draw_moving(stage, kind, (plate[0] + 20, plate[1] + 14, 190, high - 28), since, leaving=leaving)
-    words = spoken(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
     rect: Rect = (plate[0] + 232, plate[1] + 18, wide - 256, high - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = Style("strong", "body", "text")
+        words = spoken(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
         stage.painter.text(words, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
         return
     stage.painter.text(
@@ -81,6 +81,12 @@ def draw_value(stage: Stage) -> None:
         width=rect[2],
     )
     style = Style("strong", "small", "text")
+    own = f"value.{notice.code}"  # the sum stands above it
+    words = (
+        stage.texts.say(own)
+        if stage.texts.has(own)
+        else spoken(stage, f"notice.{notice.code}", notice.values)
+    )
     stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 

@@ -1,0 +1,135 @@
+"""Where words and keys stand: capitals in the middle, BACK in one place, a sum told once, no place's name untold."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+
+from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT, inside
+from egm.screen.painter import Painter, Style
+from egm.screen.picture import Picture
+from egm.screen.scenes.odds import draw_chances
+from egm.screen.scenes.service import back_key
+from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.value import value_plate
+from egm.screen.text import LOCALES, Texts
+from egm.screen.view import Action
+from tools.gallery import at_rest, game_scenes
+from tools.gallery.machine import machine_scenes
+
+LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT}
+
+
+class Scribe(Painter):
+    """A painter that keeps what it wrote and where."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.written = []
+
+    def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
+        place = super().text(words, at, style, align=align, width=width, alpha=alpha)
+        self.written.append((words, place))
+        return place
+
+
+def written(picture, view):
+    scribe = picture.painter = Scribe(picture.theme)
+    picture.draw(pygame.Surface(picture.pixels), view)
+    return scribe.written
+
+
+@pytest.mark.parametrize("size", ["tiny", "caption", "small", "body", "lead", "title", "marquee"])
+@pytest.mark.parametrize("face", ["numbers", "text", "strong", "heavy"])
+@pytest.mark.parametrize("words", ["H", "HÉ", "Hpg", "HÀÇ", "HŸ"])
+def test_the_middle_of_a_line_is_the_middle_of_its_capitals_whatever_its_accents(theme, face, size, words):
+    painter = Painter(theme)
+    line = painter.words(words, Style(face, size))
+    font = painter.font(face, theme.sizes[size])
+    capital = line.subsurface((0, 0, font.metrics("H")[0][1], line.get_height())).get_bounding_rect()
+    assert capital.height
+    assert abs(capital.y + capital.height / 2 - line.get_height() / 2) <= 1.5
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_every_key_of_the_deck_has_its_words_in_its_middle(published, theme, layout, language):
+    picture = Picture(theme, layout=layout)
+    found = written(picture, at_rest(published, published[0], language))
+    for name in DECK:
+        x, y, w, h = layout.keys[name]
+        ((words, place),) = [one for one in found if inside(layout.keys[name], *one[1].center)]
+        assert x + 4 <= place.left, words
+        assert place.right <= x + w - 4, words
+        assert abs(place.centerx - (x + w / 2)) <= 2, words
+        if name in {"cash_out", "bet_less", "bet_more", "bet_max", "play"}:
+            assert abs(place.centery - (y + h / 2)) <= 2, words
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_back_stands_in_one_place_on_every_page_of_staff(published, outcomes, theme, layout):
+    picture = Picture(theme, layout=layout)
+    game = next(one for one in published if one.id == "orchard-picnic")
+    scenes = [*machine_scenes(published, "en", theme)]
+    scenes += game_scenes(published, game, outcomes[game.id], "en", theme)
+    seen = set()
+    for name, view in scenes:
+        if not name.startswith(("service-", "recall-")):
+            continue
+        backs = [one.id for one in view.snapshot.page.actions if one.style == "back" and one.enabled]
+        places = [t.rect for t in picture.touches(view) if t.action == Action("answer", (backs or [""])[0])]
+        for rect in places[:1]:
+            assert rect[:2] == back_key(layout)[:2], name
+            seen.add(name.partition("-")[0])
+    assert seen == {"service", "recall"}
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_plate_of_value_says_its_sum_once(published, theme, layout, language):
+    picture = Picture(theme, layout=layout)
+    shown = 0
+    for name, view in machine_scenes(published, language, theme):
+        if not name.startswith("value-") or "amount_cents" not in view.news.values:
+            continue
+        stage = Stage(picture.painter, picture.texts(view), layout, view)
+        sum_ = stage.money(view.news.values["amount_cents"])
+        plate = value_plate(stage)
+        told = [words for words, at in written(picture, view) if inside(plate, *at.center) and sum_ in words]
+        assert told == [sum_], name
+        shown += 1
+    assert shown >= 4
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_only_key_of_a_reminder_stands_in_the_middle(published, theme, layout):
+    picture = Picture(theme, layout=layout)
+    view = dict(machine_scenes(published, "en", theme))["reminder-spend_limit"]
+    rect = next(t.rect for t in picture.touches(view) if t.action == Action("cash_out"))
+    assert rect[0] + rect[2] / 2 == pytest.approx(layout.field[0] + layout.field[2] / 2)
+
+
+def test_a_value_that_ends_in_a_stop_ends_its_sentence():
+    texts = Texts("en")
+    assert texts.say("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
+    assert texts.say("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
+
+
+@pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])
+def test_chances_are_told_in_the_words_of_the_language(published, theme, game_id):
+    """A wheel's areas, what sends it round again, a part of a bonus wheel: none by its identifier."""
+    game = next(one for one in published if one.id == game_id)
+    scribe = Scribe(theme)
+    scribe.surface = pygame.Surface(LANDSCAPE.size)
+    stage = Stage(scribe, Texts("fr"), LANDSCAPE, at_rest(published, game, "fr"))
+    draw_chances(replace(stage, painter=scribe), LANDSCAPE.sheet, game.chances)
+    told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
+    expected = {
+        "river-wheel": {
+            "Loutre : Parties qui gagnent un lot",
+            "Nouveau tour de la roue",
+            "Plus gros lot : Étoile, 45 crédits",
+        },
+        "orchard-picnic": {"Roue", "Plus gros lot : Roue 100, 900 crédits"},
+    }[game_id]
+    assert expected <= told
