@@ -95,13 +95,7 @@ def main(
             name = "top" if top else "screen" if position == 1 else f"screen-{position}"
             address = state / "run" / f"{name}.url"
             surface = Web(
-                theme,
-                port=port,
-                portrait=portrait,
-                address_file=address,
-                make=make,
-                studio=studio,
-                held=held,
+                theme, port=port, portrait=portrait, address_file=address, make=make, studio=studio, held=held
             )
             click.echo(f"{'Top screen' if top else 'Screen'}: {surface.address}")
             sys.stdout.flush()

@@ -354,6 +354,7 @@ def test_the_drawer_says_in_words_what_it_did(published, theme, language):
     for action, values, told in orders:
         command = BenchCommand(device="bill", action=action, values=values)
         asked, _ = pressed(view, Action("bench", (command,)), theme)
-        answered = replace(asked, bench_said=BenchReply(ok=True, text="something in the bench's own words"))
+        reply = BenchReply(ok=True, text="something in the bench's own words")
+        answered = replace(asked, bench_said=reply, bench_said_at=asked.now)
         words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
         assert told[language] in words
