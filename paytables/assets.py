@@ -45,6 +45,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _SVG: Final = "http://www.w3.org/2000/svg"
 #: What brings more than shapes into an SVG.
+#: Numbers of all paths and point lists of a picture together.
+_NUMBERS_MAX: Final = 20_000
+_NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+_SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
+#: A dash may be as short as anybody likes, and each is drawn.
+_DASHES: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
 _LINKS: Final = frozenset({"href", "src"})
 _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"})
 
@@ -125,33 +131,63 @@ def _png(data: bytes) -> str:
 def _svg(data: bytes) -> str:
     """Shapes only: no document type (so no entities), nothing that is loaded or run, a bounded count."""
     trouble: list[str] = []
-    count = 0
+    count = numbers = shapes = 0
 
     def begin(name: str, attributes: Mapping[str, str]) -> None:
-        nonlocal count
+        nonlocal count, numbers, shapes
         count += 1
         plain = name.rpartition("}")[2].lower()
+        shapes += plain in _SHAPES
+        numbers += sum(len(_NUMBER.findall(attributes.get(key, ""))) for key in ("d", "points"))
+        style(";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items()))
+        trouble.extend(_flat(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG}}}svg":
             trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
         if plain in _REFUSED:
             trouble.append(f"has <{plain}>: only shapes are taken")
-        links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
-        if not all(value.startswith("#") for value in links):
+        if _leads_away(attributes):
             trouble.append(f"<{plain}> refers elsewhere: only shapes are taken")
-        if count > ELEMENTS_MAX:
-            trouble.append(f"has more than {ELEMENTS_MAX} elements")
+
+    def style(text: str) -> None:
+        if _DASHES.search(text):
+            trouble.append("has a stroke-dasharray: lines are whole")
 
     def doctype(*_: object) -> None:
         trouble.append("has a document type")
 
     reader = xml.parsers.expat.ParserCreate(namespace_separator="}")
+    reader.buffer_text = True
+    reader.CharacterDataHandler = style
     reader.StartElementHandler = begin
     reader.StartDoctypeDeclHandler = doctype
     try:
         reader.Parse(data, True)
     except xml.parsers.expat.ExpatError as error:
         trouble.append(f"is no SVG: {error}")
+    trouble.extend(_amount(count, numbers, shapes))
     return trouble[0] if trouble else ""
+
+
+def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
+    """Why a picture is too much to draw, or nothing."""
+    if elements > ELEMENTS_MAX:
+        yield f"has more than {ELEMENTS_MAX} elements"
+    if numbers > _NUMBERS_MAX:
+        yield f"has paths of more than {_NUMBERS_MAX:,} numbers"
+    if not shapes:
+        yield "has no shape"
+
+
+def _flat(root: Mapping[str, str]) -> Iterator[str]:
+    """Why a picture of this size has nothing to draw on."""
+    sides = (root.get(side, "1").strip() for side in ("width", "height"))
+    if any(side.startswith("-") or not side.strip("0.") for side in sides):
+        yield "its width and height are above 0"
+
+
+def _leads_away(attributes: Mapping[str, str]) -> bool:
+    links = [value for key, value in attributes.items() if key.rpartition("}")[2].lower() in _LINKS]
+    return not all(value.startswith("#") for value in links)
 
 
 def _sound(data: bytes, suffix: str) -> str:

@@ -145,3 +145,23 @@ def test_a_share_is_no_power_of_ten(share, tmp_path):
 @pytest.mark.parametrize("witness", ["9" * 200 + ":" + "a" * 12, "7=1e999999999"])
 def test_a_witness_is_a_number_memory_holds(witness, state):
     assert "is no witness" in refused("audit", "verify", "--state", state, "--witness", witness)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "said"),
+    [
+        ("", '<path d="M0 0L9 9" stroke-dasharray="0.0001 0.0001"/>', "stroke-dasharray"),
+        ("", '<path d="M0 0L9 9" style="stroke-dasharray: .1"/>', "stroke-dasharray"),
+        ("", "<style>path { stroke-dasharray: .1 }</style><path d='M0 0L9 9'/>", "stroke-dasharray"),
+        ("", f'<path d="M0 0{"L9 9" * 20_000}"/>', "more than 20,000 numbers"),
+        ('width="-5" height="5"', '<path d="M0 0L9 9"/>', "above 0"),
+        ("", "", "no shape"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_in_time_is_refused(head, body, said, tmp_path):
+    game = tmp_path / "mine.toml"
+    assert egm("game", "new", game).exit_code == 0
+    picture = tmp_path / "seven.svg"
+    game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
+    picture.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>')
+    assert said in refused("game", "check", game)
