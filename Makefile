@@ -9,6 +9,8 @@ HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
 # Thousands of journals are made and synced by the tests; where memory can hold them, spare the disk.
 # (The power-cut rig keeps its own media, and benches use the disk.)
 SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df --output=avail -k /dev/shm | tail -n 1)" -gt 2000000 ] && echo /dev/shm || echo $${TMPDIR:-/tmp})
+# Workers of the test run: a core each, two at least, four at most (each holds some half a gigabyte).
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && cores=4; [ $$cores -lt 2 ] && cores=2; echo $$cores)
 ARGS   ?=
 
 .DEFAULT_GOAL := help
@@ -24,7 +26,7 @@ run: $(VENV)/.cabinet ## start the cabinet: a window where there is a display, e
 	@$(BIN)/egm run $(ARGS)
 
 test: $(VENV)/.dev ## the test suite (the slow tier apart)
-	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal $(ARGS)
+	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## the slow tier: calibration, long soaks, thousands of flips
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)

@@ -70,8 +70,8 @@ class Recorder:
 def read_trace(path: Path) -> Iterator[Portion]:
     """Read a recording. Raises :class:`TraceError` naming the line that is not one of a recording."""
     try:
-        with opened(path) as file:
-            yield from parse_trace(io.TextIOWrapper(file, "utf-8"), str(path))
+        with opened(path) as file, io.TextIOWrapper(file, "utf-8") as text:
+            yield from parse_trace(text, str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: cannot be read: {error}") from error
 
