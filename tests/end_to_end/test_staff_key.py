@@ -72,7 +72,7 @@ class Person:
         await self.until(lambda v: v.scene is not Scene.SERVICE)
 
 
-@pytest.mark.slow  # on a loaded machine an F10 was once not followed within a minute: why is not known yet
+@pytest.mark.slow  # FAILS at times at its bill, after the presses before it worked: why is not known yet
 @pytest.mark.requirement("A-10")
 def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_path):
     folder = StateFolder(tmp_path / "state")
