@@ -50,15 +50,31 @@ class Person:
     async def sees(self, *states):
         await self.until(lambda v: v.scene is not Scene.LOST and v.snapshot and v.snapshot.state in states)
 
+    async def ask(self, device, action, **values):
+        """A hand on a device: what the bench answers."""
+        command = BenchCommand(device=device, action=action, values=values)
+        self.app.view = before = self._unsaid()
+        self.app.act(Action("bench", (command,)))
+        await self.until(lambda v: v.bench_said is not before.bench_said)
+        return self.app.view.bench_said
+
     async def hand(self, device, action, **values):
         """A hand on a device, until it is let: the machine may not have let the device yet."""
-        command = BenchCommand(device=device, action=action, values=values)
-        ok = False
-        while not ok:
-            self.app.view = before = self._unsaid()
-            self.app.act(Action("bench", (command,)))
-            await self.until(lambda v, before=before: v.bench_said is not before.bench_said)
-            ok = self.app.view.bench_said.ok
+        while not (await self.ask(device, action, **values)).ok:
+            pass
+
+    async def puts_in(self, cents):
+        """Insert a bill, and again if it comes back, as it may just after staff have left: until it is credit."""
+        wanted_cents = self.app.view.snapshot.credit_cents + cents
+        while self.app.view.snapshot.credit_cents != wanted_cents:
+            before = (await self.ask("bill", "state")).state
+            await self.hand("bill", "insert", amount_cents=cents)
+            now = before
+            while (
+                self.app.view.snapshot.credit_cents != wanted_cents
+                and now["returned_cents"] == before["returned_cents"]
+            ):
+                now = (await self.ask("bill", "state")).state
 
     def _unsaid(self):
         from dataclasses import replace
@@ -72,7 +88,6 @@ class Person:
         await self.until(lambda v: v.scene is not Scene.SERVICE)
 
 
-@pytest.mark.slow  # FAILS at times at its bill, after the presses before it worked: why is not known yet
 @pytest.mark.requirement("A-10")
 def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_path):
     folder = StateFolder(tmp_path / "state")
@@ -95,8 +110,7 @@ def test_every_f10_opens_or_closes_the_menu_though_no_drawer_was_ever_open(tmp_p
                 await at.until(lambda v: v.scene is not Scene.SERVICE)
                 await at.f10_opens_and_closes()
 
-                await at.hand("bill", "insert", amount_cents=500)
-                await at.until(lambda v: v.snapshot.credit_cents == 500)
+                await at.puts_in(500)
                 await at.hand("printer", "paper", tickets=0)
                 while app.view.snapshot.credit_cents % 100 == 0:  # a rest too small for a coin
                     app.act(Action("play"))

@@ -44,6 +44,15 @@ def killed(tmp_path):
     return found
 
 
+def end_of_records(segment):
+    """Where the last record of an open segment ends: its own last byte may be a zero too (see meters/log.py)."""
+    at = 52
+    while length := int.from_bytes(segment[at : at + 4], "big"):
+        at += 8 + length
+    assert at > 52, "the segment holds no record"
+    return at
+
+
 def of_copies(disk):
     return sorted(p for p in disk.names if p.name.endswith(COPIES) and len(disk.names[p].seen))
 
@@ -152,7 +161,7 @@ def test_a_record_that_was_never_acknowledged_is_no_damage_to_the_only_copy_left
     rng = random.Random(11)
     last = max(p for p in of_copies(closed) if p.suffix == ".log")
     first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
-    written = len(closed.names[last].seen.rstrip(b"\0"))
+    written = end_of_records(closed.names[last].seen)
     for _ in range(20):
         torn = rng.randbytes(rng.randrange(1, 600))
 
