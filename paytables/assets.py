@@ -66,7 +66,7 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
         if reason := kind(found[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
     if len(found) > FILES_MAX:
-        raise DefinitionError(file, "art", f"names {len(found)} files, at most {FILES_MAX} are")
+        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(found)}")
     whole = sum(len(source.data) for source in found.values())
     if whole > BYTES_MAX:
         raise DefinitionError(file, "art", f"its files have {whole:,} bytes together, at most {BYTES_MAX:,}")

@@ -252,6 +252,9 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
         most = bet.most_credits
         if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
             found.append(
-                Remark(f"bet {bet.bet}", f"may win {most:,} credits: more cents than a ten-digit meter holds")
+                Remark(
+                    f"bet {bet.bet}",
+                    f"may win {most:,} credits: more cents than a ten-digit meter holds",
+                )
             )
     return tuple(found)

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from paytables import Depth, PaytableError, analyse, game_from
-from paytables.percent import percent
+from paytables.wording import counted, percent
 
 Path = tuple[str | int, ...]
 #: A return, or a hit frequency, this near to the wanted one is reached.
@@ -118,7 +118,7 @@ def tune_pays(
         if not isinstance(value_at(data, key), int):
             raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
     best = dict(data)
-    progress(f"weighing {len(keys)} pays")
+    progress(f"weighing {counted(len(keys), 'pay')}")
     for _ in range(6):
         now = rtp_of(best, bet)
         if abs(now - wanted) <= NEAR:
@@ -259,7 +259,7 @@ def tune_strips(
         if not found:
             break
         off = float(found[0][0])
-        progress(f"round {number}: {len(found)} changes tried, the nearest is off by {off:.4%}")
+        progress(f"round {number}: {counted(len(found), 'change')} tried, the nearest is off by {off:.4%}")
         if found[0][0] < here:
             here, _, best = found[0]
             beam, width, patience = [best], 1, _PATIENCE

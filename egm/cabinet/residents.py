@@ -20,7 +20,7 @@ from egm.progressive.slots import LevelSlot
 from egm.verify.certificate import Certificate
 from paytables import Analysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
-from paytables.percent import percent
+from paytables.wording import percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from egm.errors import OperatorError
-from paytables.percent import percent
+from paytables.wording import percent
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"

@@ -12,6 +12,7 @@ from paytables.keno.law import credits_law, draw_law, factors, level_rates, repe
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, every_option, prize_name
 from paytables.keno.ticket import Selection, Ticket, tables_of
+from paytables.wording import counted
 
 
 def analyse(
@@ -133,7 +134,7 @@ def _prizes(
         found.append(
             Prize(
                 name=prize_name(spots, catch),
-                where=f"{spots} spots",
+                where=f"{counted(spots, 'spot')}",
                 credits=pay * stake,
                 hits=caught(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
@@ -166,7 +167,7 @@ def _cut_most(
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
     least = cut(definition.marks.cost or ticket.cost)
     return BetAnalysis(
-        bet=f"{ticket.cost} credits on the same {spots} spots{bonuses}",
+        bet=f"{counted(ticket.cost, 'credit')} on the same {counted(spots, 'spot')}{bonuses}",
         cost_credits=ticket.cost,
         options=ticket.to_json(),
         rtp=cut(ticket.cost),

@@ -15,6 +15,7 @@ from paytables.keno.limit import share_out
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, options
 from paytables.keno.ticket import Selection, Ticket
+from paytables.wording import counted
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class KenoRules:
             return self._form_wager(credits_, asked)
         found = self.ticket(asked)
         if found.cost != credits_:
-            raise WagerError(f"the ticket costs {found.cost} credits, not {credits_}")
+            raise WagerError(f"the ticket costs {counted(found.cost, 'credit')}, not {credits_}")
         return Wager(credits_, found.to_json())
 
     def _form_wager(self, credits_: int, asked: Mapping[str, Json]) -> Wager:
@@ -69,7 +70,9 @@ class KenoRules:
             if asked.get("form", form.id) == form.id and found.cost == credits_:
                 return Wager(credits_, found.to_json())
         named = f" of form {asked['form']!r}" if asked else ""
-        raise WagerError(f"no ticket{named} of {credits_} credits; the game offers {list(self.bet_options)}")
+        raise WagerError(
+            f"no ticket{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+        )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
@@ -163,7 +166,7 @@ class KenoRules:
     def explain(self) -> tuple[str, ...]:
         """Return what each number of spots pays for a credit staked."""
         return tuple(
-            f"{spots} spots: "
+            f"{counted(spots, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
             for spots, pays in sorted(self.tables.pays.items())
         )

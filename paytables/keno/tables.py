@@ -7,6 +7,7 @@ from math import prod
 
 from paytables.errors import DefinitionError
 from paytables.keno.schema import BallBonus, KenoDefinition, MultiplierBonus, Progressive
+from paytables.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,12 @@ class _Check:
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
             if table.spots in found:
-                raise self.refuse(f"table.{n}.spots", f"{table.spots} spots have two tables")
+                raise self.refuse(f"table.{n}.spots", f"two tables for {counted(table.spots, 'spot')}")
             if table.spots >= numbers:
-                raise self.refuse(f"table.{n}.spots", f"{table.spots} spots on a field of {numbers} numbers")
+                raise self.refuse(
+                    f"table.{n}.spots",
+                    f"{counted(table.spots, 'spot')} on a field of {counted(numbers, 'number')}",
+                )
             for catch in table.pays:
                 self._catch(f"table.{n}.pays.{catch}", table.spots, catch)
             if not any(table.pays.values()):
@@ -117,12 +121,11 @@ class _Check:
 
     def _catch(self, key: str, spots: int, catch: int) -> None:
         if catch > spots:
-            raise self.refuse(key, f"pays for {catch} hits on {spots} spots")
+            raise self.refuse(key, f"pays for {catch} hits on {counted(spots, 'spot')}")
         possible = self.definition.possible(spots)
         if catch not in possible:
-            raise self.refuse(
-                key, f"{spots} spots catch {possible.start} to {possible.stop - 1}, never {catch}"
-            )
+            catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
+            raise self.refuse(key, f"a way of {counted(spots, 'spot')} {catches}")
 
     def bonuses(self) -> None:
         bonuses, drawn = self.definition.bonus, self.definition.field.drawn
@@ -140,7 +143,7 @@ class _Check:
             raise self.refuse("progressive", "two levels have the same id")
         for n, level in enumerate(levels):
             if level.spots not in pays:
-                raise self.refuse(f"progressive.{n}.spots", f"no table for {level.spots} spots")
+                raise self.refuse(f"progressive.{n}.spots", f"no table for {counted(level.spots, 'spot')}")
             self._catch(f"progressive.{n}.catch", level.spots, level.catch)
             if level.stake > max(self.definition.marks.stakes):
                 raise self.refuse(f"progressive.{n}.stake", "no stake on offer is as high")
@@ -155,7 +158,7 @@ class _Check:
             raise self.refuse("form", "two forms have the same id")
         for n, form in enumerate(self.definition.form):
             if form.spots not in pays:
-                raise self.refuse(f"form.{n}.spots", f"no table for {form.spots} spots")
+                raise self.refuse(f"form.{n}.spots", f"no table for {counted(form.spots, 'spot')}")
             if form.selections > marks.selections:
                 raise self.refuse(f"form.{n}.selections", f"a ticket has at most {marks.selections}")
             if form.draws > marks.draws:

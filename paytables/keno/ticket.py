@@ -13,6 +13,7 @@ from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Options, Tables, options
+from paytables.wording import counted
 
 #: A ticket with more ways than this is refused: nobody could check its prizes.
 WAYS_MAX = 2000
@@ -125,7 +126,7 @@ def read(definition: KenoDefinition, tables: Tables, asked: Mapping[str, Json]) 
     cost = definition.marks.cost
     if cost is not None and ticket.cost_a_draw > cost:
         raise WagerError(
-            f"the ticket costs {ticket.cost_a_draw} credits a draw, and at most {cost} may be bet"
+            f"the ticket costs {counted(ticket.cost_a_draw, 'credit')} a draw, and at most {cost} may be bet"
         )
     return ticket
 
@@ -141,17 +142,20 @@ def _selection(definition: KenoDefinition, tables: Tables, asked: Json, i: int) 
     )
     held = sum(selection.sizes)
     if held > definition.field.numbers:
-        raise WagerError(f"{where}: {held} numbers on a field of {definition.field.numbers}")
+        raise WagerError(f"{where}: {counted(held, 'number')} on a field of {definition.field.numbers}")
     for spots, count in selection.ways().items():
         stake = selection.stakes[spots]
         if spots not in tables.pays:
-            raise WagerError(f"{where}: {spots} spots are not played; there are {sorted(tables.pays)}")
+            raise WagerError(
+                f"{where}: no table for {counted(spots, 'spot')}; there are {sorted(tables.pays)}"
+            )
         if stake not in definition.marks.stakes:
             raise WagerError(f"{where}: a stake of {stake}; there are {list(definition.marks.stakes)}")
         if not count:
-            raise WagerError(f"{where}: no groups of {list(selection.sizes)} make {spots} spots")
+            raise WagerError(f"{where}: no groups of {list(selection.sizes)} make {counted(spots, 'spot')}")
         if count > WAYS_MAX:
-            raise WagerError(f"{where}: {count} ways of {spots} spots; a ticket has at most {WAYS_MAX}")
+            ways = f"{counted(count, 'way')} of {counted(spots, 'spot')}"
+            raise WagerError(f"{where}: {ways}; a ticket has at most {WAYS_MAX}")
     used = {g for spots in selection.stakes for way in subsets(selection.sizes, spots) for g in way}
     if len(used) != len(selection.sizes):
         raise WagerError(f"{where}: a group takes part in no way")

@@ -22,6 +22,7 @@ from paytables.reels.schema import (
 )
 from paytables.reels.spin import Spin
 from paytables.reels.symbols import Symbols
+from paytables.wording import counted
 
 
 def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -146,7 +147,8 @@ class ModeStages:
         boxes = table.boxes or sum(p.count for p in props)
         picks = table.picks or boxes
         if picks > boxes:
-            raise self.refuse(f"stage.{name}.picks", f"{picks} picks from {boxes} boxes")
+            why = f"{counted(picks, 'pick')} from {counted(boxes, 'box', 'boxes')}"
+            raise self.refuse(f"stage.{name}.picks", why)
         if table.picks is None and not any(p.end for p in props):
             raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
         return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
@@ -169,7 +171,7 @@ class ModeStages:
                     f"{key}.items.{n}", "a coin gives credits, a level or merchandise, not a stage"
                 )
         if size > table.cells:
-            raise self.refuse(key, f"starts with {size} coins on {table.cells} cells")
+            raise self.refuse(key, f"starts with {counted(size, 'coin')} on {counted(table.cells, 'cell')}")
         full = self._prop(f"{key}.full", table.full, table.unit) if table.full else None
         return Hold(name, table.cells, table.respins, *table.coin, props, full, size)
 

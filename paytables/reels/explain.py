@@ -17,6 +17,7 @@ from paytables.reels.run import Stage
 from paytables.reels.schema import Pay, ReelsDefinition, ReelsStage
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
+from paytables.wording import counted
 
 #: A line as it is tried: a symbol's number a cell, or None where a symbol stands that fits nothing.
 Cells = Sequence[int | None]
@@ -41,7 +42,10 @@ def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tu
     found = [remark for reading in _readings(stages) for remark in reading.remarks()]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     twice = sorted({cost for cost in costs if costs.count(cost) > 1})
-    found += [Remark("bets", f"several bets cost {cost} credits: ask for one by its name") for cost in twice]
+    found += [
+        Remark("bets", f"several bets cost {counted(cost, 'credit')}: ask for one by its name")
+        for cost in twice
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -80,7 +84,7 @@ class _Reading:
     @property
     def title(self) -> str:
         """The stage, and the way to bet it is read for."""
-        return f"{self.name} (bet {self._mode.id}, {self._mode.cost} credits):"
+        return f"{self.name} (bet {self._mode.id}, {counted(self._mode.cost, 'credit')}):"
 
     def sentences(self) -> Iterator[str]:
         """Say what the stage pays, before its multiplier."""
@@ -89,11 +93,12 @@ class _Reading:
             assert isinstance(self._table, ReelsStage)
             yield from self._pay_sentences(self._table)
         elif isinstance(stage, Pick):
-            yield f"{stage.picks} picks from {stage.boxes} boxes"
+            yield f"{counted(stage.picks, 'pick')} from {counted(stage.boxes, 'box', 'boxes')}"
         elif isinstance(stage, Wheel):
-            yield f"one spin of a wheel of {len(stage.parts)} parts"
+            yield f"one spin of a wheel of {counted(len(stage.parts), 'part')}"
         elif isinstance(stage, Hold):
-            yield f"hold and spin on {stage.cells} cells, {stage.respins} respins after each new coin"
+            again = counted(stage.respins, "respin")
+            yield f"hold and spin on {counted(stage.cells, 'cell')}, {again} after each new coin"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
         said: dict[str, None] = {}

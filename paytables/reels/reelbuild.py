@@ -13,6 +13,7 @@ from paytables.reels.schema import Mode, Pay, ReelsStage
 from paytables.reels.stage import Reels, columns_of
 from paytables.reels.symbols import ANY, Symbols
 from paytables.reels.winnable import Winnable
+from paytables.wording import counted
 
 
 def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
@@ -155,14 +156,15 @@ class ReelBuilder:
     def _strips(self) -> tuple[tuple[int, ...], ...]:
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
-                f"{self.key}.strips", f"{len(self.table.strips)} strips for {len(self.table.heights)} reels"
+                f"{self.key}.strips",
+                f"{counted(len(self.table.strips), 'strip')} for {counted(len(self.table.heights), 'reel')}",
             )
         found = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
             where = f"{self.key}.strips.{x}"
             if len(strip) < height:
                 raise self.refuse(
-                    where, f"a strip of {len(strip)} stops is shorter than its window of {height}"
+                    where, f"a strip of {counted(len(strip), 'stop')} is shorter than its window of {height}"
                 )
             found.append(tuple(self.symbols.number(s, where) for s in strip))
         return tuple(found)
@@ -175,11 +177,14 @@ class ReelBuilder:
             return tuple((1,) * len(s) for s in strips)
         where = f"{self.key}.weights"
         if len(self.table.weights) != len(strips):
-            raise self.refuse(where, f"{len(self.table.weights)} lists for {len(strips)} reels")
+            raise self.refuse(
+                where, f"{counted(len(self.table.weights), 'list')} for {counted(len(strips), 'reel')}"
+            )
         for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
             if len(w) != len(strip):
                 raise self.refuse(
-                    f"{where}.{x}", f"reel {x + 1} has {len(w)} weights for {len(strip)} stops: one a stop"
+                    f"{where}.{x}",
+                    f"reel {x + 1} has {counted(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
                 )
             if not any(w):
                 raise self.refuse(f"{where}.{x}", "every stop has weight zero")
@@ -322,7 +327,8 @@ class ReelBuilder:
         lines = self.every_line()
         if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
             raise self.refuse(
-                f"bets.mode.{self.mode.id}.lines", f"{self.mode.lines} lines, but {self.key} has {len(lines)}"
+                f"bets.mode.{self.mode.id}.lines",
+                f"{counted(self.mode.lines, 'line')}, but {self.key} has {len(lines)}",
             )
         return lines[: self.mode.lines]
 
@@ -359,7 +365,7 @@ class ReelBuilder:
     def _every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
-                raise self.refuse(f"{where}.pattern", f"{len(pay.pattern)} cells fit no line")
+                raise self.refuse(f"{where}.pattern", f"no line has {counted(len(pay.pattern), 'cell')}")
             elements = tuple(
                 self.symbols.element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
@@ -369,7 +375,7 @@ class ReelBuilder:
         found = []
         for count, prize in self._prizes(where, pay).items():
             if count > max(lengths):
-                raise self.refuse(f"{where}.pays.{count}", f"no line has {count} cells")
+                raise self.refuse(f"{where}.pays.{count}", f"no line has {counted(count, 'cell')}")
             for cells in sorted(lengths):
                 if count > cells:
                     continue

@@ -25,6 +25,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import State, first_state, next_state
 from paytables.reels.run import Run, Running, Stage
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
+from paytables.wording import counted
 
 
 @dataclass(slots=True)
@@ -109,7 +110,9 @@ class ReelRules:
         if unknown:
             raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown))}")
         asked = "".join(f", {k} {v}" for k, v in sorted(options.items()))
-        raise WagerError(f"no bet of {credits_} credits{asked}; the game offers {list(self.bet_options)}")
+        raise WagerError(
+            f"no bet of {counted(credits_, 'credit')}{asked}; the game offers {list(self.bet_options)}"
+        )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one game: the wager's first stage, then whatever it gives, the latest series first."""

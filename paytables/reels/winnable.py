@@ -8,6 +8,7 @@ from paytables.errors import DefinitionError
 from paytables.reels import components as parts
 from paytables.reels.automaton import Prize
 from paytables.reels.schema import Pay, ReelsStage
+from paytables.wording import counted
 
 _ALONE = "can only be won by substitutes alone: no reel shows a symbol of its own where it counts"
 
@@ -111,7 +112,9 @@ class Winnable:
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
             raise self._builder.refuse(f"{where}.pays", "counts of a ways prize must follow one another")
         if max(prizes) > len(columns):
-            raise self._builder.refuse(f"{where}.pays.{max(prizes)}", f"there are {len(columns)} reels")
+            raise self._builder.refuse(
+                f"{where}.pays.{max(prizes)}", f"there are {counted(len(columns), 'reel')}"
+            )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
         left = dict(prizes)
         while left:

@@ -9,6 +9,7 @@ from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, PrizeInKind
 from paytables.errors import DefinitionError, WagerError
 from paytables.wheel import figures
 from paytables.wheel.schema import Form, WheelDefinition
+from paytables.wording import counted
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,15 @@ class WheelRules:
         if "bets" in asked:
             stakes = self._stakes(asked["bets"])
             if sum(stakes.values()) != credits_:
-                raise WagerError(f"the bets cost {sum(stakes.values())} credits, not {credits_}")
+                raise WagerError(f"the bets cost {counted(sum(stakes.values()), 'credit')}, not {credits_}")
             return Wager(credits_, {"bets": stakes})
         for form, stakes in self._offers():
             if asked.get("form", form.id) == form.id and sum(stakes.values()) == credits_:
                 return Wager(credits_, {"bets": stakes})
         named = f" of form {asked['form']!r}" if asked else ""
-        raise WagerError(f"no bet{named} of {credits_} credits; the game offers {list(self.bet_options)}")
+        raise WagerError(
+            f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
+        )
 
     def _stakes(self, asked: Json) -> dict[str, int]:
         layout = self.definition.layout
@@ -61,10 +64,10 @@ class WheelRules:
             if isinstance(stake, bool) or stake not in layout.stakes:
                 raise WagerError(f"bets.{area}: a stake of {stake!r}; there are {list(layout.stakes)}")
         if layout.areas is not None and len(asked) > layout.areas:
-            raise WagerError(f"bets: {len(asked)} areas; at most {layout.areas} may be staked on")
+            raise WagerError(f"bets: {counted(len(asked), 'area')}; at most {layout.areas} may be staked on")
         cost = sum(asked.values())
         if layout.cost is not None and cost > layout.cost:
-            raise WagerError(f"bets: {cost} credits; a spin costs at most {layout.cost}")
+            raise WagerError(f"bets: {counted(cost, 'credit')}; a spin costs at most {layout.cost}")
         return {area: asked[area] for area in areas if area in asked}
 
     def play(self, wager: Wager, draw: Draw) -> Play:

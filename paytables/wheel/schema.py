@@ -36,7 +36,7 @@ class Wheel(Strict):
     @classmethod
     def _number(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not PARTS_LEAST <= len(value) <= PARTS_MOST:
-            raise ValueError(f"a wheel of {len(value)} parts; it has {PARTS_LEAST} to {PARTS_MOST}")
+            raise ValueError(f"a wheel has {PARTS_LEAST} to {PARTS_MOST} parts, not {len(value)}")
         return value
 
     @field_validator("revolutions")
@@ -50,7 +50,7 @@ class Wheel(Strict):
     def _equal(self) -> "Wheel":
         if self.widths is not None:
             if len(self.widths) != len(self.parts):
-                raise ValueError(f"{len(self.widths)} widths for {len(self.parts)} parts")
+                raise ValueError(f"{len(self.parts)} parts have {len(self.widths)} widths")
             if len(set(self.widths)) > 1:
                 raise ValueError("unequal parts: every part of a wheel is as wide as the others")
         return self

@@ -11,6 +11,7 @@ from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.wheel.rules import WheelRules
+from paytables.wording import counted
 from tools.certification.finding import Case, Finding, Rule, Status, passed
 from tools.parsheet import percent
 
@@ -53,7 +54,7 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
                         "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
                     )
                     return
-        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, f"{name}: {asked:,} decisions")
+        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, f"{name}: {counted(asked, 'decision')}")
         if not asked:
             return
 
@@ -97,7 +98,8 @@ def strategy(case: Case) -> Iterator[Finding]:
                 f"bet {bet.bet}: {percent(bet.rtp)} {same}: {bet.strategy}",
             )
     least, most = case.analysis.worst_rtp, case.analysis.maximum_rtp
-    words = f"{percent(most)} for the best of {len(case.analysis.bets)} bets, {percent(least)} for the worst"
+    bets = counted(len(case.analysis.bets), "bet")
+    words = f"{percent(most)} for the best of {bets}, {percent(least)} for the worst"
     yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
 
 
@@ -109,7 +111,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
     rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
     if isinstance(rules, WheelRules):
         parts = len(rules.definition.wheel.parts)
-        found = f"{parts} equal parts of the wheel"
+        found = f"{counted(parts, 'equal part')} of the wheel"
         yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "spin") == {parts}), found)
     elif isinstance(rules, KenoRules):
         field = rules.definition.field
@@ -121,7 +123,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
             reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
             for reel, weights in enumerate(reels.weights if reels else (), 1):
                 if set(weights) == {1}:
-                    status, found = Status.PASS, f"{len(weights)} equally likely stops"
+                    status, found = Status.PASS, f"{counted(len(weights), 'equally likely stop')}"
                 elif 0 in weights:
                     status = Status.FAIL
                     found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
@@ -132,7 +134,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
                 draw = RecordingDraw(case.draw)
                 shown = len(stage.run(draw).display["parts"])
                 real = [bound for bound, _, _ in draw.records] == [shown]
-                found = f"{name}: {shown} equal parts of the wheel"
+                found = f"{name}: {counted(shown, 'equal part')} of the wheel"
                 yield Finding("depicted-odds", requirements, passed(ok=real), found)
 
 
@@ -154,7 +156,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     not_bought = case.analysis.not_bought()
     for bet in case.analysis.bets:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
-        found, status = f"{len(bet.prizes)} prizes", passed(ok=bet.rtp > 0)
+        found, status = f"{counted(len(bet.prizes), 'prize')}", passed(ok=bet.rtp > 0)
         if never:
             found, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:
@@ -170,7 +172,7 @@ def stages_played(case: Case) -> Iterator[Finding]:
         played = {made.mode.stage for made in rules.stages.values()}
         played |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
         never = sorted(set(rules.definition.stage) - played)
-        words = f"{', '.join(never)}: nothing leads there" if never else f"{len(played)} stages"
+        words = f"{', '.join(never)}: nothing leads there" if never else f"{counted(len(played), 'stage')}"
         yield Finding("stages-played", ("B-12", "B-17"), passed(ok=not never), words)
 
 

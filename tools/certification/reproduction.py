@@ -22,6 +22,7 @@ from egm.verify.digest import measure
 from egm.verify.manifest import differences, load_signed
 from egm.verify.tree import files
 from paytables import PaytableError, analyse, load_game
+from paytables.wording import counted
 from tools.certification.finding import Case, Status
 from tools.certification.rules import hold
 from tools.certification.submission import SCOPE, SOFTWARE, built, pages, written
@@ -68,7 +69,9 @@ def _certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
     refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     here = {each.rule for each in found if each.status is Status.FAIL}
     other = ", ".join(sorted(refused ^ here))
-    yield Made(f"verdict of {len({f.rule for f in found})} rules", other and f"another verdict: {other}")
+    yield Made(
+        f"verdict of {counted(len({f.rule for f in found}), 'rule')}", other and f"another verdict: {other}"
+    )
 
 
 def _compared(folder: Path, name: str, here: bytes) -> Made:

@@ -20,6 +20,7 @@ from paytables import (
 )
 from paytables.odds import Award, awards, longer
 from paytables.reels.rules import ReelRules
+from paytables.wording import counted
 from tools.certification import chance
 from tools.certification.finding import Case, Finding, Rule, Status, passed
 from tools.parsheet import one_in, percent
@@ -86,15 +87,17 @@ def largest_win(case: Case) -> Iterator[Finding]:
             words = "the largest win has no exact figure"
             status = Status.NOTED if limit is None else Status.FAIL
         elif most > METER_CENTS_MAX:
-            status, words = Status.FAIL, f"{most:,} cents: more than a meter of ten digits holds"
+            status, words = Status.FAIL, f"{counted(most, 'cent')}: more than a meter of ten digits holds"
         elif limit is not None and most > limit:
-            status, words = Status.NOTED, f"{most:,} cents: not offered, {limit:,} are allowed"
+            status, words = Status.NOTED, f"{counted(most, 'cent')}: not offered, {limit:,} are allowed"
         else:
-            status, words = Status.PASS, f"{most:,} cents at most"
+            status, words = Status.PASS, f"{counted(most, 'cent')} at most"
             within.append(cents)
-        yield Finding("largest-win", ("C-07", "F-05", "F-11"), status, f"{cents} cents a credit: {words}")
+        yield Finding(
+            "largest-win", ("C-07", "F-05", "F-11"), status, f"{counted(cents, 'cent')} a credit: {words}"
+        )
     if limit is not None and not within:
-        words = f"at no denomination is the largest win within {limit:,} cents"
+        words = f"at no denomination is the largest win within {counted(limit, 'cent')}"
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, words)
 
 
@@ -115,7 +118,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
                 ("I-01", "I-03", "R-09"),
                 passed(ok=even is None or even >= share.reset_credits),
                 f"bet {bet.bet}, {share.level}: {one_in(share.rate)}; {percent(share.rtp_at_reset)} at its "
-                f"reset of {share.reset_credits:,} credits, {percent(share.increment)} increment, "
+                f"reset of {counted(share.reset_credits, 'credit')}, {percent(share.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
     levels = dict.fromkeys(play.level for play in case.game.every_level())
@@ -125,7 +128,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             pools = pools_of(case.game, case.game.denominations_cents, slots)
             kept = [bets_kept(pools, case.game, cents) for cents in case.game.denominations_cents]
             same = all(set(bets) == set(case.game.bet_options) for bets in kept)
-            found = f"{len(pools.by_id)} amounts, one a level and stake; one chance each"
+            found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
             same, found = False, str(error)
         unequal = _unequal_chances(case)
@@ -141,7 +144,7 @@ def _unequal_chances(case: Case) -> str:
             if rate != share.rate:
                 return (
                     f"{share.level}: {one_in(rate)} on bet {other} and {one_in(share.rate)} on bet {bet.bet},"
-                    f" both of {bet.cost_credits} credits"
+                    f" both of {counted(bet.cost_credits, 'credit')}"
                 )
     return ""
 
@@ -238,7 +241,10 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
     ]
     status = Status.NOTED if falls else Status.PASS
     yield Finding(
-        "return-by-stake", ("C-08",), status, "; ".join(falls) or f"{len(bets)} ways to bet, none lower"
+        "return-by-stake",
+        ("C-08",),
+        status,
+        "; ".join(falls) or f"{counted(len(bets), 'way')} to bet, none lower",
     )
 
 
@@ -247,11 +253,11 @@ def bet_limit(case: Case) -> Iterator[Finding]:
     limit = case.profile.play.bet_limit_cents
     for cents in case.game.denominations_cents:
         allowed = [n for n in case.game.bet_options if n * cents <= limit]
+        bets = (
+            f"{len(allowed)} of {counted(len(case.game.bet_options), 'bet')} within {counted(limit, 'cent')}"
+        )
         yield Finding(
-            "bet-limit",
-            ("C-04",),
-            passed(ok=bool(allowed)),
-            f"{cents} cents: {len(allowed)} of {len(case.game.bet_options)} bets within {limit} cents",
+            "bet-limit", ("C-04",), passed(ok=bool(allowed)), f"{counted(cents, 'cent')} a credit: {bets}"
         )
 
 
@@ -264,14 +270,15 @@ def double_up(case: Case) -> Iterator[Finding]:
     wrong = []
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
     if 2 * smallest > table.most_credits:
-        wrong.append(f"never offered: the smallest prize is {smallest} credits")
+        wrong.append(f"never offered: the smallest prize is {counted(smallest, 'credit')}")
     silent = [
         code
         for code in case.profile.languages
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
     ]
     wrong += [f"the rules in {code} do not speak of it" for code in silent]
-    found = f"even, may be declined; at most {table.most_rounds} rounds, {table.most_credits} credits"
+    most = f"{counted(table.most_rounds, 'round')}, {counted(table.most_credits, 'credit')}"
+    found = f"even, may be declined; at most {most}"
     yield Finding("double-up", ("C-20",), passed(ok=not wrong), "; ".join(wrong) or found)
 
 
@@ -287,8 +294,8 @@ def simulation(case: Case) -> Iterator[Finding]:
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         if bet.law is not None:
             most = max((w for w in bet.law.counts if bet.law.at_least(w) * case.games >= 10), default=0)
-            counted = bet.law.capped(most)
-            rtp, variance = counted.moment(1) / bet.cost_credits, counted.variance()
+            held = bet.law.capped(most)
+            rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = f" (wins counted up to {most:,})" if most < max(bet.law.counts) else ""
         tally = play_batch(case.game, bet.cost_credits, bet.options, case.games, case.draw, most)
         v = judge(tally, bet.cost_credits, rtp, variance)
@@ -296,7 +303,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             "simulation",
             ("R-10", "B-08"),
             Status.FAIL if abs(v.z) > WRONG_Z else Status.NOTED if abs(v.z) > INTERVAL_Z else Status.PASS,
-            f"bet {bet.bet}: {v.games:,} games, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, "
+            f"bet {bet.bet}: {counted(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, "
             f"z {v.z:+.2f}{words}",
         )
 
@@ -320,7 +327,9 @@ def replay(case: Case) -> Iterator[Finding]:
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return
-    yield Finding("replay", ("B-08", "B-11"), Status.PASS, f"{games} games replayed alike from their records")
+    yield Finding(
+        "replay", ("B-08", "B-11"), Status.PASS, f"{counted(games, 'game')} replayed alike from their records"
+    )
 
 
 def same_file(case: Case) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from meters.keys import MachineKey
 from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
 from paytables.source import contents, opened
+from paytables.wording import counted
 from tools.audit import point as verified
 from tools.audit.games import Shelf
 from tools.audit.log_text import log_lines
@@ -72,7 +73,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
             count = export.write(view, key, out, datetime.now(UTC), after=after)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
-    echo(f"{file}: {count} entries, machine {key.fingerprint}")
+    echo(f"{file}: {counted(count, 'entry', 'entries')}, machine {key.fingerprint}")
 
 
 @command.command()
@@ -270,10 +271,11 @@ def _print_report(name: str, report: Report) -> None:
     )
     rate = report.games / report.seconds if report.seconds else 0
     console.print(
-        f"  {report.entries} entries chained to {report.head_hash[:16]},"
-        f" {report.checkpoints} signed checkpoints; games: {report.games} replayed,"
-        f" {report.games_void} void, {report.games_open} open; {report.levels} progressive levels derived;"
-        f" {report.witnessed} heads known from elsewhere;"
+        f"  {counted(report.entries, 'entry', 'entries')} chained to {report.head_hash[:16]},"
+        f" {counted(report.checkpoints, 'signed checkpoint')}; games: {report.games} replayed,"
+        f" {report.games_void} void, {report.games_open} open;"
+        f" {counted(report.levels, 'progressive level')} derived;"
+        f" {counted(report.witnessed, 'head')} known from elsewhere;"
         f" {report.seconds:.2f} s ({rate:,.0f} games/s)"
     )
     for finding in report.findings:
@@ -282,7 +284,9 @@ def _print_report(name: str, report: Report) -> None:
             highlight=False,
         )
     if report.noted > len(report.notices):
-        console.print(f"  [yellow]{report.noted - len(report.notices)} earlier notices, and:[/yellow]")
+        console.print(
+            f"  [yellow]{counted(report.noted - len(report.notices), 'earlier notice')}, and:[/yellow]"
+        )
     for note in report.notices:
         console.print(
             f"  [yellow]notice[/yellow] entry {note.sequence} {plain(note.id)}: {plain(note.why)}",

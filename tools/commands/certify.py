@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from egm.errors import OperatorError
 from egm.profiles import Profile
 from paytables import AnalysisError, analyse
+from paytables.wording import counted
 from tools.certification import bundle, reproduction
 from tools.certification import submission as submissions
 from tools.certification.changes import changes
@@ -218,7 +219,9 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
 
 def _said(facts: Mapping[str, Any]) -> str:
     if "submission" in facts:
-        return f"{facts['submission']} with {len(facts['games'])} games for {facts['jurisdiction']}"
+        return (
+            f"{facts['submission']} with {counted(len(facts['games']), 'game')} for {facts['jurisdiction']}"
+        )
     said = "certified" if facts["certified"] else "NOT certified"
     return (
         f"{facts['game']} {facts['version']} is {said} for {facts['jurisdiction']}; "

@@ -16,6 +16,7 @@ from paytables import AnalysisError, Depth, Game, PaytableError, Remark, analyse
 from paytables.definition import parse, source_of
 from paytables.game import FAMILIES, family
 from paytables.source import ID_PATTERN
+from paytables.wording import counted
 from tools.commands.par import estimated, hold, load, profile_of
 from tools.named import named
 from tools.parsheet import percent
@@ -80,7 +81,7 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(estimated(file, game, str(error)))
     else:
         for bet in analysis.bets:
-            echo(f"bet {bet.bet}: {bet.cost_credits} credits, return {percent(bet.rtp)}")
+            echo(f"bet {bet.bet}: {counted(bet.cost_credits, 'credit')}, return {percent(bet.rtp)}")
         if jurisdiction is not None:
             hold(game, analysis, jurisdiction)
     warnings = [*remarks(game, analysis), *_of_the_look(game)]
@@ -88,7 +89,7 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
-    said = f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
+    said = f", with {counted(len(warnings), 'warning')}" if warnings else ""
     echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
 
 
@@ -164,7 +165,7 @@ def art(sheet: Path | None, *, form: Form) -> None:
             count = symbol_sheet(sheet)
         except (OSError, pygame.error) as error:
             raise click.ClickException(f"{sheet}: {error}") from None
-        echo(f"{sheet}: {count} symbols", err=True)
+        echo(f"{sheet}: {counted(count, 'symbol')}", err=True)
 
 
 @command.command()

@@ -17,6 +17,7 @@ from egm.link.pages import Row
 from egm.link.pages import Table as LinesTable
 from egm.screen.text import LOCALES, Texts
 from meters import JournalError, open_view
+from paytables.wording import counted
 from tools.sheets import NO_MONEY, as_pdf, as_text
 from tools.tables import Form, Table, forms
 from tools.tables import show as show_table
@@ -140,7 +141,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
         out.write_bytes(as_pdf(title, tables, texts, NO_MONEY))
     except OSError as error:
         raise click.ClickException(f"{out}: {error.strerror}") from error
-    echo(f"{len(of_day)} sheets written to {out}")
+    echo(f"{counted(len(of_day), 'sheet')} written to {out}")
 
 
 def _text(sheet: Sheet, language: str) -> str:

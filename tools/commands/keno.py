@@ -11,7 +11,7 @@ from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
-from paytables.percent import percent
+from paytables.wording import counted, percent
 from tools.named import named
 from tools.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 from tools.tables import Column, Form, Table, forms, show, whole, working
@@ -89,7 +89,7 @@ def _both(value: Fraction | None) -> dict[str, Any] | None:
 
 
 def _sentences(bet: BetAnalysis) -> Iterator[str]:
-    yield f"The ticket costs {bet.cost_credits} credit(s) and returns {percent(bet.rtp, 4)}%."
+    yield f"The ticket costs {counted(bet.cost_credits, 'credit')} and returns {percent(bet.rtp, 4)}%."
     if bet.hit_probability is not None:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
     if bet.sigma is not None:
@@ -157,7 +157,7 @@ def odds(
     after = []
     rows = [] if bet.law is None else [*bet.law.counts.items()]
     if form == "text" and len(rows) > ROWS:
-        after.append(f"... and {len(rows) - ROWS} amounts more (--json and --csv have them all)")
+        after.append(f"... and {counted(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)")
         rows = rows[:ROWS]
     if simulated is not None:
         after.append(

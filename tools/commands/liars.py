@@ -10,6 +10,7 @@ import click
 from egm.errors import OperatorError
 from meters import JournalError, export, open_view
 from paytables.source import opened
+from paytables.wording import counted
 from tools.audit.games import Shelf
 from tools.audit.liars import play
 from tools.soak.campaign import soak
@@ -76,8 +77,8 @@ def _lived(seed: int) -> list[list[bytes]]:
 
 def _sentences(told: dict[str, Any]) -> Iterator[str]:
     for witness, times in told["witnessed"].items():
-        yield f"not in the export alone, {times} lies; who finds them: {witness}"
+        yield f"not in the export alone, {counted(times, 'lie')}; found by: {witness}"
     for lie in told["undetected"]:
         where = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
         yield f"passed {lie['about']}: {where}: {lie['what']}"
-    yield f"{told['named']} of {told['lies']} lies named, {told['at_the_entry']} at the very entry"
+    yield f"{told['named']} of {counted(told['lies'], 'lie')} named, {told['at_the_entry']} at the very entry"

@@ -20,6 +20,7 @@ from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, new_key, public_hex, read_key, sign, unsigned
 from egm.verify.tree import Scope, files, own_files, uncompiled
 from paytables.source import contents
+from paytables.wording import counted
 from tools.tables import Form, Table, forms, show
 from tools.terminal import echo
 
@@ -103,7 +104,7 @@ def make(
         out.write_bytes(unsigned(manifest))
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{out}: {len(manifest.files)} files")
+    echo(f"{out}: {counted(len(manifest.files), 'file')}")
 
 
 @command.command("sign")

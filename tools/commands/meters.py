@@ -18,6 +18,7 @@ from meters.reading import DIGITS, shown
 from meters.storage import DiskStorage
 from meters.table import BY_NAME, Unit
 from paytables.source import contents
+from paytables.wording import counted
 from tools.tables import Column, Columns, Form, Table, forms, show
 from tools.terminal import echo
 from tools.whole import Whole
@@ -57,7 +58,7 @@ class _Shape:
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
             credits_ = shown(value // self.credit_cents, self.digits)
-            return f"{credits_:0{self.digits}d}", f"credits of {self.credit_cents} cents"
+            return f"{credits_:0{self.digits}d}", f"credits of {counted(self.credit_cents, 'cent')}"
         return f"{shown(value, self.digits):0{self.digits}d}", str(unit)
 
 

@@ -8,6 +8,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from meters import JournalError, open_view
 from paytables import Analysis, AnalysisError, DefinitionError, Game, analyse, load_game
+from paytables.wording import counted
 from tools.named import named, refusal
 from tools.parsheet import percent, sheet
 from tools.parsheet.forms import standings, to_csv, to_html, to_terminal
@@ -101,13 +102,14 @@ def _meter(text: str) -> tuple[str, int]:
 def estimated(name: str, game: Game, reason: str) -> str:
     """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
     cost = game.bet_options[0]
-    with working(f"{game.id}, {cost} credits", ESTIMATE_GAMES) as done:
+    with working(f"{game.id}, {counted(cost, 'credit')}", ESTIMATE_GAMES) as done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
             done(tally.games)
     found = estimate(tally, cost)
     return (
-        f"no exact figures: {reason}. Simulated, not exact: {found.games:,} games at {cost} credits return "
-        f"{100 * found.rtp:.3f} %, 99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
+        f"no exact figures: {reason}. Simulated, not exact: {counted(found.games, 'game')} "
+        f"at {counted(cost, 'credit')} return {100 * found.rtp:.3f} %, "
+        f"99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
     )
 
 

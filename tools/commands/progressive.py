@@ -22,6 +22,7 @@ from egm.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.progressive.slots import LinkSlot
 from egm.verify.examine import Findings, examine
+from paytables.wording import counted
 from tools.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.progressive.campaign import Campaign, run_campaign
 from tools.progressive.certificates import (
@@ -354,7 +355,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         try:
             floor = asyncio.run(run_floor(Path(folder), opener, machines=machines, wagers=wagers, seed=seed))
         except TimeoutError:
-            why = f"{machines} machines do not come up, or not to rest, on this computer"
+            why = f"{counted(machines, 'machine')}: never all up, or never all at rest, on this computer"
             raise click.ClickException(why) from None
         except TOLD as error:
             raise click.ClickException(str(error)) from error
@@ -392,7 +393,8 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
             result.wrong.append("it was interrupted")
         except TOLD as error:
             raise click.ClickException(str(error)) from error
-    echo(f"seed {seed}: {result.scenarios} of {scenarios} scenarios in {time.perf_counter() - began:.0f} s")
+    seconds = time.perf_counter() - began
+    echo(f"seed {seed}: {result.scenarios} of {counted(scenarios, 'scenario')} in {seconds:.0f} s")
     for line in result.lines():
         echo(line)
     raise SystemExit(1 if result.wrong else 0)

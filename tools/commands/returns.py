@@ -7,7 +7,7 @@ import click
 
 from egm.config import default_state_dir
 from meters import JournalError, open_view
-from paytables.percent import percent
+from paytables.wording import percent
 from tools.returns import Return, returns
 from tools.simulation import INTERVAL_Z
 from tools.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 import rng
+from paytables.wording import counted
 from tools.laboratory.service import start_service
 from tools.tables import DOUBT, Column, Table, show, whole, working
 from tools.terminal import Terminal
@@ -46,7 +47,7 @@ def _say(console: Terminal, verdict: "Verdict") -> None:
         console.print(
             f"{verdict.game}, run {number}: {judged.below_alpha} of {judged.tests} p-values below "
             f"{judged.alpha} ({judged.below_alpha_expected:.2f} expected), evenness {judged.evenness:.4f}, "
-            f"{len(judged.findings)} findings"
+            f"{counted(len(judged.findings), 'finding')}"
         )
         for finding in judged.findings:
             console.print(f"  [red]finding[/red]: {finding.what} (adjusted p {finding.adjusted:.2e})")
@@ -157,7 +158,8 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             f"{count} at {level}" for level, count in zip(LEVELS, calibrations[-1].family_alarms, strict=True)
         )
         console.print(
-            f"{name}: {len(calibrations[-1].tests)} tests, {replications} data sets; family: {alarms}"
+            f"{name}: {counted(len(calibrations[-1].tests), 'test')},"
+            f" {counted(replications, 'data set')}; family: {alarms}"
         )
     if json_file:
         record = {

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from egm.config import default_state_dir
+from paytables.wording import counted
 from tools.commands.par import load
 from tools.named import named
 from tools.tables import working
@@ -43,7 +44,7 @@ def shots(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None:
         for _ in draw_all(folder, games, windows):
             count += 1
             done(count)
-    echo(f"{count} pictures in {folder}")
+    echo(f"{counted(count, 'picture')} in {folder}")
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import click
 
 from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
 from paytables.reels.rules import ReelRules
+from paytables.wording import counted
 from tools.commands.par import load
 from tools.parsheet import percent
 from tools.simulation import (
@@ -137,7 +138,7 @@ def _estimate(
         )
         return
     interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
-    echo(f"{game.id} {game.version}, bet {mode or cost}: {found.games:,} games, production path")
+    echo(f"{game.id} {game.version}, bet {mode or cost}: {counted(found.games, 'game')}, production path")
     echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
     echo(f"  no exact return: {reason}")
 
@@ -188,7 +189,7 @@ def _data(game: Game, r: _Result) -> dict[str, object]:
 
 def _print(console: Terminal, game: Game, r: _Result) -> None:
     v = r.verdict
-    console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {v.games:,} games, {r.path} path")
+    console.print(f"{game.id} {game.version}, bet {r.bet.bet}: {counted(v.games, 'game')}, {r.path} path")
     interval = f"99.9 % interval {100 * v.low:.4f} - {100 * v.high:.4f} %"
     console.print(f"  simulated return {100 * v.rtp:.4f} %   {interval}")
     console.print(f"  exact return     {percent(r.bet.rtp)}   z = {v.z:+.3f}")
@@ -198,10 +199,10 @@ def _print(console: Terminal, game: Game, r: _Result) -> None:
     if r.fit is not None:
         fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
     console.print(f"  distribution     {fit}")
-    console.print(f"  highest win      {r.tally.most:,} credits")
+    console.print(f"  highest win      {counted(r.tally.most, 'credit')}")
     console.print(f"  {v.games / r.seconds:,.0f} games a second")
     for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
         if part is not None and not part.agrees:
-            console.print(f"  [red]the exact {name} lies OUTSIDE what this simulation allows[/]")
+            console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
     if r.agrees:
         console.print("  [green]the exact figures lie in the simulation's intervals[/]")

@@ -8,6 +8,7 @@ import click
 
 from egm.errors import OperatorError
 from meters import JournalError
+from paytables.wording import counted
 from tools.commands.par import profile_of
 from tools.soak.campaign import Soak, soak
 from tools.tables import Form, Table, forms, show, whole, working
@@ -69,13 +70,14 @@ def _sentences(result: Soak, seconds: float) -> tuple[str, str]:
     hours = result.cabinet_seconds / 3600
     before = (
         (
-            f"seed {result.seed}: {result.actions.total()} actions, {result.power_cuts} power cuts"
-            f" and {result.restarts} restarts by the staff, {hours:.1f} hours of the cabinet's life,"
-            f" {seconds:.0f} s of ours"
+            f"seed {result.seed}: {counted(result.actions.total(), 'action')},"
+            f" {counted(result.power_cuts, 'power cut')} and {counted(result.restarts, 'restart')}"
+            f" by the staff, {hours:.1f} hours of the cabinet's life, {seconds:.0f} s of ours"
         ),
         ", ".join(f"{name} {count}" for name, count in result.actions.most_common()),
         "came into: " + ", ".join(f"{name} {count}" for name, count in result.states.most_common()),
     )
-    replayed = f"{reckoning.games_replayed} games played again from their draws"
+    replayed = f"{counted(reckoning.games_replayed, 'game')} played again from their draws"
     verdict = [f"wrong: {wrong}" for wrong in reckoning.wrong] or ["everything agrees"]
-    return "\n".join(before), "\n".join((f"{reckoning.entries} journal entries; {replayed}", *verdict))
+    entries = counted(reckoning.entries, "journal entry", "journal entries")
+    return "\n".join(before), "\n".join((f"{entries}; {replayed}", *verdict))

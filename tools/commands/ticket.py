@@ -35,6 +35,7 @@ from egm.timekeeping import Timekeeper, timekeeper_of
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from paytables.source import contents
+from paytables.wording import counted
 from tools.cage import ask_all, open_cage, taken_in_all
 from tools.staff import prove, roster_of
 from tools.tables import Column, Form, Table, forms, show, whole
@@ -239,9 +240,9 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     rows = ((x.state, x.kind, x.tickets, _money(x.amount_cents, x.currency)) for x in sums)
     after = (
         *(f"outstanding: {_money(amount_cents, currency)}" for currency, amount_cents in owed.items()),
-        f"{moves} moves, every digest holds in both copies",
+        f"{counted(moves, 'move')}, every digest holds in both copies",
         *(
-            f"{pair.account}: the meters say {pair.journal_cents}, the tickets {pair.ledger_cents} cents"
+            f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
             for pair in compared
             if not pair.agrees
         ),
@@ -296,7 +297,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
         raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
-    money = f"{proof.amount_cents} cents {proof.kind}"
+    money = f"{counted(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
         raise click.ClickException(f"a machine took it in again: {proof.taken}")
@@ -438,7 +439,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             at=at,
             taken=lambda number: taken.get(commitment(numbers, number)),
         )
-    echo(f"the ticket ledger begins anew with {moves} moves; what vouches for them: {vouches}")
+    echo(f"the ticket ledger begins anew with {counted(moves, 'move')}; what vouches for them: {vouches}")
 
 
 # ---------------------------------------------------------------- pictures

@@ -19,6 +19,7 @@ from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, ReelsSt
 from paytables.reels.schema import Progressive as ReelLevel
 from paytables.wheel.rules import WheelRules
 from paytables.wheel.schema import WheelDefinition
+from paytables.wording import counted
 from tools.parsheet.figures import exact
 
 Sheet = dict[str, Any]
@@ -71,7 +72,9 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
         ("most a ticket is paid a draw, credits", definition.most_paid),
     ]
     for bonus in definition.bonus:
-        fee = f"bought for {bonus.fee} credits a credit staked" if bonus.fee else "part of every bet"
+        fee = (
+            f"bought for {counted(bonus.fee, 'credit')} a credit staked" if bonus.fee else "part of every bet"
+        )
         how = (
             f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
             if isinstance(bonus, BallBonus)
@@ -89,7 +92,7 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
             back += odds * pay
             rows.append([catch, pay, draws, exact(odds), exact(odds * pay)])
         yield _sheet(
-            f"Keno, {table.spots} spots",
+            f"Keno, {counted(table.spots, 'spot')}",
             [("return of one credit, before bonuses and levels", exact(back))],
             ("catch", "pays a credit", "draws", "probability", "return"),
             rows,
@@ -102,7 +105,7 @@ def _keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
             level.id,
             [
                 ("name", f"{level.name.en} / {level.name.fr}"),
-                ("won by", f"a way of {level.spots} spots that catches {level.catch}"),
+                ("won by", f"a way of {counted(level.spots, 'spot')} that catches {level.catch}"),
                 ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
                 ("reset, credits", level.reset_credits),
                 ("increment, share of each eligible wager", level.increment),
@@ -212,7 +215,7 @@ def _worth(stages: ModeStages, item: Item, unit: str) -> str:
     """What an item is worth at level 1 of the first bet."""
     words = []
     if item.credits:
-        words.append(f"{item.credits * (stages.mode.cost if unit == 'bet' else 1)} credits")
+        words.append(counted(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
     for award in item.gives:
         kind, name = (
             next((k, n) for k, n in award.names() if n is not None) if award.step is None else ("step", "")
@@ -225,7 +228,7 @@ def _worth(stages: ModeStages, item: Item, unit: str) -> str:
 def _reel_level(level: ReelLevel) -> tuple[str, Facts]:
     won = "a prize that gives it"
     if level.one_in is not None:
-        won = f"chance of its own, 1 in {level.one_in:,} games"
+        won = f"chance of its own, 1 in {counted(level.one_in, 'game')}"
     if level.ceiling_credits is not None:
         won = "its meter reaching a secret amount, uniform from reset to ceiling"
     return (

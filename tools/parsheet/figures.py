@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
-from paytables.percent import percent as stated
+from paytables.wording import percent as stated
 
 
 def percent(value: Fraction, digits: int = 4) -> str:

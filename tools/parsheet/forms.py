@@ -9,6 +9,7 @@ from typing import Any
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
+from paytables.wording import counted
 from tools.parsheet.features import feature_sheets
 from tools.parsheet.figures import one_in, percent
 from tools.parsheet.meter import Standing
@@ -25,7 +26,7 @@ def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         tables = [each for each in _bet(bet, game.denominations_cents) if each]
         bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
         notes = [f"note: {note}" for note in bet.notes]
-        before = f"\nBet {bet.bet}: {bet.cost_credits} credits"
+        before = f"\nBet {bet.bet}: {counted(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in feature_sheets(game, analysis):
         show("text", *_feature_sheet(data), before=f"\n{data['sheet']}")
@@ -63,7 +64,7 @@ def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     if bet.sigma is not None:
         yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:
-        yield "highest win", f"{bet.max_win_credits:,} credits", one_in(bet.max_win_probability)
+        yield "highest win", counted(bet.max_win_credits, "credit"), one_in(bet.max_win_probability)
 
 
 def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:

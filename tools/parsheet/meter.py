@@ -12,6 +12,7 @@ from typing import Any
 from egm.progressive.level import Level
 from meters import JournalView
 from paytables import Analysis, Game
+from paytables.wording import counted
 
 
 class MeterError(Exception):
@@ -41,7 +42,7 @@ def asked(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
         if level not in known:
             raise MeterError(f"no level {level!r}; the game has {', '.join(sorted(known)) or 'none'}")
         if credits_ < 0:
-            raise MeterError(f"{level}: a meter of {credits_} credits")
+            raise MeterError(f"{level}: a meter of {counted(credits_, 'credit')}")
     return [
         Standing(
             bet=bet.bet,

@@ -19,7 +19,7 @@ from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import story
-from paytables.percent import percent
+from paytables.wording import percent
 
 KIND: Final = "inventory.changed"
 #: What an inventory that must be complete says, as the cabinet file names it (Monaco art. 19.3).

@@ -323,10 +323,10 @@ def test_report_holds_the_tickets_against_the_meters(office, egm, tmp_path):
 def test_report_ends_with_1_where_they_differ(office, egm, tmp_path):
     office.issued("a", 1000)
     journal_of(tmp_path, out_cents=900)
-    assert "out:voucher:cashable: the meters say 900, the tickets 1000 cents" in egm("report", status=1)
+    assert "out:voucher:cashable: the meters say 900 in cents, the tickets 1000" in egm("report", status=1)
     Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issued("b", 300)
     assert "which machine of EGM-0000001, EGM-2?" in egm("report", status=1)
-    assert "the meters say 900, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
+    assert "the meters say 900 in cents, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
 
 
 @pytest.mark.requirement("H-15")

@@ -46,7 +46,7 @@ def test_every_game_of_the_library_keeps_the_rules_of_chance(name):
 def test_the_best_and_the_worst_strategy_are_stated():
     words = [f.evidence for f in findings(load_game("hold-fast")) if f.rule == "strategy"]
     assert "95.0302 % at best, 2.5700 % at worst: hold the reels worth most" in words[0]
-    assert "95.0302 % for the best of 1 bets, 2.5700 % for the worst" in words[1]
+    assert "95.0302 % for the best of 1 bet, 2.5700 % for the worst" in words[1]
     words = [f.evidence for f in findings(load_game("orchard-picnic")) if f.rule == "strategy"]
     assert "91.0036 % however the player decides: double-up: any way" in words[0]
 

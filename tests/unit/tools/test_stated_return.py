@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from egm.cabinet.residents import Resident
 from egm.progressive.pools import Pools
 from paytables import Depth, analyse, library, load_game
-from paytables.percent import percent
+from paytables.wording import percent
 from tools.cli import main
 from tools.parsheet import percent as on_the_sheet
 
