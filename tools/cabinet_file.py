@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
-from egm.cabinet.residents import admit
-from egm.config import GameSlot
-from egm.config_schema import Part, parts
+from egm.config.cabinet_file import GameSlot
+from egm.config.keys import toml
+from egm.config.schema import Part, parts
 from egm.devices.catalogue import PROTOCOLS
-from egm.keys import toml
+from egm.money.tickets.templates import MANDATORY, load_template
+from egm.play.installed_games import admit
 from egm.profiles import Profile
 from egm.progressive.slots import LevelSlot
-from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from egm.cabinet.ledgers import Ledgers
-from egm.cabinet.ports import DRIVERS, Fitting
+from egm.app.ports import DRIVERS, Fitting
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import Device, DeviceEvent, Escrowed, EventSink
 from egm.devices.line import SerialLine
@@ -19,6 +18,7 @@ from egm.devices.transient import (
     TransientPayoutLedger,
     TransientPrintLedger,
 )
+from egm.money.device_ledgers import Ledgers
 
 
 class ListenError(Exception):

@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from egm.config_schema import parts as parts_of_cabinet
+from egm.config.schema import parts as parts_of_cabinet
 from egm.profiles.schema import keys
 from tools.cli import main as egm
 from tools.conformance.page import table
@@ -129,7 +129,7 @@ def cabinet_keys() -> str:
         bare = [key.name for key in part.keys if not key.meaning]
         if bare:
             raise DocumentError(
-                f"egm/config.py: no meaning is written beside {part.header} {', '.join(bare)}"
+                f"egm/config/cabinet_file.py: no meaning is written beside {part.header} {', '.join(bare)}"
             )
         needed = " Must be there." if part.required else ""
         rows = [

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from egm.cabinet.staff.inventory import KIND
+from egm.staff.inventory import KIND
 from meters import StoredEntry
 
 #: What no two machines of a house have in common.

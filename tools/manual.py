@@ -7,13 +7,13 @@ the menu and the roles is printed, in the catalogues' words; so a manual cannot 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from egm.cabinet.faults import fault
-from egm.cabinet.service.menu import SECTIONS
-from egm.cabinet.staff.forms import FORMS
-from egm.cabinet.staff.interventions import COVERED
+from egm.kernel.faults import fault
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.screen.text import Texts, read_catalogue
+from egm.staff.forms import FORMS
+from egm.staff.interventions import COVERED
+from egm.staff.service.menu import SECTIONS
 from meters.events import EVENTS, Clear, Effect, Significant
 
 AUDIENCES: Final = ("operator", "service")

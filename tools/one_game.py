@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.residents import admit
-from egm.config import DEFAULT_CABINET, StateFolder, load_cabinet
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
 from tools.named import named, refusal

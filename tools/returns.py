@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.definitions import text_of
+from egm.kernel.machine import Key
+from egm.play.definitions import text_of
 from meters import JournalView
 from paytables import (
     AnalysisError,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from egm.cabinet.features import RULES
+from egm.app.rules import RULES
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS

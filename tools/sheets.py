@@ -9,7 +9,7 @@ from typing import Final
 from PIL import Image, ImageDraw, ImageFont
 
 import egm.screen
-from egm.link.pages import Table, Words
+from egm.kernel.service_pages import Table, Words
 from egm.screen.text import Texts
 
 #: ISO 4217's code for no currency, for tables that hold no amounts.

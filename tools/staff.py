@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.staff.technician import STAFF_ROSTER
 from egm.clock import SystemClock
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
+from egm.kernel.machine import Key
 from egm.people import Permission, Person, Recorded, Roster, load_recorded, recorded_in
 from egm.people.recorded import STATE_KEY
 from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
+from egm.staff.technician import STAFF_ROSTER
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
 

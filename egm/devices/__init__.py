@@ -2,5 +2,5 @@
 
 :mod:`egm.devices.interface` holds what the machine sees: one small interface a kind of device, and its
 events. :mod:`egm.devices.catalogue` names every protocol with its driver, its twin and its line settings.
-``python -m egm.devices.bench`` runs the twins.
+``python -m egm.app.bench`` runs the twins.
 """

@@ -12,7 +12,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec as tcl
-from egm.gat import codec as gat
+from egm.links.gat import codec as gat
 
 _PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
 

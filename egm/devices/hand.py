@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 from typing import Self
 
-from egm.link.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
 
 
 class BenchUnreachableError(Exception):

@@ -6,8 +6,8 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from egm.errors import invariant
 from egm.kernel.events import Event, EventType, Next, State, SupersededBy
+from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, Rules
-from egm.link.messages import Notice
 
 #: What of an unexpected event may be written down as it stands.
 _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})

@@ -6,7 +6,7 @@ folder that was a demonstration's stays one: its money was never anybody's.
 
 from typing import Final
 
-from egm.config import CabinetFile, StateFolder
+from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people.roster import Roster
 

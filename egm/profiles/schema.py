@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from egm.keys import Key, key, resolved
+from egm.config.keys import Key, key, resolved
 from egm.profiles.profile import Profile
 
 

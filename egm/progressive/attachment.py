@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
-from egm.cabinet import mysteries, progressives
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.cabinet import Key
-from egm.cabinet.games import CARRIED_GAME
 from egm.kernel.events import Event, EventType
-from egm.link.messages import Snapshot
+from egm.kernel.machine import Key
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import MachineContext
+from egm.play.records import CARRIED_GAME
+from egm.progressive import game_levels as progressives
+from egm.progressive import mysteries
 from egm.progressive.carrier import Carrier
 from egm.progressive.display import Position, Shown, Status
 from egm.progressive.exact import rational

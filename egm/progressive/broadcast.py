@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from egm.cabinet.attachments import MachineContext
 from egm.kernel.events import Event, EventType
-from egm.link.messages import Snapshot
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import MachineContext
 from egm.progressive.display import Shown, Status
 from egm.progressive.pools import Keeper
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import aiomqtt
 
-from egm.cabinet.attachments import Attachment, MachineContext
+from egm.kernel.services import Attachment, MachineContext
 from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.carrier import Ears

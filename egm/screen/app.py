@@ -9,9 +9,9 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.link.client import Client
-from egm.link.messages import BenchCommand, BenchReply, Intent, Pressed
-from egm.link.starting import read
+from egm.kernel.messages import BenchCommand, BenchReply, Intent, Pressed
+from egm.links.screen.client import Client
+from egm.links.screen.starting import read
 from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.outcome import OutcomeError

@@ -24,7 +24,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from egm.link.private import HOST, is_token
+from egm.links.screen.private import HOST, is_token
 from egm.screen.audio.synthesis import wave_file
 from egm.screen.controls import BY_NAME, TYPED
 

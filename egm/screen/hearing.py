@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.link.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
-from egm.link.pages import Replay
+from egm.kernel.messages import BenchReply, Decision, Hello, Intent, Message, Play, Snapshot
+from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.outcome import OutcomeError, read_field, stages_of
 from egm.screen.pressing import Messages, next_game

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from egm.link.messages import GameView, Intent, Snapshot
+from egm.kernel.messages import GameView, Intent, Snapshot
 
 #: One card: its groups of numbers. A card of one group is played whole; of several, every set of groups.
 Card = tuple[frozenset[int], ...]

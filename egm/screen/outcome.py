@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from egm.link.messages import GameView
+from egm.kernel.messages import GameView
 
 Names = Mapping[str, str]
 Window = tuple[tuple[str, ...], ...]

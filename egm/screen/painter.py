@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import pygame
 
-from egm.link.messages import ArtFile, GameView
+from egm.kernel.messages import ArtFile, GameView
 from egm.screen.art.ink import Linear, Paint, painted
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.theme import Colour, Theme

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.link.messages import BenchCommand, Intent
+from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import marks
 from egm.screen.serving import worked
 from egm.screen.steps import KenoStep

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from egm.link.messages import Intent
-from egm.link.pages import Prompt, ServicePage
+from egm.kernel.messages import Intent
+from egm.kernel.service_pages import Prompt, ServicePage
 
 #: Rows of the keyboard on the screen; the second of each pair is with the shift key.
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from egm.link.messages import Play
+from egm.kernel.messages import Play
 from egm.screen.outcome import Result
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.theme import Motion

@@ -13,7 +13,7 @@ from typing import Final
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal
 
-from egm.link.pages import Words
+from egm.kernel.service_pages import Words
 
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
 #: Language of a catalogue -> the locale whose forms it uses.

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from egm.link.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
-from egm.link.starting import Doing
+from egm.kernel.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
+from egm.links.screen.starting import Doing
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result

@@ -24,7 +24,7 @@ import pygame
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from egm.link.private import HOST
+from egm.links.screen.private import HOST
 from egm.screen.app import Tap
 from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CUES

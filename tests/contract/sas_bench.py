@@ -6,17 +6,17 @@ from typing import Any
 
 from machine_room import Room
 
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.view import snapshot
-from egm.config import CabinetFile, StateFolder
+from egm.app.view import snapshot
+from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
-from egm.sas.attachment import SasChannel, sas_lines
-from egm.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Send, Told
-from egm.sas.codec import MalformedPollError
-from egm.sas.crc import is_intact, sealed
-from egm.sas.exception_queue import Happening
-from egm.sas.messages import Delivered, RealTime, Withdrawn
-from egm.sas.wire import LenientFraming, StrictFraming, marked
+from egm.kernel.services import MachineContext
+from egm.links.sas.attachment import SasChannel, sas_lines
+from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, Refused, Send, Told
+from egm.links.sas.codec import MalformedPollError
+from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.messages import Delivered, RealTime, Withdrawn
+from egm.links.sas.wire import LenientFraming, StrictFraming, marked
 
 FILE = {
     "machine": {"serial": "TEST-1", "operator_number": "7", "profile": "generic", "site": "test"},

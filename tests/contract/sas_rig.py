@@ -11,10 +11,10 @@ from typing import Any, Self
 from machine_room import Room
 from sas_bench import attach, machine_context
 
-from egm.config import StateFolder
-from egm.sas.attachment import SasChannel, sas_lines
-from egm.sas.crc import is_intact, sealed
-from egm.sas.wire import marked
+from egm.config.cabinet_file import StateFolder
+from egm.links.sas.attachment import SasChannel, sas_lines
+from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.wire import marked
 
 PATIENCE_SECONDS = 10.0
 

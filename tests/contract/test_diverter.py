@@ -7,10 +7,10 @@ import pytest
 from conftest import Rig
 from machine_room import Room
 
-from egm.cabinet.features import RULES
-from egm.cabinet.ports import Ports
-from egm.cabinet.station import Station
-from egm.config import StateFolder
+from egm.app.ports import Ports
+from egm.app.rules import RULES
+from egm.app.station import Station
+from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import Fault
 from tools.soak.virtual import jump

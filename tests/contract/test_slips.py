@@ -8,13 +8,13 @@ from conftest import Rig
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.ports import _lines, _resident
-from egm.cabinet.staff.registers import lines
+from egm.app.ports import _lines, _resident
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.registers import lines
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

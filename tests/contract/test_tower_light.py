@@ -6,10 +6,10 @@ import pytest
 from machine_room import Room, ScriptedChance
 from test_io_boards import BoardRig
 
-from egm.cabinet.features import RULES
-from egm.cabinet.ports import Ports
-from egm.cabinet.station import Station
-from egm.config import StateFolder
+from egm.app.ports import Ports
+from egm.app.rules import RULES
+from egm.app.station import Station
+from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
 from tools.soak.virtual import jump
 

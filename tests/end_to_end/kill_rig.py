@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from egm.cabinet.cabinet import Key
-from egm.config import StateFolder
-from egm.devices.bench import Bench
+from egm.app.bench import Bench
+from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import accepted_up_to
-from egm.link.messages import (
+from egm.kernel.machine import Key
+from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
     Decision,

@@ -9,10 +9,10 @@ import os
 import sys
 from pathlib import Path
 
-from egm.cabinet.__main__ import _run
-from egm.cabinet.process import Machine
+from egm.app.__main__ import _run
+from egm.app.process import Machine
 from egm.clock import SystemClock
-from egm.config import StateFolder, load_cabinet
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices import printer_driver as printers
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003 import driver as id003

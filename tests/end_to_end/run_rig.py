@@ -6,12 +6,12 @@ import signal
 import subprocess
 from pathlib import Path
 
-import egm.cabinet
-from egm.config import StateFolder
+import egm.config
+from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
-from egm.link.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
 
-DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
+DEMONSTRATION = Path(egm.config.__file__).with_name("default.toml")
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
 EGM = python_module("tools.cli")

@@ -13,10 +13,10 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.isolated import python_module
-from egm.link.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
 from tools.host.host import Host
 from tools.host.line import HostLine, Wire
 from tools.host.store import Store
@@ -139,7 +139,7 @@ class Cabin:
     def __enter__(self):
         with contextlib.ExitStack() as ending:
             ending.callback(self._log.close)
-            bench = python_module("egm.devices.bench", *self._where, "--speed", "20")
+            bench = python_module("egm.app.bench", *self._where, "--speed", "20")
             self._bench = subprocess.Popen(bench, stderr=self._log)
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
@@ -160,7 +160,7 @@ class Cabin:
     # ------------------------------------------------------------------ its power
     def start(self) -> None:
         """Switch the machine on."""
-        self.machine = subprocess.Popen(python_module("egm.cabinet", *self._where), stderr=self._log)
+        self.machine = subprocess.Popen(python_module("egm.app", *self._where), stderr=self._log)
 
     def stop(self, number=signal.SIGTERM) -> None:
         """Switch it off: cleanly, or by SIGKILL."""

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 import pytest
 from run_rig import DEMONSTRATION, EGM, PATIENCE_SECONDS, Visit, cabinet, connect, snapshot, until
 
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
-from egm.link.messages import Hello, Intent, Play, Snapshot, encode
+from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
 from meters import Journal, Transaction
 
 
@@ -77,7 +77,7 @@ def test_a_person_plays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("second", "status"), [(python_module("egm.cabinet")[1:], 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
+    ("second", "status"), [(python_module("egm.app")[1:], 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
 )
 def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path, second, status):
     folder = StateFolder(tmp_path / "state")
@@ -135,7 +135,7 @@ def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_pat
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
         assert line.startswith(f"Error: cabinet file {file}: line ")
-        bench = python_module("egm.devices.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file))
+        bench = python_module("egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file))
         alone = subprocess.run(bench, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         assert alone.returncode == 2  # which `egm run` takes for told: it starts none again
 
@@ -150,7 +150,7 @@ def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_fi
 
     async def session():
         where = ("--state", str(folder.root), "--cabinet", str(file))
-        process = await asyncio.create_subprocess_exec(*python_module("egm.cabinet", *where, "--stay"))
+        process = await asyncio.create_subprocess_exec(*python_module("egm.app", *where, "--stay"))
         try:
             reader, wishes = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
@@ -185,7 +185,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     async def session():
         for _ in range(2):
             machine = await asyncio.create_subprocess_exec(
-                *python_module("egm.cabinet", "--state", str(folder.root)), stderr=subprocess.PIPE
+                *python_module("egm.app", "--state", str(folder.root)), stderr=subprocess.PIPE
             )
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(screen, snapshot(state="tilt"))

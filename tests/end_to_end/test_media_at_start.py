@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import pytest
 from run_rig import EGM, connect, snapshot, until
 
-from egm.cabinet.stopped import come_up
+from egm.app.stopped import come_up
 from egm.clock import SystemClock
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
-from egm.link.messages import MessageError, Snapshot
+from egm.kernel.messages import MessageError, Snapshot
 from meters import Journal, JournalDamaged, JournalUnwritable, MediumMissing, Phase, Transaction, Transfer
 
 SERIAL = "EGM-0000001"
@@ -37,7 +37,7 @@ async def machine(folder, file, *options):
     """The machine's process, and what its screen is told."""
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.cabinet"), *where, *options, stderr=subprocess.PIPE
+        *python_module("egm.app"), *where, *options, stderr=subprocess.PIPE
     )
     try:
         yield process

@@ -8,9 +8,9 @@ import subprocess
 import pygame
 import pytest
 
-from egm.cabinet.cabinet import Key
-from egm.config import StateFolder
-from egm.link.messages import Hello
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.machine import Key
+from egm.kernel.messages import Hello
 from meters import open_view
 from tests.end_to_end.run_rig import EGM, Visit, until
 from tools.one_game import cabinet_with

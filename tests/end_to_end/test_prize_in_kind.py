@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from run_rig import EGM, Visit, cabinet
 
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 
 #: Every game pays its stake back and wins the hamper.
 SURE = """

@@ -16,8 +16,8 @@ import aiomqtt
 import pytest
 from run_rig import EGM, Visit, cabinet, until
 
-from egm.config import StateFolder
-from egm.link.messages import Decision, Play, Snapshot, decode
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Decision, Play, Snapshot, decode
 from egm.progressive.connection import connection, tls
 from egm.progressive.messages import Contribution, encode
 from egm.progressive.topics import up

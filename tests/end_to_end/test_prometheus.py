@@ -18,8 +18,8 @@ import pytest
 from run_rig import EGM, Visit, cabinet
 
 import tools
-from egm.config import StateFolder
-from egm.metrics import series_of
+from egm.config.cabinet_file import StateFolder
+from egm.links.metrics import series_of
 
 #: Exported from the first time it happens: a rule about it is silent until then.
 WHEN_IT_OCCURS = {"egm_tilt", "egm_door_open", series_of("memory.repaired").name}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 
 
 def descendants(pid: int) -> set[int]:
@@ -44,7 +44,7 @@ def machine_of(run: int) -> int:
     return next(
         pid
         for pid in descendants(run)
-        if b"egm.cabinet" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"egm.app" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     )
 
 

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from run_rig import EGM
 from sas_cabin import Cabin, wait_for
 
-from egm.metrics import series_of
+from egm.links.metrics import series_of
 from tools.host.verbs import read_meters
 
 #: SAS meter code -> the machine's own meters it sums, written from the protocol's list of meters, by hand.

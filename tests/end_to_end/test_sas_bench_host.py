@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sas_cabin import Cabin, wait_for
 
-from egm.sas.crc import sealed
+from egm.links.sas.crc import sealed
 from tools.commands.host import command
 from tools.host.host import Host
 from tools.host.line import HostLine

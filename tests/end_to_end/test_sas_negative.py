@@ -8,7 +8,7 @@ import random
 import pytest
 from sas_cabin import Cabin
 
-from egm.sas.crc import sealed
+from egm.links.sas.crc import sealed
 
 GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
 BUSY = b"\x01\x00"

@@ -9,7 +9,7 @@ import pytest
 from run_rig import EGM, Visit, cabinet, until
 
 import paytables
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 
 LIBRARY = Path(paytables.__file__).parent / "library"
 
@@ -61,7 +61,7 @@ def test_a_game_file_changed_behind_the_machines_back_stops_it_at_the_next_door(
             )
 
     cabinet_file = tmp_path / "state.toml"
-    cabinet_file.write_text(own((LIBRARY.parents[1] / "egm/cabinet/default.toml").read_text()))
+    cabinet_file.write_text(own((LIBRARY.parents[1] / "egm/config/default.toml").read_text()))
     egm("manifest", "make", "--no-libraries", "--no-bytecode", "--cabinet", cabinet_file, "--out", manifest)
     egm("manifest", "sign", manifest, "--key", key)
     asyncio.run(session())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import egm.cabinet
+import egm.config
 from meters import open_view
 from tools.commands.soak import command
 from tools.soak.campaign import soak
@@ -21,7 +21,7 @@ from tools.soak.floor import Floor
 from tools.soak.people import Crowd
 from tools.soak.virtual import jump
 
-DEMONSTRATION = Path(egm.cabinet.__file__).with_name("default.toml")
+DEMONSTRATION = Path(egm.config.__file__).with_name("default.toml")
 #: Entries that carry the machine's own key, which is new in every life.
 KEYED = {"machine.genesis", "checkpoint"}
 

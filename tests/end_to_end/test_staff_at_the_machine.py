@@ -10,8 +10,8 @@ import json
 import pytest
 from run_rig import Visit, cabinet, until
 
-from egm.config import StateFolder
-from egm.link.messages import MessageError, Snapshot
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import MessageError, Snapshot
 from egm.people.demonstration import FILE_NAME
 from meters import open_view
 

@@ -7,8 +7,8 @@ import time
 import pytest
 from run_rig import PATIENCE_SECONDS, cabinet
 
-from egm.config import StateFolder
-from egm.link.messages import BenchCommand
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import BenchCommand
 from egm.screen.app import App, clients
 from egm.screen.audio.cues import Sounds
 from egm.screen.layout import LANDSCAPE

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from run_rig import Visit, cabinet, until
 
-from egm.config import StateFolder
-from egm.link.messages import Play, Snapshot
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Play, Snapshot
 from meters import open_view
 
 SECOND = """
@@ -26,7 +26,7 @@ position = 2
 def the_machine(supervisor: int) -> int:
     """The process that has the money, among those ``egm run`` keeps."""
     for pid in Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split():
-        if b"egm.cabinet" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+        if b"egm.app" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
             return int(pid)
     raise AssertionError("egm run has no machine")
 

@@ -12,11 +12,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from machine_room import Room
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.clock_trust import note_clock
+from egm.integrity.clock_trust import note_clock
 from egm.kernel.events import EventType, State
-from egm.tickets.model import TicketState
-from egm.timekeeping import OFF_MOST
+from egm.kernel.machine import Key
+from egm.kernel.timekeeping import OFF_MOST
+from egm.money.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

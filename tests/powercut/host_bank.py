@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from egm.sas.crc import is_intact, sealed
+from egm.links.sas.crc import is_intact, sealed
 
 ASSET = 7
 ROUNDS_MAX = 400

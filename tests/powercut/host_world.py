@@ -14,12 +14,12 @@ from host_bank import ASSET, ROUNDS_MAX, Bank, HostGoneError
 from machine_room import Room
 from sas_bench import Bench
 
-from egm.cabinet.host.model import HostMoney, Validation
-from egm.cabinet.host.timeouts import HostTimeouts
 from egm.devices.interface import Barcode, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.events import EventType, State
-from egm.sas.wire import marked
+from egm.links.sas.wire import marked
+from egm.money.host.model import HostMoney, Validation
+from egm.money.host.timeouts import HostTimeouts
 
 
 class PowerGoneError(Exception):

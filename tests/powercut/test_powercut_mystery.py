@@ -17,9 +17,9 @@ from powercut_storage import SimStorage
 from progressive_room import GAME, NO_LUCK, B, FixedFace, room_of
 from test_linked_mystery import LEVELS, STAKE, lucky
 
-from egm.cabinet import mysteries
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.progressive import mysteries
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from tools.audit.games import Shelf

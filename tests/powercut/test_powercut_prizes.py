@@ -15,8 +15,8 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

@@ -13,10 +13,10 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
 
-from egm.cabinet.cabinet import Key
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.tickets.model import TicketState
+from egm.kernel.machine import Key
+from egm.money.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

@@ -12,8 +12,16 @@ import pytest
 from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
 
-from egm.tickets import House, Machine, TicketDesk, TicketRules, TicketState, TicketStore, stand_alone_numbers
-from egm.tickets.numbers import is_stand_alone
+from egm.money.tickets import (
+    House,
+    Machine,
+    TicketDesk,
+    TicketRules,
+    TicketState,
+    TicketStore,
+    stand_alone_numbers,
+)
+from egm.money.tickets.numbers import is_stand_alone
 
 KEY = bytes(32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

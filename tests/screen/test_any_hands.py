@@ -6,7 +6,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.link.messages import BenchCommand
+from egm.kernel.messages import BenchCommand
 from egm.screen.controls import BY_NAME, TYPED, by_name
 from egm.screen.hearing import heard, lost, ticked
 from egm.screen.layout import LANDSCAPE, PORTRAIT

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from egm.cabinet import features
-from egm.cabinet.faults import fault
-from egm.cabinet.service.words import regulation_meter
+from egm.app import rules as features
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
+from egm.kernel.faults import fault
 from egm.kernel.rules import Refusal
 from egm.profiles import load_profile
 from egm.screen.text import (
@@ -22,6 +21,7 @@ from egm.screen.text import (
     placeholders,
     read_catalogue,
 )
+from egm.staff.service.words import regulation_meter
 from meters.events import EVENTS, Effect
 from meters.names import NAMES
 from meters.table import BY_NAME, OCCURRENCES

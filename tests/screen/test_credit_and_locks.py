@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.link.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
+from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
 from egm.screen.controls import by_name
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE, PORTRAIT

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from egm.link.client import WAIT_FIRST, WAIT_MOST, Client
-from egm.link.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
+from egm.links.screen.client import WAIT_FIRST, WAIT_MOST, Client
 
 
 class Peer:

@@ -12,8 +12,8 @@ import sys
 import pytest
 from chromium import Browser, executable
 
-from egm.link.client import Client
-from egm.link.messages import Snapshot
+from egm.kernel.messages import Snapshot
+from egm.links.screen.client import Client
 from egm.screen.hearing import heard
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from egm.link.messages import Protection, Reminder, Session
+from egm.kernel.messages import Protection, Reminder, Session
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed
 from egm.screen.scenes.reminder import reminds

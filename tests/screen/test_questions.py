@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from egm.link.messages import Decision, Play
+from egm.kernel.messages import Decision, Play
 from egm.screen.hearing import heard, ticked
 from egm.screen.picture import Picture
 from egm.screen.pressing import pressed

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pygame
 import pytest
 
-from egm.link.messages import BenchCommand, BenchReply, Intent, Notice
-from egm.link.pages import Action as PageAction
-from egm.link.pages import Prompt, Row, ServicePage, Table, Words
+from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
+from egm.kernel.service_pages import Action as PageAction
+from egm.kernel.service_pages import Prompt, Row, ServicePage, Table, Words
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     TONES,

@@ -13,7 +13,7 @@ from itertools import pairwise
 import pygame
 import pytest
 
-from egm.link.messages import Notice
+from egm.kernel.messages import Notice
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     ATTRACT_EVERY,

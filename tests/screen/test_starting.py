@@ -7,9 +7,9 @@ import pygame
 import pytest
 from machine_room import StoppedClock
 
-from egm.cabinet.process import Machine
-from egm.config import GameSlot, StateFolder, load_cabinet
-from egm.link.starting import Doing, read, say
+from egm.app.process import Machine
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.links.screen.starting import Doing, read, say
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -32,7 +32,7 @@ def test_what_is_written_is_read_and_nothing_else_is_taken_for_it(tmp_path):
 
 def test_a_machine_says_each_game_it_examines_and_is_silent_once_it_answers(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr("egm.cabinet.process.starting.say", lambda _file, doing: told.append(doing))
+    monkeypatch.setattr("egm.app.process.starting.say", lambda _file, doing: told.append(doing))
 
     async def not_yet(_):
         """Its devices and people are another test's."""

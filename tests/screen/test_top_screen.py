@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_picture import LEAST_LETTERS, Watcher
 
-from egm.link.client import Client
+from egm.links.screen.client import Client
 from egm.screen.app import App, Tap
 from egm.screen.audio.cues import Sounds
 from egm.screen.hearing import heard

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.link.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
+from egm.kernel.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
 from egm.screen.hearing import heard, heard_bench, lost, ticked
 from egm.screen.layout import LANDSCAPE
 from egm.screen.outcome import OutcomeError

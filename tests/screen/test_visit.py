@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from machine_room import Room, ScriptedChance, generator
 
-from egm.cabinet.view import game_view, snapshot
-from egm.cabinet.wiring import requested, tower
+from egm.app.view import game_view, snapshot
+from egm.app.wiring import requested, tower
 from egm.kernel.events import EventType
-from egm.link.messages import Hello
+from egm.kernel.messages import Hello
 from egm.screen.hearing import heard, ticked
 from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import stakes_on
@@ -127,7 +127,7 @@ class Visit:
 
 
 def _resident(room, game_id, game):
-    from egm.cabinet.residents import Resident
+    from egm.play.installed_games import Resident
     from egm.progressive.pools import Pools
 
     return Resident(game, room.cabinet.denominations_cents[game_id], room.cabinet.returns[game_id], Pools())

@@ -11,8 +11,8 @@ import pytest
 from chromium import Browser, executable
 from test_live_browser import Cabinet
 
-from egm.link.client import Client
-from egm.link.messages import BenchCommand, BenchReply, Play, Snapshot
+from egm.kernel.messages import BenchCommand, BenchReply, Play, Snapshot
+from egm.links.screen.client import Client
 from egm.screen.hearing import heard, heard_bench
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture

@@ -11,7 +11,7 @@ import pytest
 from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
-from egm.link.messages import Protection
+from egm.kernel.messages import Protection
 from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
 from egm.screen.hearing import heard

@@ -9,7 +9,7 @@ from pathlib import Path
 import pygame
 import pytest
 
-from egm.link.client import Client
+from egm.links.screen.client import Client
 from egm.screen.app import App, Tap, attended
 from egm.screen.audio.cues import Sounds
 from egm.screen.controls import BY_NAME, by_code, by_name

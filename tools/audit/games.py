@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.cabinet.conversation import Conversation
-from egm.cabinet.games import CARRIED_GAME
 from egm.errors import LocalError
+from egm.play.conversation import Conversation
+from egm.play.records import CARRIED_GAME
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, story
 from paytables import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from egm.cabinet.games import CARRIED_GAME
+from egm.play.records import CARRIED_GAME
 from egm.progressive import posting
 from egm.progressive.exact import rational
 from egm.progressive.level import Level, LevelDefectiveError, Terms, TermsError

@@ -7,8 +7,8 @@ the prize was stated to be worth, and give the prize up. What is neither is a pr
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from egm.cabinet import merchandise
-from egm.cabinet.claim_book import CARRIED, PAID
+from egm.integrity.clear.claim_book import CARRIED, PAID
+from egm.play import prizes_in_kind as merchandise
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import story
 

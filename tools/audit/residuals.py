@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from egm.cabinet.residuals import PURPOSE
+from egm.play.residual_credit import PURPOSE
 from meters import StoredEntry
 from meters.recall import story
 

@@ -24,11 +24,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from egm.cabinet.cabinet import Cabinet, Key
 from egm.clock import SystemClock
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
+from egm.kernel.machine import Cabinet, Key
 from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey

@@ -8,18 +8,18 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.features import RULES
-from egm.cabinet.host.model import HostMoney
-from egm.cabinet.residents import admit
+from egm.app.rules import RULES
 from egm.clock import SystemClock
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import EventType
-from egm.link.messages import Decision, Play
+from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.messages import Decision, Play
+from egm.kernel.timekeeping import Timekeeper
+from egm.money.host.model import HostMoney
+from egm.money.tickets.model import House
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
-from egm.tickets.model import House
-from egm.timekeeping import Timekeeper
 from meters import Journal
 from rng import Personalization, RandomService
 from tools.bench import Figure

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from egm.devices.bench import Bench
+from egm.app.bench import Bench
 from egm.devices.bill_twin import STACK_SECONDS
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.driver import LineDriver

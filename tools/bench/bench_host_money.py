@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import HostMoney, Order, TransferKind
-from egm.cabinet.host.transfer_port import HostTransfers
 from egm.clock import SystemClock
 from egm.errors import invariant
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
-from egm.sas.settings import SasLine
+from egm.kernel.machine import Key
+from egm.links.sas.settings import SasLine
+from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host.transfer_port import HostTransfers
 from meters import Journal
 from tools.bench import Figure
 from tools.bench.bench_cabinet import bare_pairs_per_second, bench_engine

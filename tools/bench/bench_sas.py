@@ -18,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from egm.cabinet.credits import CREDIT
 from egm.clock import SystemClock
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
-from egm.link.messages import Hello, Intent, Play, Snapshot, decode, encode
-from egm.sas.crc import sealed
-from egm.sas.line import LINE_PRIORITY, hurry
-from egm.sas.wire import marked
+from egm.kernel.credits import CREDIT
+from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
+from egm.links.sas.crc import sealed
+from egm.links.sas.line import LINE_PRIORITY, hurry
+from egm.links.sas.wire import marked
 from meters import Journal, Transaction, Transfer
 from tools.bench import Figure
 
@@ -59,7 +59,7 @@ _CYCLE: Final[Sequence[bytes]] = (
 )
 _ECHO: Final = """
 import os, sys
-from egm.sas.line import LINE_PRIORITY, hurry
+from egm.links.sas.line import LINE_PRIORITY, hurry
 hurry(LINE_PRIORITY)
 fd = int(sys.argv[1])
 while data := os.read(fd, 4096):
@@ -129,7 +129,7 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[_Line]:
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     arguments = ["--state", str(state.root)]
     with contextlib.ExitStack() as cleanup:
-        machine = python_module("egm.cabinet", *arguments, "--cabinet", str(cabinet))
+        machine = python_module("egm.app", *arguments, "--cabinet", str(cabinet))
         cleanup.enter_context(_process(machine))
         slave = _opened(state.run / "sas" / "main")
         cleanup.callback(os.close, slave)

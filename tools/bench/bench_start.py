@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.config import DEFAULT_CABINET, StateFolder
+from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
-from egm.link.messages import LINE_BYTES_MAX, Hello, Snapshot, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Snapshot, decode, encode
 from egm.profiles import available
 from tools.bench import Figure
 
@@ -25,8 +25,8 @@ _LABORATORY: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
 _CODE: Final = (
     "import runpy, sys\n"
     f"for name in {_LABORATORY!r}: sys.modules[name] = None\n"
-    "sys.argv[0] = 'egm.cabinet'\n"
-    "runpy.run_module('egm.cabinet', run_name='__main__')\n"
+    "sys.argv[0] = 'egm.app'\n"
+    "runpy.run_module('egm.app', run_name='__main__')\n"
 )
 _PATIENCE_SECONDS: Final = 120.0
 

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.config import StateFolder
-from egm.devices.bench import Bench
+from egm.app.bench import Bench
+from egm.config.cabinet_file import StateFolder
 from egm.devices.bill_twin import STACK_SECONDS
 from egm.devices.id003 import codec as id003
 from egm.devices.ioboard import codec as ioboard
@@ -24,7 +24,7 @@ from egm.devices.printer_status import PrinterStatus
 from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
 from egm.isolated import python_module
-from egm.link.messages import (
+from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
     Hello,
@@ -106,7 +106,7 @@ async def _machine(folder: Path) -> AsyncIterator[_Player]:
     bench = Bench(state.root, devices, speed=_SPEED)
     await bench.start()
     where = ("--state", str(state.root), "--cabinet", str(folder / "cabinet.toml"))
-    process = await asyncio.create_subprocess_exec(*python_module("egm.cabinet", *where))
+    process = await asyncio.create_subprocess_exec(*python_module("egm.app", *where))
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from meters import (
     JournalDamaged,
     JournalError,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from egm.config import default_state_dir
-from egm.devices import bench
+from egm.app import bench
+from egm.config.cabinet_file import default_state_dir
 
 
 @click.command()

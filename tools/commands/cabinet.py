@@ -8,10 +8,10 @@ from typing import Any
 import click
 from serial.tools.list_ports import comports
 
-from egm.cabinet.preflight import preflight, unknown_names
-from egm.config import CabinetFile
-from egm.config_faults import Fault, Lines, placed, read
-from egm.config_schema import schema as cabinet_schema
+from egm.app.preflight import preflight, unknown_names
+from egm.config.cabinet_file import CabinetFile
+from egm.config.faults import Fault, Lines, placed, read
+from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.profiles import available, load_profile

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from egm.cabinet.carrying import Decision, Found, Proposal, clearance, look
-from egm.config import StateFolder, default_state_dir
+from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import OperatorError
+from egm.integrity.clear.carrying import Decision, Found, Proposal, clearance, look
 from egm.people import Permission, Roster, load_recorded
 from meters import JournalError
 from meters.clear import clear, finish, unfinished

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from egm.config import StateFolder, default_state_dir
+from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.interface import DeviceEvent

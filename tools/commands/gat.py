@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import serial
 
-from egm.config import StateFolder, default_state_dir
-from egm.gat.functions import LIST, PROGRAM_ID
+from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.links.gat.functions import LIST, PROGRAM_ID
 from tools.gat_reader import GatError, Verifier
 from tools.tables import Form, facts, forms, show
 from tools.terminal import echo

@@ -17,7 +17,7 @@ from typing import Any, Final
 import click
 from rich.live import Live
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError, PeerError
 from tools.host.explain import Message, explain
 from tools.host.host import Host

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from egm.cabinet.service.words import columns, moment, plain, say
-from egm.cabinet.staff.sheet import Sheet, sheets
-from egm.config import default_state_dir
-from egm.link.pages import Row
-from egm.link.pages import Table as LinesTable
+from egm.config.cabinet_file import default_state_dir
+from egm.kernel.service_pages import Row
+from egm.kernel.service_pages import Table as LinesTable
 from egm.screen.text import LOCALES, Texts
+from egm.staff.service.words import columns, moment, plain, say
+from egm.staff.sheet import Sheet, sheets
 from meters import JournalError, open_view
 from paytables.wording import counted
 from tools.sheets import NO_MONEY, as_pdf, as_text

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from egm.cabinet.staff.inventory import Sheet, sheet
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.screen.text import LOCALES, Texts
+from egm.staff.inventory import Sheet, sheet
 from meters import JournalError, open_view
 from tools import house
 from tools.commands.register import entries_of

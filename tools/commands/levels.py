@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError
 from egm.progressive import posting
 from egm.progressive.level import Level

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from meters import JournalError
 from meters.copies import SECOND_FOLDER

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, JournalView, MeterReading, open_view
 from meters.entry import canonical
 from meters.export import READOUT

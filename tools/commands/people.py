@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config import StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.people import (
     Change,

@@ -18,10 +18,10 @@ from typing import Any
 import click
 
 from egm.clock import SystemClock
-from egm.metrics import Exporter
+from egm.integrity.verify.examine import Findings, examine
+from egm.links.metrics import Exporter
 from egm.progressive.definition import LevelDefinition, level_source, levels_in, own_level_files
 from egm.progressive.slots import LinkSlot
-from egm.verify.examine import Findings, examine
 from paytables.wording import counted
 from tools.commands.progressive_status import forget_sign, held, prizes, rule, status
 from tools.progressive.campaign import Campaign, run_campaign

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import Trigger
 from tools.progressive.controller import Controller

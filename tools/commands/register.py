@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from egm.cabinet.staff.identities import FILE, IdentityRegister
-from egm.cabinet.staff.registers import REGISTERS, lines
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.errors import OperatorError
+from egm.staff.identities import FILE, IdentityRegister
+from egm.staff.registers import REGISTERS, lines
 from meters import JournalError, StoredEntry, open_view
 from meters.copies import SECOND_FOLDER
 from meters.entry import decode

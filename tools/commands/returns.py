@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, open_view
 from paytables.wording import percent
 from tools.returns import Return, returns

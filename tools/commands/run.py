@@ -14,12 +14,12 @@ from typing import Final
 
 import click
 
-from egm.cabinet.preflight import missing_ports
+from egm.app.preflight import missing_ports
 from egm.clock import SystemClock
-from egm.config import CabinetFile, StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import python_module
-from egm.link.private import HOST
+from egm.links.screen.private import HOST
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.demonstration import demonstration_staff
@@ -127,9 +127,9 @@ def _children(
     simulated = _is_simulated(cabinet)
     if simulated:
         ready = folder.run / "bench.ready"
-        children.append(_Child("bench", python_module("egm.devices.bench", *where, *which), ready))
+        children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
     stay = ("--stay",) if shown.is_kiosk else ()
-    machine = python_module("egm.cabinet", *where, *which, *stay)
+    machine = python_module("egm.app", *where, *which, *stay)
     children.append(_Child("machine", machine, after=folder.forget_lines))
     if screen != "none":
         bench = ("--bench",) if simulated else ()

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from paytables.wording import counted
 from tools.commands.par import load
 from tools.named import named

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from egm.config import load_cabinet
+from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, read_seed, signatures
-from egm.verify.examine import scope_of
-from egm.verify.tree import COMPONENTS, files
+from egm.integrity.verify.digest import Algorithm, read_seed, signatures
+from egm.integrity.verify.examine import scope_of
+from egm.integrity.verify.tree import COMPONENTS, files
 from tools.tables import Column, Form, Table, forms, show
 
 

@@ -21,7 +21,7 @@ def main(*, check: bool) -> None:
         requirements = load()
         evidence = collect(requirements)
         written = {ROOT / path: text for path, text in pages(requirements, evidence).items()}
-        written[ROOT / "egm/sas/CONFORMANCE.md"] = sas_page(evidence)
+        written[ROOT / "egm/links/sas/CONFORMANCE.md"] = sas_page(evidence)
     except (RequirementsError, EvidenceError) as error:
         raise click.ClickException(str(error)) from error
     complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]

@@ -1,17 +1,17 @@
-"""``egm/sas/CONFORMANCE.md``: each poll, exception and meter, how far it is built, and its tests."""
+"""``egm/links/sas/CONFORMANCE.md``: each poll, exception and meter, how far it is built, and its tests."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from egm.sas import money
-from egm.sas.happenings import RAISED
-from egm.sas.meters import SUPPORTED
-from egm.sas.polls import BUILT
-from egm.sas.settings import ON
-from egm.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
-from egm.sas.tables.meters import METERS
-from egm.sas.tables.polls import MINIMUM, POLLS
+from egm.links.sas import money
+from egm.links.sas.happenings import RAISED
+from egm.links.sas.meters import SUPPORTED
+from egm.links.sas.polls import BUILT
+from egm.links.sas.settings import ON
+from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
+from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.polls import MINIMUM, POLLS
 from tools.conformance.evidence import Evidence, EvidenceError
 from tools.conformance.page import table, witnesses
 
@@ -21,7 +21,7 @@ _SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}
 _INTRODUCTION: Final = """\
 # SAS, row by row
 
-Written by `make conformance` from the tables in `egm/sas`; edit those and the tests, not this page.
+Written by `make conformance` from the tables in `egm/links/sas`; edit those and the tests, not this page.
 
 SAS 6.02 is a licensed standard whose text is not here and was not read: every row was put together from
 public sources, and carries how many of them agree. **A**: two or more independent sources, or an experiment.

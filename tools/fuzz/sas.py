@@ -9,14 +9,14 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
-from egm.sas.channel import Ask, Channel, Send
-from egm.sas.codec import ACK
-from egm.sas.exception_queue import Happening
-from egm.sas.polls import polls_for
-from egm.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
-from egm.sas.settings import Group
-from egm.sas.tables.exceptions import EXCEPTIONS
-from egm.sas.wire import LenientFraming, StrictFraming, marked
+from egm.links.sas.channel import Ask, Channel, Send
+from egm.links.sas.codec import ACK
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.polls import polls_for
+from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.wire import LenientFraming, StrictFraming, marked
 from meters import MeterReading
 
 ADDRESS: Final = 1
@@ -65,7 +65,7 @@ def readout() -> Readout:
 
 
 class _Machine:
-    """Framing and channel of one line, as :class:`egm.sas.line.Line` joins them."""
+    """Framing and channel of one line, as :class:`egm.links.sas.line.Line` joins them."""
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)

@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from egm.cabinet.long_odds import chances, long_odds
-from egm.cabinet.residents import Resident
-from egm.cabinet.view import game_art
-from egm.link.messages import (
+from egm.app.view import game_art
+from egm.kernel.messages import (
     Decision,
     GameView,
     Hello,
@@ -18,6 +16,8 @@ from egm.link.messages import (
     ProgressiveWin,
     Snapshot,
 )
+from egm.play.installed_games import Resident
+from egm.play.odds import chances, long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.hearing import heard

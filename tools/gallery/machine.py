@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from egm.link.messages import (
+from egm.kernel.messages import (
     BenchReply,
     GameView,
     Handpay,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.link.messages import GameView
-from egm.link.pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
+from egm.kernel.messages import GameView
+from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
 from egm.screen.hearing import heard
 from egm.screen.theme import Theme
 from egm.screen.view import View, times

@@ -10,7 +10,7 @@ from typing import Final
 import pygame
 from PIL import Image
 
-from egm.link.messages import GameView, Play
+from egm.kernel.messages import GameView, Play
 from egm.screen.hearing import heard
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture

@@ -1,6 +1,6 @@
 """A SAS host for the bench: our second reading of the tables, written apart from the machine's.
 
-Only the checksum and the tables of names are shared with the machine's side (:mod:`egm.sas`): the shapes of
-requests and answers, the order of a conversation and the money's ledger here are this package's own, so that
-the two sides agreeing is evidence.
+Only the checksum and the tables of names are shared with the machine's side (:mod:`egm.links.sas`): the
+shapes of requests and answers, the order of a conversation and the money's ledger here are this package's
+own, so that the two sides agreeing is evidence.
 """

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.sas.crc import SIZE as _CRC
-from egm.sas.crc import is_intact, sealed
-from egm.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.crc import SIZE as _CRC
+from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.tables.exceptions import EXCEPTIONS
 from tools.host.fields import Piece, Sized, Values, fixed_size, read, write
 from tools.host.poll import Poll, Type
 from tools.host.polls import EVENTS, POLLS

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.sas.names import Confidence
-from egm.sas.tables.meters import METERS
+from egm.links.sas.names import Confidence
+from egm.links.sas.tables.meters import METERS
 from tools.host import codes
 from tools.host.fields import Field, Kind, Layout
 

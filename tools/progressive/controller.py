@@ -12,6 +12,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from egm.errors import OperatorError
+from egm.integrity.verify.examine import Findings
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
     Award,
@@ -29,7 +30,6 @@ from egm.progressive.messages import (
     Refused,
     Value,
 )
-from egm.verify.examine import Findings
 from tools.progressive import holding
 from tools.progressive.books import Books
 from tools.progressive.mystery import CLAIM_PREFIX, Mysteries, prove

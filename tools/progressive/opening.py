@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config import default_state_dir
+from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError, OperatorError
 from tools.progressive.controller import Controller
 from tools.progressive.store import SqliteReader, SqliteStore, Store

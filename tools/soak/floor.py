@@ -8,8 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from egm.cabinet.process import Machine
-from egm.config import CabinetFile, StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import Handle, LineSettings
 from egm.devices.twin import ActionError, Twin

@@ -13,8 +13,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-from egm.link.messages import LINE_BYTES_MAX, Decision, Hello, Intent, Message, Play, Snapshot, decode, encode
-from egm.link.pages import ServicePage
+from egm.kernel.messages import (
+    LINE_BYTES_MAX,
+    Decision,
+    Hello,
+    Intent,
+    Message,
+    Play,
+    Snapshot,
+    decode,
+    encode,
+)
+from egm.kernel.service_pages import ServicePage
 from tools.soak.floor import STAFF_NUMBER, STAFF_PIN, Floor
 
 _DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")

@@ -13,7 +13,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import ArtFile
+from egm.kernel.messages import ArtFile
 
 _BYTES_MAX: Final = 1024 * 1024
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import ArtFile
+from egm.kernel.messages import ArtFile
 from egm.screen.art import beasts, fruit, jewels, north, outdoors, things
 from egm.screen.art.ink import Ink
 from egm.screen.art.own import draw_own

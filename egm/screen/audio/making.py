@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import IO, Final
 
 from egm.isolated import python_module
-from egm.link.messages import GameView
+from egm.kernel.messages import GameView
 from egm.screen.art.own import checked
 from egm.screen.audio.scores import CHANNELS, CUES, common_cues, own_cues, sound_of
 from egm.screen.audio.synthesis import softened

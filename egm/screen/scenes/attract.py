@@ -6,7 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import Play
+from egm.kernel.messages import Play
 from egm.screen.art.ink import Ink, Linear, Radial, painted
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import ellipse

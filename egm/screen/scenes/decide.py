@@ -7,7 +7,7 @@ from functools import partial
 
 import pygame
 
-from egm.link.messages import Decision
+from egm.kernel.messages import Decision
 from egm.screen.art.ink import Ink
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result

@@ -6,7 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.pages import Prompt
+from egm.kernel.service_pages import Prompt
 from egm.screen.art.ink import Ink, Linear, Paint
 from egm.screen.art.paths import Path, arc, box, ellipse
 from egm.screen.layout import DECK

@@ -4,8 +4,8 @@ from typing import Final
 
 import pygame
 
-from egm.link.pages import Action as PageAction
-from egm.link.pages import Words
+from egm.kernel.service_pages import Action as PageAction
+from egm.kernel.service_pages import Words
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse, polygon
 from egm.screen.painter import Rect, Style

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.link.messages import GameView, Notice, Snapshot
+from egm.kernel.messages import GameView, Notice, Snapshot
 from egm.screen.marks import form_in_force, is_keno, is_slip, price_near, spots, stakes_on
 from egm.screen.outcome import Field, Prize, WinView, prize_at
 from egm.screen.painter import Rect, Style

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.link.pages import Prompt
+from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.form import draw_action, said
 from egm.screen.scenes.stage import WHITE, Stage

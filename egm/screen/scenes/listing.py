@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.link.pages import Row, ServicePage, Table
+from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.screen.painter import Align, Rect, Style
 from egm.screen.scenes.form import draw_mark, said
 from egm.screen.scenes.stage import Stage

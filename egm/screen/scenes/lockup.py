@@ -10,8 +10,8 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import Handpay, HostLock, Snapshot, Tilt
-from egm.link.starting import Doing
+from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
+from egm.links.screen.starting import Doing
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import arc, box, ellipse, polygon
 from egm.screen.motion import ease_out

@@ -5,7 +5,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import GameView
+from egm.kernel.messages import GameView
 from egm.screen.art.ink import Ink, Linear, Radial
 from egm.screen.art.paths import box
 from egm.screen.art.symbols import draw_symbol

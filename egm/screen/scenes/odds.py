@@ -1,6 +1,6 @@
 """The page of very long odds: awards so rare that the place wants their odds told (C-23)."""
 
-from egm.link.messages import Chances, LongOdds
+from egm.kernel.messages import Chances, LongOdds
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.glass import percent, prize_name
 from egm.screen.scenes.stage import Stage, stage_name

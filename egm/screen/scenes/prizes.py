@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from egm.link.messages import PrizeInKind
+from egm.kernel.messages import PrizeInKind
 from egm.screen.scenes.stage import Stage
 
 

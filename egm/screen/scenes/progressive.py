@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.link.messages import ProgressiveView
+from egm.kernel.messages import ProgressiveView
 from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, Style, gold
 from egm.screen.scenes.odometer import draw_odometer, growing

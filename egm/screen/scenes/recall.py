@@ -6,8 +6,8 @@ from typing import Final
 
 import pygame
 
-from egm.link.pages import Action as PageAction
-from egm.link.pages import Replay, ServicePage
+from egm.kernel.service_pages import Action as PageAction
+from egm.kernel.service_pages import Replay, ServicePage
 from egm.screen.art.ink import Ink
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.board import draw_board

@@ -6,7 +6,7 @@ Nothing here hurries, warns of a loss of chances, or hides the way to cash out.
 
 from typing import Final
 
-from egm.link.messages import Reminder
+from egm.kernel.messages import Reminder
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, rim_panel

@@ -7,8 +7,8 @@ answer it, and the page's actions. What can be written is marked by its keys; wh
 from dataclasses import dataclass
 from typing import Final
 
-from egm.link.pages import Action as PageAction
-from egm.link.pages import Prompt, ServicePage
+from egm.kernel.service_pages import Action as PageAction
+from egm.kernel.service_pages import Prompt, ServicePage
 from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout

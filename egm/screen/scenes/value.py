@@ -8,7 +8,7 @@ from typing import Final
 
 import pygame
 
-from egm.link.messages import Notice
+from egm.kernel.messages import Notice
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.jewels import coin
 from egm.screen.art.paths import box, ellipse

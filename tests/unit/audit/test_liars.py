@@ -9,9 +9,9 @@ import pytest
 from journals import make_state
 from machine_room import Room, ScriptedChance, generator
 
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import Order, TransferKind
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
+from egm.money.host.model import Order, TransferKind
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.liars import WITNESSED, Score, play, touches, witnessed

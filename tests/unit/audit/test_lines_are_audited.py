@@ -5,17 +5,17 @@ from machine_room import Room
 from sas_bench import Bench
 from staff_hands import Menu
 
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.host.model import HostMoney
-from egm.cabinet.staff.disputed import disputed_amounts
-from egm.config import Gat, StateFolder, load_cabinet
+from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
-from egm.gat.codec import Command, Packet
-from egm.gat.port import gat_port
 from egm.kernel.events import EventType
+from egm.kernel.services import MachineContext
+from egm.links.gat.codec import Command, Packet
+from egm.links.gat.port import gat_port
+from egm.money.host.model import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
+from egm.staff.disputed import disputed_amounts
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -8,29 +8,29 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
-from egm.cabinet.absent import settle_absent
-from egm.cabinet.cabinet import Cabinet, Identity, Key
-from egm.cabinet.clock_trust import note_clock
-from egm.cabinet.features import RULES
-from egm.cabinet.host.model import HostMoney
-from egm.cabinet.ledgers import Ledgers, ledgers_of
-from egm.cabinet.positions import Position
-from egm.cabinet.progressives import open_levels
-from egm.cabinet.residents import admit
-from egm.cabinet.staff.identities import IdentityRegister
-from egm.cabinet.staff.options import apply_options
-from egm.cabinet.ticket_ledger import is_accounted, open_store
-from egm.cabinet.tickets import open_desk, recover
-from egm.config import GameSlot
+from egm.app.rules import RULES
+from egm.config.cabinet_file import GameSlot
 from egm.devices.interface import Barcode, Note, PrintState, TicketJob
+from egm.integrity.clock_trust import note_clock
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.positions import Position
+from egm.kernel.timekeeping import timekeeper_of
+from egm.money.absent import settle_absent
+from egm.money.device_ledgers import Ledgers, ledgers_of
+from egm.money.host.model import HostMoney
+from egm.money.ticket_ledger import is_accounted, open_store
+from egm.money.ticket_recovery import open_desk, recover
+from egm.money.tickets.model import House
 from egm.people import Person, Role, Roster
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
+from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
 from egm.progressive.slots import LevelSlot
-from egm.tickets.model import House
-from egm.timekeeping import timekeeper_of
+from egm.staff.identities import IdentityRegister
+from egm.staff.options import apply_options
 from meters import Journal
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from machine_room import Room
 
-from egm.cabinet.service.menu import SUBJECTS
 from egm.kernel.events import EventType
-from egm.link.pages import ServicePage, Words
+from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
+from egm.staff.service.menu import SUBJECTS
 from tools.sheets import worded
 
 TEXTS = {language: Texts(language) for language in ("en", "fr")}

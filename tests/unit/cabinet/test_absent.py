@@ -6,17 +6,17 @@ import pytest
 from machine_room import Room, StoppedClock
 from staff_hands import Menu
 
-from egm.cabinet.absent import refuse_lost_positions
-from egm.cabinet.cabinet import Key
-from egm.cabinet.positions import Position
-from egm.cabinet.process import Machine
-from egm.cabinet.staff.disputed import disputed_amounts
-from egm.config import Host, Metrics, StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import Host, Metrics, StateFolder, load_cabinet
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import Position
+from egm.money.absent import refuse_lost_positions
+from egm.money.tickets.model import TicketState
 from egm.people import Role
-from egm.tickets.model import TicketState
+from egm.staff.disputed import disputed_amounts
 from meters import open_view
 
 

@@ -6,15 +6,15 @@ from datetime import timedelta
 import pytest
 from machine_room import BreakingChance, FailingChance, PowerCutError, Room
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.play import has_won_already
-from egm.cabinet.staff.forms import form
-from egm.cabinet.staff.identities import FILE, IdentityRegister, commit
-from egm.cabinet.staff.registers import REGISTERS, lines
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.tickets.model import TicketState
+from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.tickets.model import TicketState
+from egm.staff.forms import form
+from egm.staff.identities import FILE, IdentityRegister, commit
+from egm.staff.registers import REGISTERS, lines
 from meters import Transfer
 
 ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor

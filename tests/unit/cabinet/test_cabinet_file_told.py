@@ -5,8 +5,8 @@ import asyncio
 from machine_room import Room, StoppedClock
 from staff_hands import Menu
 
-from egm.cabinet.process import Machine
-from egm.config import GameSlot, StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.people import Role
 from meters import Journal
 

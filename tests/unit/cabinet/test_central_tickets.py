@@ -3,9 +3,9 @@
 import pytest
 from machine_room import Room
 
-from egm.cabinet.host.model import HostMoney, Validation
-from egm.cabinet.value_in import tickets_wanted
 from egm.kernel.events import EventType, State
+from egm.money.host.model import HostMoney, Validation
+from egm.money.value_in import tickets_wanted
 
 
 @pytest.mark.requirement("H-01")

@@ -8,9 +8,9 @@ from clearing import now
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.service.sign_in import read_staff
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.people import Person, Role, Roster
+from egm.staff.service.sign_in import read_staff
 from meters import Journal, Transaction, clear
 from tools.cli import main
 

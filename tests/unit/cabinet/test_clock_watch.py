@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from machine_room import Room
 
-from egm.cabinet.clock_watch import JUMP, clock_watch
+from egm.integrity.clock_watch import JUMP, clock_watch
 
 
 @pytest.mark.requirement("E-08")

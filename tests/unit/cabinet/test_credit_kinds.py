@@ -6,15 +6,15 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 
 import egm.profiles
-from egm.cabinet.credits import CreditKind, given_back, taken
-from egm.cabinet.host.model import Order, TransferKind
-from egm.cabinet.host.transfers import transfer
-from egm.cabinet.positions import Position
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.kernel.credits import CreditKind, given_back, taken
 from egm.kernel.events import Event, EventType, State
-from egm.tickets.model import TicketKind, TicketState
+from egm.kernel.positions import Position
+from egm.money.host.model import Order, TransferKind
+from egm.money.host.transfers import transfer
+from egm.money.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

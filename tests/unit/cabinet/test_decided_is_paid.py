@@ -11,11 +11,11 @@ import pytest
 from machine_room import FailingChance, PowerCutError, Room, ScriptedChance
 from progressive_room import NO_LUCK, A, room_of
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.progressives import awards
-from egm.cabinet.staff.forms import form
 from egm.kernel.events import EventType, State
-from egm.link.messages import Decision, Play
+from egm.kernel.machine import Key
+from egm.kernel.messages import Decision, Play
+from egm.progressive.game_levels import awards
+from egm.staff.forms import form
 from paytables.definition import LIBRARY
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)

@@ -4,12 +4,12 @@ import pytest
 from machine_room import Room
 from staff_hands import Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.host.model import Inquiry
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import Inquiry
 from egm.people import Role
 
 #: What a test may count: that people were at the machine, never anything of value or play.

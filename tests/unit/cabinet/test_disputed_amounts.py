@@ -8,15 +8,15 @@ from click.testing import CliRunner
 from machine_room import PowerCutError, Room
 from staff_hands import Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.positions import Position
-from egm.cabinet.staff.disputed import disputed_amounts
-from egm.cabinet.staff.registers import lines
 from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.positions import Position
+from egm.money.tickets.model import TicketState
 from egm.people import Role
 from egm.profiles import profile as profiles
-from egm.tickets.model import TicketState
+from egm.staff.disputed import disputed_amounts
+from egm.staff.registers import lines
 from tools.cli import main
 
 PAID = "out:handpay_disputed"

@@ -6,7 +6,7 @@ import pytest
 from machine_room import PowerCutError, Room
 
 from egm.kernel.events import EventType, State
-from egm.link.messages import Decision
+from egm.kernel.messages import Decision
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

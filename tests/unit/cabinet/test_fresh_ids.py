@@ -8,15 +8,15 @@ from machine_room import Room
 
 import egm
 import meters
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType
+from egm.kernel.machine import Key
 
 #: How the place of an entry to come is written.
 PLACES = ("journal.sequence", "self.sequence", "ledger.sequence")
 #: Where the number of an entry is no part of an id: it is shown, compared or stored as a number.
 NUMBERS = {
-    "egm/cabinet/cabinet.py",  # the head of the journal, printed
-    "egm/cabinet/service/pages.py",  # the head of the journal, shown
+    "egm/kernel/machine.py",  # the head of the journal, printed
+    "egm/staff/service/pages.py",  # the head of the journal, shown
     "meters/checkpoint.py",  # the journal's own entries, known nowhere else
     "meters/journal.py",
     "meters/view.py",  # where ids are made

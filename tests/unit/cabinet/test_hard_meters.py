@@ -4,15 +4,15 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.cabinet import Key
-from egm.cabinet.hard_meters import HardMeters, hard_meters
-from egm.config import StateFolder, load_cabinet
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
+from egm.integrity.hard_meters import HardMeters, hard_meters
 from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles

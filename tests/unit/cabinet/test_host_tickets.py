@@ -8,17 +8,17 @@ from machine_room import Room
 from staff_hands import Menu
 
 import egm.profiles
-from egm.cabinet.cabinet import Key
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import RING, HostMoney, Redeeming, Validation
-from egm.cabinet.host.ticket_port import HostTickets, NumberAnswer
-from egm.cabinet.staff.disputed import disputed_amounts
 from egm.devices.interface import PrintState
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import RING, HostMoney, Redeeming, Validation
+from egm.money.host.ticket_port import HostTickets, NumberAnswer
+from egm.money.tickets.model import TicketState
+from egm.money.tickets.numbers import is_secure_enhanced, secure_enhanced, system
+from egm.money.tickets.redemption import Reason
 from egm.people import Role
-from egm.tickets.model import TicketState
-from egm.tickets.numbers import is_secure_enhanced, secure_enhanced, system
-from egm.tickets.redemption import Reason
+from egm.staff.disputed import disputed_amounts
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -151,7 +151,7 @@ def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_han
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     room = make().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    monkeypatch.setattr("egm.cabinet.host.tickets.note_number", lambda *_: None)  # the power goes just here
+    monkeypatch.setattr("egm.money.host.tickets.note_number", lambda *_: None)  # the power goes just here
     room.port.give_number(FIRST)
     monkeypatch.undo()
     again = make()

@@ -6,13 +6,13 @@ import pytest
 from machine_room import Room
 from sas_bench import machine_context
 
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import HostMoney, Order, TransferKind, Validation
-from egm.cabinet.host.timeouts import HostTimeouts, host_timeouts
-from egm.cabinet.host.transfer_port import HostTransfers
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.timekeeping import Timekeeper
+from egm.kernel.timekeeping import Timekeeper
+from egm.money.host.model import HostMoney, Order, TransferKind, Validation
+from egm.money.host.timeouts import HostTimeouts, host_timeouts
+from egm.money.host.transfer_port import HostTransfers
 from tools.soak.virtual import LoopClock, jump
 
 TICKET = "071111222233334444"

@@ -5,14 +5,14 @@ from datetime import date, timedelta
 import pytest
 from machine_room import Room, ScriptedChance
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
-from egm.cabinet.host.transfer_port import HostTransfers
-from egm.cabinet.host.transfers import HISTORY
-from egm.cabinet.pay_out import payout_is_due
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus, Validation
+from egm.money.host.transfer_port import HostTransfers
+from egm.money.host.transfers import HISTORY
+from egm.money.pay_out import payout_is_due
 from meters import Transfer
 from meters.recall import log, story
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from machine_room import Room, StoppedClock
 
-from egm.cabinet.process import Machine
-from egm.cabinet.staff.identities import FILE, IdentityRegister
-from egm.config import StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.staff.identities import FILE, IdentityRegister
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 ANNA = {"name": "Anna", "document": "passport X1"}
@@ -83,7 +83,7 @@ def test_the_machine_keeps_it_beside_both_copies_of_its_memory(tmp_path, monkeyp
     Room(tmp_path).boot().close()
     opened_in = []
     monkeypatch.setattr(
-        "egm.cabinet.process.IdentityRegister.open", lambda *folders: opened_in.append(folders) or 1 / 0
+        "egm.app.process.IdentityRegister.open", lambda *folders: opened_in.append(folders) or 1 / 0
     )
     state = StateFolder(tmp_path)
     state.prepare()

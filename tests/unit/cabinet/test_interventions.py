@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.staff.sheet import sheets
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.sheet import sheets
 from tools.cli import main
 
 MECHANIC = NUMBERS[Role.MECHANIC]

@@ -13,16 +13,16 @@ from click.testing import CliRunner
 from machine_room import GAME, Room, StoppedClock
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.process import Machine
-from egm.cabinet.residents import Certifying, admit
-from egm.cabinet.staff.forms import FORMS, FieldKind
-from egm.cabinet.staff.inventory import KIND, note_inventory, sheet
-from egm.config import Device, GameSlot, Inventory, StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.play.installed_games import Certifying, admit
 from egm.profiles import load_profile
+from egm.staff.forms import FORMS, FieldKind
+from egm.staff.inventory import KIND, note_inventory, sheet
 from meters import Journal, JournalDamaged
 from tools.certification import bundle
 from tools.cli import main
@@ -255,7 +255,7 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
         started(tmp_path / "first")
     with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
         assert not list(journal.entries(KIND))
-    monkeypatch.setattr("egm.cabinet.process.note_inventory", lambda *_, **__: None)
+    monkeypatch.setattr("egm.app.process.note_inventory", lambda *_, **__: None)
 
     async def not_yet(_):
         """Its devices and people are another test's."""

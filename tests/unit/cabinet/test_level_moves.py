@@ -9,8 +9,8 @@ from progressive_room import GAME, NO_LUCK, A, B, room_of
 from small_controller import pool
 from staff_hands import Menu, said
 
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType
+from egm.kernel.machine import Key
 from egm.people import Role
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools

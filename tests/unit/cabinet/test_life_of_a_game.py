@@ -9,9 +9,9 @@ from importlib.resources import files
 import pytest
 from machine_room import GAME, FailingChance, Room, ScriptedChance, generator
 
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType, State
-from egm.link.messages import Play
+from egm.kernel.machine import Key
+from egm.kernel.messages import Play
 from rng import OutOfService
 
 LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)

@@ -6,9 +6,9 @@ import pytest
 from real_controller import RealController
 from test_progressive_link import Rig, run
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.progressive.definition import Kind, levels_of
 from egm.progressive.slots import LevelSlot
 from meters import open_view

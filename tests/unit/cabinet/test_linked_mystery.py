@@ -13,9 +13,9 @@ from progressive_room import GAME, NO_LUCK, B
 from real_controller import RealController
 from test_progressive_link import Rig, run
 
-from egm.cabinet.cabinet import Key
 from egm.kernel.events import EventType, State
-from egm.link.messages import Play
+from egm.kernel.machine import Key
+from egm.kernel.messages import Play
 from egm.progressive.definition import Chance, Kind, LevelDefinition, mystery_odds
 from egm.progressive.level import Terms
 from egm.progressive.slots import LevelSlot

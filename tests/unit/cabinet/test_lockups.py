@@ -5,12 +5,12 @@ from contextlib import suppress
 import pytest
 from machine_room import PowerCutError, Room, ScriptedChance
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.faults import fault
-from egm.cabinet.view import snapshot
-from egm.cabinet.wiring import bell, reported, tower
+from egm.app.view import snapshot
+from egm.app.wiring import bell, reported, tower
 from egm.devices.interface import FaultCode, InputsKnown
 from egm.kernel.events import EventType, State
+from egm.kernel.faults import fault
+from egm.kernel.machine import Key
 
 
 @pytest.fixture

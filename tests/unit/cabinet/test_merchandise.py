@@ -6,15 +6,15 @@ import pytest
 from machine_room import Room, ScriptedChance
 from staff_hands import Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.residents import admit
-from egm.cabinet.staff.registers import lines
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
+from egm.kernel import messages
 from egm.kernel.events import EventType, State
-from egm.link import messages
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
+from egm.staff.registers import lines
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import plays
 from tools.audit.games import Shelf
@@ -346,7 +346,7 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
 
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path, monkeypatch):
     room = won(tmp_path)
-    monkeypatch.setattr("egm.cabinet.merchandise.finish", lambda _: None)
+    monkeypatch.setattr("egm.play.prizes_in_kind.finish", lambda _: None)
     older = room.cabinet.recall(Key.HANDPAY)["id"]
     exchange(room)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")

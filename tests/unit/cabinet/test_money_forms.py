@@ -4,10 +4,10 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.staff.registers import lines
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.registers import lines
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from machine_room import Room
 from progressive_room import LINKED, room_of
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet import monitoring
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.view import snapshot
-from egm.config import Metrics, StateFolder, load_cabinet
+from egm.app.view import snapshot
+from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
 from egm.kernel.events import EventType
+from egm.kernel.services import MachineContext
+from egm.links import monitoring
 from egm.people import Role
 
 

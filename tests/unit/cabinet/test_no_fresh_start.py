@@ -8,8 +8,8 @@ import pytest
 from clearing import clear_it
 from machine_room import Room, StoppedClock
 
-from egm.cabinet.process import Machine
-from egm.config import StateFolder, load_cabinet
+from egm.app.process import Machine
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.people import Person, Role, Roster
 from meters import Journal, JournalDamaged
 

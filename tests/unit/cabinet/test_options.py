@@ -4,9 +4,9 @@ import pytest
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.staff.options import Options
 from egm.kernel.events import EventType, State
 from egm.people import Role
+from egm.staff.options import Options
 
 GAMES = ("maple-classic", "comet-respin")
 

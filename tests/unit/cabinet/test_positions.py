@@ -5,11 +5,11 @@ import random
 import pytest
 from machine_room import FailingChance, Room
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.positions import OF_THE_PLAYER, Position
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.tickets.model import TicketState
+from egm.kernel.machine import Key
+from egm.kernel.positions import OF_THE_PLAYER, Position
+from egm.money.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
 

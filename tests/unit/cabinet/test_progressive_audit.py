@@ -6,9 +6,9 @@ import pytest
 from machine_room import Room, generator
 from progressive_room import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
 
-from egm.cabinet.cabinet import Key
-from egm.config import load_cabinet
+from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf

@@ -11,11 +11,11 @@ import pytest
 from progressive_room import NO_LUCK, A, B, place, room_of
 from small_controller import SmallController
 
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.cabinet import Key
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.clock import SystemClock
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Kind

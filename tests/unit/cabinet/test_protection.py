@@ -5,14 +5,14 @@ import asyncio
 import pytest
 from machine_room import Room
 
-from egm.cabinet.attached import MAKERS
-from egm.cabinet.attachments import MachineContext
-from egm.cabinet.cabinet import Key
-from egm.cabinet.protection import due, time_due_at
-from egm.cabinet.reminders import Reminders, reminders
-from egm.cabinet.view import snapshot
-from egm.config import StateFolder, load_cabinet
+from egm.app.services import MAKERS
+from egm.app.view import snapshot
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.services import MachineContext
+from egm.play.player_protection import due, time_due_at
+from egm.play.reminders import Reminders, reminders
 from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()

@@ -4,10 +4,10 @@ import pytest
 from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, Menu, said
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.service.recall import PlayDetail
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.service.recall import PlayDetail
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-from egm.cabinet.staff.identities import FILE
-from egm.cabinet.staff.registers import REGISTERS
 from egm.kernel.events import EventType
+from egm.staff.identities import FILE
+from egm.staff.registers import REGISTERS
 from meters import export
 from meters.keys import MachineKey
 from meters.storage import DiskStorage

@@ -3,12 +3,12 @@
 import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 
-from egm.cabinet.staff.registers import lines
-from egm.cabinet.staff.rulings import forfeit_credits
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.kernel.events import Event, EventType, State
-from egm.link.messages import Residual
+from egm.kernel.messages import Residual
 from egm.profiles import profile as profiles
+from egm.staff.registers import lines
+from egm.staff.rulings import forfeit_credits
 from meters import Transaction, Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

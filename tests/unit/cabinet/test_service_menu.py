@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from machine_room import Room, ScriptedChance
 from staff_hands import NUMBERS, TITLES, Menu, offered, pin_of, staff
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.service.menu import SECTIONS, SUBJECTS
-from egm.cabinet.service.timeout import service_timeout
-from egm.cabinet.service.tries import key_of
-from egm.cabinet.staff.forms import FORMS
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
+from egm.staff.forms import FORMS
+from egm.staff.service.menu import SECTIONS, SUBJECTS
+from egm.staff.service.timeout import service_timeout
+from egm.staff.service.tries import key_of
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ import pytest
 from machine_room import FailingChance, Room, ScriptedChance
 from progressive_room import awaiting
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.features import RULES
-from egm.cabinet.host.model import Inquiry, Lock, Order, TransferKind
-from egm.cabinet.staff.forms import FORMS, authorised
+from egm.app.rules import RULES
 from egm.devices.interface import Barcode, Note
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.machine import Key
 from egm.kernel.rules import Refusal
 from egm.kernel.states import SETS, derived_state
+from egm.money.host.model import Inquiry, Lock, Order, TransferKind
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
+from egm.staff.forms import FORMS, authorised
 from meters import Phase, Transfer
 from tools.rule_table import interruption_table, picture, rule_table
 

@@ -5,17 +5,17 @@ import asyncio
 import pytest
 from machine_room import Room
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.features import RULES
-from egm.cabinet.ports import Ports
-from egm.cabinet.residents import admit
-from egm.cabinet.station import Station
-from egm.config import GameSlot, StateFolder, load_cabinet
+from egm.app.ports import Ports
+from egm.app.rules import RULES
+from egm.app.station import Station
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, FaultCode
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
-from egm.link.client import Client
-from egm.link.messages import Pressed
+from egm.kernel.machine import Key
+from egm.kernel.messages import Pressed
+from egm.links.screen.client import Client
+from egm.play.installed_games import admit
 from egm.profiles import profile as profiles
 
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()

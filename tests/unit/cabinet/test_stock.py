@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from machine_room import Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.staff.registers import lines
 from egm.kernel.events import EventType
+from egm.kernel.machine import Key
 from egm.people import Role
+from egm.staff.registers import lines
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from machine_room import PowerCutError, Room
 from staff_hands import NUMBERS, Menu
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.tickets.model import TicketState
 from egm.people import Role
 from egm.profiles import load_profile
-from egm.tickets.model import TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 

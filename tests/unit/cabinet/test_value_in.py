@@ -3,13 +3,13 @@
 import pytest
 from machine_room import Room
 
-from egm.cabinet.cabinet import Key
-from egm.cabinet.value_in import bills_wanted
-from egm.cabinet.wiring import reported
+from egm.app.wiring import reported
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.value_in import bills_wanted
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import egm
-from egm.config import load_cabinet
-from egm.devices.bench import Bench, BenchError, simulated
+from egm.app.bench import Bench, BenchError, simulated
+from egm.config.cabinet_file import load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.hand import BenchUnreachableError, Hand
 from egm.devices.id003.driver import Id003Driver
@@ -22,10 +22,10 @@ from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
-from egm.link.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from tools.commands.device import command as device_command
 
-DEFAULT = Path(egm.__file__).parent / "cabinet" / "default.toml"
+DEFAULT = Path(egm.__file__).parent / "config" / "default.toml"
 PAIR = {"bill": "id003", "io": "ioboard"}
 
 
@@ -300,7 +300,7 @@ def test_real_ports_have_no_twin(tmp_path):
 # ------------------------------------------------------------------ its own process
 @pytest.fixture
 def process(tmp_path):
-    arguments = [sys.executable, "-m", "egm.devices.bench", "--state", str(tmp_path), "--speed", "30"]
+    arguments = [sys.executable, "-m", "egm.app.bench", "--state", str(tmp_path), "--speed", "30"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "READY\n"
@@ -322,7 +322,7 @@ def test_the_process_serves_and_cleans_up(tmp_path, process):
         assert not hand.do("io", "fly").ok
 
     second = subprocess.run(
-        [sys.executable, "-m", "egm.devices.bench", "--state", str(tmp_path)],
+        [sys.executable, "-m", "egm.app.bench", "--state", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=120,

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from egm.cabinet.preflight import missing_ports, preflight
-from egm.config import CabinetFile, load_cabinet
-from egm.config_faults import Lines, placed, read
-from egm.config_schema import parts, schema
+from egm.app.preflight import missing_ports, preflight
+from egm.config.cabinet_file import CabinetFile, load_cabinet
+from egm.config.faults import Lines, placed, read
+from egm.config.schema import parts, schema
 from egm.errors import OperatorError
 from egm.profiles import available
 from tools.cli import main
@@ -203,7 +203,7 @@ def test_the_schema_is_one_and_takes_the_demonstrations_file():
     published = json.loads(CliRunner().invoke(main, ["cabinet", "schema"]).output)
     assert published == schema()
     jsonschema.Draft202012Validator.check_schema(published)
-    default = tomllib.loads(Path("egm/cabinet/default.toml").read_text())
+    default = tomllib.loads(Path("egm/config/default.toml").read_text())
     jsonschema.validate(default, published)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(default | {"device": {}}, published)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.link.messages import (
+from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
     BenchReply,
@@ -21,7 +21,7 @@ from egm.link.messages import (
     decode,
     encode,
 )
-from egm.link.server import ScreenServer
+from egm.links.screen.server import ScreenServer
 
 MESSAGES = [
     Hello(token="t"),

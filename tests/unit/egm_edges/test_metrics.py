@@ -9,10 +9,10 @@ import pytest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
-from egm import metrics
-from egm.metrics import Exporter, MachineCollector, meter_families, series_of
-from egm.sas.health import line_metrics
-from egm.sas.line import LineHealth
+from egm.links import metrics
+from egm.links.metrics import Exporter, MachineCollector, meter_families, series_of
+from egm.links.sas.health import line_metrics
+from egm.links.sas.line import LineHealth
 from meters.reading import Cell, MeterReading
 from meters.table import METERS, OCCURRENCES, Unit
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.cabinet.prizes import largest_prizes, remembered
-from egm.cabinet.residents import admit
-from egm.config import GameSlot, StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
+from egm.play.installed_games import admit
+from egm.play.prize_limits import largest_prizes, remembered
 from egm.profiles import available, load_profile
 from meters import Journal
 from paytables.definition import source_of
@@ -181,7 +181,7 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
 
     assert start() == start() == (5, 25)
     assert computed == ["maple-classic"]
-    monkeypatch.setattr("egm.cabinet.prizes._code_digest", lambda: "another")
+    monkeypatch.setattr("egm.play.prize_limits._code_digest", lambda: "another")
     assert start() == (5, 25)
     assert computed == ["maple-classic"] * 2
 

@@ -7,7 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from egm.config import StateFolder
+from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.progressive.connection import tls
@@ -43,7 +43,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
     folder.staff.chmod(0o600)
     (folder.root / name).chmod(0o644)
     done = subprocess.run(
-        python_module("egm.cabinet", "--state", str(folder.root)), capture_output=True, text=True, check=False
+        python_module("egm.app", "--state", str(folder.root)), capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert f"{name}: others than its owner may read or write it (mode 644)" in done.stderr

@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.framing import FrameReader, ProtocolError
-from egm.gat import codec
-from egm.gat.codec import Calculation, Format, Initiate, LastStatusQuery, Packet, ResultsQuery, StatusQuery
-from egm.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
-from egm.gat.report import About, functions_report, identity_report, signatures_report
-from egm.verify.digest import Algorithm
+from egm.integrity.verify.digest import Algorithm
+from egm.links.gat import codec
+from egm.links.gat.codec import (
+    Calculation,
+    Format,
+    Initiate,
+    LastStatusQuery,
+    Packet,
+    ResultsQuery,
+    StatusQuery,
+)
+from egm.links.gat.functions import FUNCTIONS, LIST, FunctionRefusedError, Kind, offered, understand
+from egm.links.gat.report import About, functions_report, identity_report, signatures_report
 from tools import gat_reader
 
 ALL = frozenset(("accounting", "chance"))

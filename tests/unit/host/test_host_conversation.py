@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.sas.crc import sealed
+from egm.links.sas.crc import sealed
 from tools.host.conversation import LINK_SECONDS, TRIES, Conversation, Link, Order
 from tools.host.messages import SYNC, Outcome, general_poll, long_poll, parse
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.sas.crc import sealed
+from egm.links.sas.crc import sealed
 from tools.host.desk import TicketDesk
 from tools.host.messages import Answer, Outcome, long_poll, parse
 from tools.host.store import Amounts, Kind, Store, StoreError, TicketState, TransferState

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.sas.crc import sealed
-from egm.sas.tables.denominations import BILLS as SHARED_BILLS
-from egm.sas.tables.denominations import DENOMINATIONS_CENTS
-from egm.sas.tables.meters import METERS
-from egm.sas.tables.polls import POLLS as SHARED_POLLS
+from egm.links.sas.crc import sealed
+from egm.links.sas.tables.denominations import BILLS as SHARED_BILLS
+from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
+from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.polls import POLLS as SHARED_POLLS
 from tools.host import codes
 from tools.host.fields import LayoutError, fixed_size, read, write
 from tools.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.sas.crc import sealed
+from egm.links.sas.crc import sealed
 from tools.cli import main
 from tools.commands.host import command
 from tools.host.explain import explain

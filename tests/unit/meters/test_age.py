@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import STATE
 from meters.segment import SUFFIX

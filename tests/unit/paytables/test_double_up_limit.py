@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.cabinet.residents import admit
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
 from paytables.contract import Choice

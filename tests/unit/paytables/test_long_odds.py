@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from egm.cabinet.residents import admit
-from egm.config import GameSlot
+from egm.config.cabinet_file import GameSlot
+from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.profiles.profile import Awards
 from egm.progressive.slots import LevelSlot

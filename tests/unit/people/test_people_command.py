@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from machine_room import Room
 
-import egm.cabinet
-from egm.cabinet.service.sign_in import read_staff
-from egm.config import StateFolder, load_cabinet
+import egm.config
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import python_module
 from egm.people import Role, Roster, tries
 from egm.people.demonstration import FILE_NAME
+from egm.staff.service.sign_in import read_staff
 from meters import Journal, open_view
 from meters.clear import inspect
 from tools.cli import main
@@ -114,7 +114,7 @@ def test_a_real_cabinet_has_nobody_until_somebody_is_enrolled(tmp_path):
 def real_cabinet(tmp_path):
     """The demonstration cabinet with its ports changed, and the same serial: a file to start a machine from."""
     file = tmp_path / "real.toml"
-    text = (Path(egm.cabinet.__file__).parent / "default.toml").read_text()
+    text = (Path(egm.config.__file__).parent / "default.toml").read_text()
     device = 'protocol = "id003"\n'
     assert text.count(device) == 1
     file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
@@ -134,7 +134,7 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
         folder.staff.unlink()
     file = real_cabinet(tmp_path)
     where = ("--state", str(folder.root), "--cabinet", str(file))
-    done = subprocess.run(python_module("egm.cabinet", *where), capture_output=True, text=True, check=False)
+    done = subprocess.run(python_module("egm.app", *where), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "its staff are a demonstration's" in done.stderr
     assert not (folder.root / "journal.sqlite").exists()

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from test_sign import LEVEL, Eye, told
 
-from egm.metrics import Exporter
+from egm.links.metrics import Exporter
 from egm.progressive import topics
 from egm.progressive.connection import RETRY_SECONDS, stay_connected, tls
 from egm.progressive.messages import ProgressiveMessageError

@@ -4,10 +4,10 @@ import pytest
 from machine_room import Room, ScriptedChance
 from sas_bench import Bench
 
-from egm.cabinet.credits import CreditKind
-from egm.cabinet.host.model import HostMoney
-from egm.cabinet.host.transfers import HISTORY
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
+from egm.money.host.model import HostMoney
+from egm.money.host.transfers import HISTORY
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"
 KEY, POS = "ab" * 20, "78563412"

@@ -8,12 +8,12 @@ from machine_room import Room
 from sas_bench import Bench, attach
 
 from egm.kernel.events import EventType
-from egm.sas.channel import Channel, LinkChanged, Send
-from egm.sas.codec import ACK, Reply
-from egm.sas.crc import sealed
-from egm.sas.exception_queue import Happening
-from egm.sas.poll import VARIABLE, Poll
-from egm.sas.wire import Elsewhere, GeneralPoll, LongPoll
+from egm.links.sas.channel import Channel, LinkChanged, Send
+from egm.links.sas.codec import ACK, Reply
+from egm.links.sas.crc import sealed
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
 
 
 @pytest.fixture

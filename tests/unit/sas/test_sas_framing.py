@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.sas.crc import sealed
-from egm.sas.requests import frame_size
-from egm.sas.tables.polls import POLLS
-from egm.sas.wire import (
+from egm.links.sas.crc import sealed
+from egm.links.sas.requests import frame_size
+from egm.links.sas.tables.polls import POLLS
+from egm.links.sas.wire import (
     Broken,
     Elsewhere,
     GeneralPoll,

@@ -10,7 +10,7 @@ from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
 from egm.kernel.events import EventType
-from egm.sas.tables.meters import METERS
+from egm.links.sas.tables.meters import METERS
 from meters import Transaction, Transfer
 
 #: Stops of maple-classic that pay 300 minor units for a wager of 5.

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from egm.sas.crc import is_intact, sealed
-from egm.sas.names import MeterUnit, PollType
-from egm.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
-from egm.sas.tables.exceptions import EXCEPTIONS
-from egm.sas.tables.meters import METERS
-from egm.sas.tables.polls import MINIMUM, POLLS
+from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.names import MeterUnit, PollType
+from egm.links.sas.tables.denominations import BILLS, DENOMINATIONS_CENTS
+from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.polls import MINIMUM, POLLS
 from meters.events import EVENTS
 
 SEEN = Path(__file__).parents[2] / "vectors" / "sas_frames_seen.toml"

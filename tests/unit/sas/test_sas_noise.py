@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from egm.sas.crc import sealed
-from egm.sas.tables.polls import POLLS
-from egm.sas.wire import marked
+from egm.links.sas.crc import sealed
+from egm.links.sas.tables.polls import POLLS
+from egm.links.sas.wire import marked
 from tools.fuzz.sas import one_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.

@@ -7,11 +7,11 @@ import pytest
 from machine_room import Room, ScriptedChance, generator
 from sas_bench import Bench
 
-from egm.cabinet.view import snapshot
+from egm.app.view import snapshot
 from egm.kernel.events import EventType, State
-from egm.sas.poll import VARIABLE
-from egm.sas.polls import BUILT
-from egm.sas.tables.polls import MINIMUM
+from egm.links.sas.poll import VARIABLE
+from egm.links.sas.polls import BUILT
+from egm.links.sas.tables.polls import MINIMUM
 
 FAIR = Path(__file__).parents[2] / "vectors" / "fair.toml"
 #: Stops of maple-classic that pay 300 minor units for a wager of 5, and that pay nothing.

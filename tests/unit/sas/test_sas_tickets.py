@@ -7,10 +7,10 @@ from machine_room import Room
 from sas_bench import Bench
 
 import egm.profiles
-from egm.cabinet.cabinet import Key
-from egm.cabinet.host.model import HostMoney, Validation
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
+from egm.kernel.machine import Key
+from egm.money.host.model import HostMoney, Validation
 from meters import Transfer
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from ticket_office import KEY, Office
 
-from egm.tickets import (
+from egm.money.tickets import (
     Reason,
     Redemption,
     TicketKind,
@@ -16,9 +16,9 @@ from egm.tickets import (
     TicketState,
     TicketStore,
 )
-from egm.tickets.copies import FILE_NAME
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import digest
+from egm.money.tickets.copies import FILE_NAME
+from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.money.tickets.movelog import digest
 
 
 @pytest.fixture

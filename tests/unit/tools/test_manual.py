@@ -3,12 +3,12 @@
 import pytest
 from click.testing import CliRunner
 
-from egm.cabinet.faults import fault
-from egm.cabinet.service.menu import SECTIONS
-from egm.cabinet.staff.forms import FORMS
+from egm.kernel.faults import fault
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.screen.text import Texts
+from egm.staff.forms import FORMS
+from egm.staff.service.menu import SECTIONS
 from meters.events import EVENTS
 from tools.cli import main
 from tools.manual import codes

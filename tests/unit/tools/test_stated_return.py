@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.cabinet.residents import Resident
+from egm.play.installed_games import Resident
 from egm.progressive.pools import Pools
 from paytables import Depth, analyse, library, load_game
 from paytables.wording import percent

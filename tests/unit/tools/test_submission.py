@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from egm.verify.manifest import load_signed
+from egm.integrity.verify.manifest import load_signed
 from paytables.definition import source_of
 from tools.certification import bundle
 from tools.cli import main

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 from software_rig import Installation
 
-from egm.config import load_cabinet
+from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, read_seed, short_digests, signatures
-from egm.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
-from egm.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
+from egm.integrity.verify.digest import Algorithm, read_seed, short_digests, signatures
+from egm.integrity.verify.manifest import ManifestError, load_signed, new_key, public_hex, read_key, sign
+from egm.integrity.verify.tree import COMPONENTS, Scope, component_of, files, own_files, uncompiled
 from tools.commands.manifest import command as manifest_command
 from tools.commands.signature import command as signature_command
 
@@ -46,7 +46,7 @@ def test_software_as_signed_is_right_and_says_who_signed_it(installation):
 @pytest.mark.parametrize(
     "name",
     [
-        "egm/cabinet/play.py",
+        "egm/play/rounds.py",
         "egm/profiles/generic.toml",
         "egm/screen/catalogue/fr.toml",
         "egm/screen/fonts/Lobster.otf",
@@ -102,7 +102,7 @@ def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
     game = tmp_path / "own-game.toml"
     game.write_bytes((installation.root / "paytables/library/maple-classic.toml").read_bytes())
     cabinet = tmp_path / "cabinet.toml"
-    text = (installation.root / "egm/cabinet/default.toml").read_text()
+    text = (installation.root / "egm/config/default.toml").read_text()
     cabinet.write_text(text.replace('game = "maple-classic"', f'game = "{game}"'))
     own = own_files(load_cabinet(cabinet))
     assert own == ((f"own{game}", str(game)),)

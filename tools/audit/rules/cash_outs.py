@@ -14,7 +14,7 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, 
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
-#: Tickets whose numbers the host reads, in a ring of so many places (egm.cabinet.host.model).
+#: Tickets whose numbers the host reads, in a ring of so many places (egm.money.host.model).
 _RING: Final = 31
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from egm.cabinet.credits import MONEY, CreditKind
-from egm.cabinet.staff.registers import INFORMED_BY
+from egm.kernel.credits import MONEY, CreditKind
 from egm.people import Permission
+from egm.staff.registers import INFORMED_BY
 from meters.transaction import Phase
 from tools.audit.rules.games import PRIZES
 from tools.audit.rules.parts import (

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from egm.cabinet.faults import fault
+from egm.kernel.faults import fault
 from egm.people import Permission
 from meters.transaction import Mark
 from tools.audit.rules.parts import (

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from egm.cabinet.slips import meters_line
-from egm.cabinet.staff.stock import BOXES
 from egm.people import Permission
+from egm.staff.slips import meters_line
+from egm.staff.stock import BOXES
 from meters.reading import read_meters
 from tools.audit.rules.parts import fresh, head_of, holds, in_the_menu, metered
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from egm.cabinet.credits import CreditKind, taken
-from egm.cabinet.positions import Position
+from egm.kernel.credits import CreditKind, taken
+from egm.kernel.positions import Position
 from meters.reading import read_meters
 from meters.transaction import Transfer
 from tools.audit.rules.pattern import Differs, Scope, place, same, shown

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from egm.cabinet.positions import Position
+from egm.kernel.positions import Position
 from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
 from tools.audit.rules.facts import Facts

@@ -15,7 +15,7 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
 from tools.audit.rules.rule import Move, Rule
 
-#: Transfers the host may read back, in a ring (egm.cabinet.host.transfers).
+#: Transfers the host may read back, in a ring (egm.money.host.transfers).
 _HISTORY: Final = 35
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from egm.cabinet.software import changes
+from egm.integrity.software import changes
 from egm.people import Permission
 from tools.audit.rules.parts import (
     fresh,

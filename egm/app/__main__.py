@@ -1,0 +1,101 @@
+"""``python -I -m egm.app --state DIR``: the machine process, as ``egm run`` starts it.
+
+By hand it is started the same way, isolated: without ``-I`` it refuses.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.app.process import Machine
+from egm.app.stopped import PATIENCE_S, come_up, stand_still, wait_for_file
+from egm.clock import Clock, SystemClock
+from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
+from egm.errors import OperatorError, RestartAsked
+from egm.isolated import require_isolation
+from meters import JournalDamaged, JournalError, SelfAuditFailed
+
+_OPERATOR_ERROR = 2
+#: Whoever keeps the machine up starts it again after any status but the operator's.
+_RESTART = 3
+#: The cabinet file that could not be used is another now.
+_FILE_CHANGED = 4
+
+
+async def _run(work: Coroutine[Any, Any, None]) -> bool:
+    """Work until it ends, or somebody stops it: whether it ended by itself."""
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        return False
+    return True
+
+
+def _say(text: str) -> None:
+    click.echo(f"egm: {text}", err=True)
+
+
+def _restarts(folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float) -> bool:
+    """Run the machine until told to stop; whether it is to start again."""
+    asked = False
+
+    async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        await Machine(folder, file, clock, say=_say, alone=alone).run()
+
+    async def still(why: str) -> None:
+        _say(f"waiting: {why}")
+        await stand_still(folder, file.machine, clock, why, code="memory_waits", cleared_by="self")
+
+    try:
+        asyncio.run(_run(come_up(machine, still, clock, patience_s=patience_s)))
+    except* RestartAsked:
+        asked = True
+    return asked
+
+
+@click.command()
+@click.option("--state", type=click.Path(path_type=Path), required=True)
+@click.option("--cabinet", type=click.Path(path_type=Path))
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    default=PATIENCE_S,
+    help="Seconds a missing second medium is waited for.",
+)
+@click.option(
+    "--stay",
+    is_flag=True,
+    help="Where the cabinet file cannot be used, say so on the screen until it is changed.",
+)
+def main(state: Path, cabinet: Path | None, patience: float, *, stay: bool) -> None:
+    """Run the machine on the memory in STATE until told to stop."""
+    folder, clock = StateFolder(state), SystemClock()
+    try:
+        require_isolation("egm.app")
+        folder.prepare()
+        file = load_cabinet(cabinet)
+        try:
+            if _restarts(folder, file, clock, patience):
+                sys.exit(_RESTART)
+        except (JournalDamaged, SelfAuditFailed) as error:
+            _say(str(error))
+            asyncio.run(_run(stand_still(folder, file.machine, clock, str(error))))
+    except (OperatorError, JournalError) as error:
+        _say(str(error))
+        if not stay or cabinet is None or isinstance(error, JournalError):
+            sys.exit(_OPERATOR_ERROR)
+        if asyncio.run(_run(wait_for_file(folder, cabinet, clock, str(error)))):
+            sys.exit(_FILE_CHANGED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""The bench: a process that hosts the simulated twins, apart from the machine so that it survives it.
+
+``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` makes, below ``DIR/run``:
+
+* ``dev/<name>``: for each device a link to the pseudo-terminal the machine opens as its port;
+* ``bench.token`` (0600): what whoever lays a hand on the bench must show;
+* ``bench.sock`` (0600): newline-delimited messages of :mod:`egm.kernel.messages`. The first line is a
+  ``Hello`` with the token, answered by a ``Hello``; then each ``BenchCommand`` is answered by one
+  ``BenchReply``;
+* ``bench.ready``: holds the process id, written when everything above works, removed at the end.
+
+Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
+``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
+Each twin adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
+``key {name, on}``, ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered
+with the list. The device ``bench`` has ``state`` (every device at once).
+
+What a device keeps without power (paper inside, counters, the board's edges) is kept in
+``DIR/bench/<name>.json``, so stopping the bench is no more than a power cut to its devices.
+
+The twins are those of the cabinet file's devices whose port is ``bench``; without a file, those of the
+demonstration cabinet.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from egm.config.cabinet_file import CabinetFile, load_cabinet
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.twin import ActionError, Port, Twin
+from egm.errors import OperatorError
+from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
+from egm.links.screen.private import is_token, listen, make_token
+
+_LINE_BYTES_MAX: Final = 64 * 1024
+#: The status of a bench that cannot be and has said why: starting it again would only repeat it.
+_OPERATOR_ERROR: Final = 2
+
+
+class BenchError(Exception):
+    """The bench cannot start: says what stands in the way."""
+
+
+def simulated(cabinet: CabinetFile) -> dict[str, str]:
+    """Device name -> protocol of every device on the bench."""
+    return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
+
+
+class Bench:
+    """The twins of one state folder, and the socket through which hands reach them."""
+
+    def __init__(
+        self,
+        state: Path,
+        protocols: Mapping[str, str],
+        *,
+        speed: float = 1.0,
+        values_cents: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        """``values_cents``: what the channels of a device are worth, by its name; see the cabinet file."""
+        self._run = state / "run"
+        self._memory = state / "bench"
+        self._token = ""  # made anew at each start
+        self._server: asyncio.Server | None = None
+        self._mine = False  # whether the folder's sockets, links and files are this bench's
+        self.twins: dict[str, Twin[Any]] = {}
+        for name, protocol in protocols.items():
+            entry = PROTOCOLS[protocol]
+            port = Port(self._run / "dev" / name, entry.line.character_seconds)
+            self.twins[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
+
+    @property
+    def socket_path(self) -> Path:
+        """Where hands connect."""
+        return self._run / "bench.sock"
+
+    async def start(self) -> None:
+        """Plug every twin in, open the socket, say ready. Raises :class:`BenchError` when another runs."""
+        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await self._refuse_second()
+        self._mine = True
+        for left in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
+            left.unlink(missing_ok=True)  # of a bench that was killed: what it names may be anybody's now
+        for name, twin in self.twins.items():
+            self._recall(name, twin)
+            twin.port.plug()
+        self._token = make_token(self._run / "bench.token")
+        self._server = await listen(self.socket_path, self._serve, line_bytes_max=_LINE_BYTES_MAX)
+        _write_private(self._run / "bench.ready", f"{os.getpid()}\n")
+
+    # ------------------------------------------------------------ what devices keep without power
+    def _recall(self, name: str, twin: Twin[Any]) -> None:
+        """Bring back what the device kept, and keep it from now on whenever it changes."""
+        path = self._memory / f"{name}.json"
+        kept = {"kind": twin.kind, **twin.memory()}
+        with suppress(FileNotFoundError):
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                if kept["kind"] == twin.kind:
+                    twin.recall(kept)
+            except (ValueError, KeyError, TypeError) as error:
+                raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
+
+        def keep() -> None:
+            nonlocal kept
+            now = {"kind": twin.kind, **twin.memory()}
+            if now != kept:
+                kept = now
+                self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _write_private(path, json.dumps(now))
+
+        twin.changed = keep
+
+    async def _refuse_second(self) -> None:
+        with suppress(OSError):
+            _, writer = await asyncio.open_unix_connection(self.socket_path)
+            writer.close()
+            raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
+
+    async def stop(self) -> None:
+        """Leave nothing behind but what devices keep. A bench that was refused has nothing to remove."""
+        if not self._mine:
+            return
+        self._mine = False
+        for name in ("bench.ready", "bench.token"):
+            (self._run / name).unlink(missing_ok=True)
+        if self._server is not None:
+            self._server.close()
+        self.socket_path.unlink(missing_ok=True)
+        for twin in self.twins.values():
+            twin.halt()
+
+    # ------------------------------------------------------------ the socket
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            greeting = await self._read(reader)
+            if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
+                writer.write(
+                    encode(BenchReply(ok=False, text="hello with the bench's token is needed first"))
+                )
+                return
+            writer.write(encode(Hello()))
+            while (message := await self._read(reader)) is not None:
+                writer.write(encode(self.obey(message)))
+                await writer.drain()
+        except MessageError as error:
+            writer.write(encode(BenchReply(ok=False, text=str(error))))
+        except (ConnectionError, ValueError):  # gone, or a line beyond the limit
+            pass
+        except asyncio.CancelledError:  # the bench is being put away, and nobody awaits this task
+            pass
+        finally:
+            with suppress(ConnectionError):
+                await writer.drain()
+            writer.close()
+
+    @staticmethod
+    async def _read(reader: asyncio.StreamReader) -> Message | None:
+        line = await reader.readline()
+        return decode(line) if line else None
+
+    def obey(self, message: Message) -> BenchReply:
+        """Lay one hand on one device and say what happened."""
+        if not isinstance(message, BenchCommand):
+            return BenchReply(ok=False, text=f"the bench takes bench commands, not {message.type}")
+        if message.device == "bench":
+            return BenchReply(ok=True, state={name: twin.describe() for name, twin in self.twins.items()})
+        twin = self.twins.get(message.device)
+        if twin is None:
+            return BenchReply(
+                ok=False, text=f"no device {message.device!r}; there are {', '.join(self.twins)}"
+            )
+        try:
+            text = twin.act(message.action, message.values)
+        except ActionError as error:
+            return BenchReply(ok=False, text=str(error), state=twin.describe())
+        return BenchReply(ok=True, text=text, state=twin.describe())
+
+
+def _write_private(path: Path, text: str) -> None:
+    fresh = path.with_suffix(path.suffix + ".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    fresh.replace(path)
+
+
+async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
+    """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` when another runs."""
+    values = {name: device.values_cents for name, device in cabinet.devices.items()}
+    bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values)
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    try:
+        await bench.start()
+        sys.stdout.write("READY\n")
+        sys.stdout.flush()
+        await ended.wait()
+    finally:
+        await bench.stop()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; see the module."""
+    parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
+    parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
+    parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")
+    parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
+    options = parser.parse_args(arguments)
+    try:
+        asyncio.run(serve(options.state, load_cabinet(options.cabinet), speed=options.speed))
+    except (BenchError, OperatorError, OSError) as error:
+        sys.stderr.write(f"bench: {error}\n")
+        return _OPERATOR_ERROR
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

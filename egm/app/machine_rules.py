@@ -1,0 +1,29 @@
+"""Rules of the machine's own life: coming up, following another position, and having nothing more to do."""
+
+from typing import Final
+
+from egm.integrity.lockups import record_power_up, record_self_test, take_out_of_service
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import Rule
+from egm.kernel.states import EVERYWHERE, LISTENING, only
+from egm.staff.service.effects import close_menu, note_staff
+
+_SELF_TEST: Final = only(State.SELF_TEST)
+
+RULES: Final[tuple[Rule[Cabinet], ...]] = (
+    Rule(
+        EventType.MEMORY_READY,
+        only(State.BOOT),
+        (),
+        (record_power_up, close_menu, note_staff),
+        State.SELF_TEST,
+    ),
+    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST, (), (record_self_test,), Next.DERIVED),
+    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST, (), (take_out_of_service,), Next.DERIVED),
+    Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
+    # ------------------------------------------------------------------ nothing more to do
+    Rule((EventType.AFTER_EVENT, EventType.AT_REST), EVERYWHERE),
+    # ------------------------------------------------------------------ said of a game or a page that is gone
+    Rule((EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
+)

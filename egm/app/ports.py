@@ -1,0 +1,119 @@
+"""The devices of a cabinet file as drivers on their ports."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.config.cabinet_file import CabinetFile, StateFolder
+from egm.devices.bench_line import open_bench_line
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.cctalk.bill import CctalkBillDriver
+from egm.devices.cctalk.coin import CctalkCoinDriver
+from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.ebds.driver import EbdsDriver
+from egm.devices.id003.driver import Id003Driver
+from egm.devices.interface import (
+    BillAcceptor,
+    CoinAcceptor,
+    Device,
+    EventSink,
+    Hopper,
+    IoBoard,
+    TicketPrinter,
+)
+from egm.devices.ioboard.driver import IoBoardDriver
+from egm.devices.ithaca.driver import IthacaDriver
+from egm.devices.line import Opener, SerialLine, open_port
+from egm.devices.tcl.driver import TclDriver, Template
+from egm.money.device_ledgers import Ledgers
+from egm.money.tickets.templates import available, load_template
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What a driver is made of. ``values``: what its channels are worth, where the cabinet file says so."""
+
+    name: str
+    line: SerialLine
+    sink: EventSink
+    ledgers: Ledgers
+    values: tuple[dict[int, int], ...]
+
+
+def _resident() -> dict[str, Template]:
+    """What a printer with templates of its own must have: one a place, its lines and its bar code."""
+    return {
+        place: Template(str(number), (*load_template(place).names, "barcode"))
+        for number, place in enumerate(available())
+    }
+
+
+def _lines() -> dict[str, list[str]]:
+    """What a printer without templates prints for each place: its lines, in order."""
+    return {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()}
+
+
+#: Protocol (as in cabinet files) -> how its driver is made.
+DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
+    "id003": lambda fit: Id003Driver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "ebds": lambda fit: EbdsDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "cctalk_bill": lambda fit: CctalkBillDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
+    "cctalk_coin": lambda fit: CctalkCoinDriver(fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values),
+    "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payouts),
+    "tcl": lambda fit: TclDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _resident()),
+    "ithaca": lambda fit: IthacaDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _lines()),
+    "ioboard": lambda fit: IoBoardDriver(fit.name, fit.line, fit.sink),
+}
+
+#: Kind of device -> the field of :class:`Ports` its driver goes to.
+_PLACES: Final[Mapping[str, str]] = {
+    "bill_acceptor": "acceptor",
+    "io_board": "io_board",
+    "ticket_printer": "printer",
+    "coin_acceptor": "coin_acceptor",
+    "hopper": "hopper",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The drivers of one cabinet. A cabinet without a device of a kind simply does not have it."""
+
+    drivers: tuple[Device, ...]
+    """All of them, to be run."""
+    kinds: Mapping[str, str]
+    """Device name -> kind."""
+    acceptor: BillAcceptor | None = None
+    io_board: IoBoard | None = None
+    printer: TicketPrinter | None = None
+    coin_acceptor: CoinAcceptor | None = None
+    hopper: Hopper | None = None
+
+
+def build_ports(
+    cabinet_file: CabinetFile,
+    folder: StateFolder,
+    sink: EventSink,
+    ledgers: Ledgers,
+    opener: Opener = open_port,
+    position: int = 1,
+) -> Ports:
+    """Make the drivers of a position's devices; ``opener`` opens their ports, but the bench's own lines.
+
+    The file has one device of a kind at each position, of protocols there are (:class:`CabinetFile`).
+    """
+    kinds: dict[str, str] = {}
+    places: dict[str, Any] = {}
+    lines: dict[str, SerialLine] = {}
+    for name, device in cabinet_file.devices.items():
+        if device.position != position:
+            continue
+        entry = PROTOCOLS[device.protocol]
+        place = _PLACES[entry.kind]
+        kinds[name] = entry.kind
+        values = (entry.table(name, device.values_cents),) if device.values_cents else ()
+        path = str(folder.port(name, device))
+        own = open_bench_line if device.port == "bench" and opener is open_port else opener
+        line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
+        places[place] = DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values))
+    return Ports(drivers=tuple(places.values()), kinds=kinds, **places)

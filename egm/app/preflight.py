@@ -1,0 +1,162 @@
+"""What a cabinet file asks for, held against what there is: profile, house, games, levels, ports, files.
+
+:func:`egm.config.cabinet_file.load_cabinet` says whether the file is one. Here is what only this computer,
+its games and the place's rules can say; the machine finds the same at its start, and this finds all of it
+before.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from egm.config.cabinet_file import CabinetFile
+from egm.config.faults import Fault, near
+from egm.errors import LocalError, OperatorError
+from egm.money.tickets.templates import load_template
+from egm.play.installed_games import Certifying, admit
+from egm.play.prize_limits import largest_prizes
+from egm.profiles import Profile, available, load_profile
+from egm.progressive.definition import Kind
+from paytables import Game, PaytableError, library, load_game
+
+
+def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) -> Iterator[Fault]:
+    """Everything that would keep the machine from starting, or from offering all that the file names.
+
+    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``doing`` is
+    told each game before it is analysed: that takes its time.
+    """
+    yield from _files(file)
+    profile, faults = _profile(file.machine.profile)
+    if profile is None:
+        yield from faults
+        for i, slot in enumerate(file.games):
+            yield from _game(slot.game, f"games[{i + 1}].game")[1]
+        return
+    yield from _house(file, profile)
+    games = yield from _games(file, profile, doing)
+    yield from _levels(file, games)
+
+
+def missing_ports(file: CabinetFile) -> Iterator[Fault]:
+    """The serial ports that are not there now: no fault of the file, and the machine waits for them."""
+    named = [(f"devices.{name}.port", device.port) for name, device in file.devices.items()]
+    named += [(f"sas.{name}.port", line.port) for name, line in file.sas.items()]
+    if file.gat is not None:
+        named.append(("gat.port", file.gat.port))
+    for key, port in named:
+        if port not in {"bench", "pty"} and "://" not in port and not Path(port).exists():
+            yield Fault(key, f"nothing is at {port} now; the machine waits for it", stops=False)
+
+
+def unknown_names(data: Mapping[str, Any]) -> Iterator[Fault]:
+    """The profile and the games that are not there, of a file refused for its form: ``data`` is its TOML."""
+    profile = _table(data.get("machine")).get("profile")
+    if isinstance(profile, str):
+        yield from _profile(profile)[1]
+    slots = data.get("games")
+    for i, slot in enumerate(slots if isinstance(slots, list) else ()):
+        if isinstance(name := _table(slot).get("game"), str):
+            yield from _game(name, f"games[{i + 1}].game")[1]
+
+
+def _table(data: object) -> Mapping[str, Any]:
+    return data if isinstance(data, Mapping) else {}
+
+
+def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
+    """A profile by its name, or the fault that it is none."""
+    try:
+        return load_profile(name), []
+    except OperatorError as error:
+        return None, [
+            Fault("machine.profile", str(error), meant=near(name, available()), allowed=available())
+        ]
+
+
+def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
+    """A game by its name or path, or the fault that it is none."""
+    try:
+        return load_game(name), []
+    except PaytableError as error:
+        return None, [Fault(key, str(error), meant=near(name, library()), stops=False)]
+
+
+def _files(file: CabinetFile) -> Iterator[Fault]:
+    yield from missing_ports(file)
+    named: dict[str, Path | None] = {
+        "software.manifest": None if file.software is None else file.software.manifest,
+        "inventory.photograph": file.inventory.photograph,
+        **{f"games[{i + 1}].certificate": slot.certificate for i, slot in enumerate(file.games)},
+    }
+    if file.progressive_link is not None:
+        link = file.progressive_link
+        named |= {
+            "progressive_link.authority": link.authority,
+            "progressive_link.certificate": link.certificate,
+            "progressive_link.key": link.key,
+        }
+    for key, path in named.items():
+        if path is not None and not path.exists():
+            yield Fault(key, f"{path}: nothing is there", stops=key.startswith("progressive_link"))
+
+
+def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
+    """What the place's tickets must say of the house."""
+    try:
+        house = file.machine.house
+        load_template(profile.id).check_house(house)
+    except (LocalError, OperatorError) as error:
+        yield Fault("machine.licence_holder", str(error))
+
+
+def _games(
+    file: CabinetFile, profile: Profile, doing: Callable[[str], None]
+) -> Generator[Fault, None, dict[str, set[str]]]:
+    """The games the machine would leave out, and why; returns the levels of each game there is, by its id."""
+    certified = bool(file.real_ports) and profile.inventory.certified
+    seen: dict[str, int] = {}
+    levels: dict[str, set[str]] = {}
+    offered = 0
+    for i, slot in enumerate(file.games):
+        doing(slot.game)
+        key = f"games[{i + 1}].game"
+        game, faults = _game(slot.game, key)
+        yield from faults
+        if game is None:
+            continue
+        levels[game.id] = {play.level for play in game.every_level()}
+        if game.id in seen:
+            yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
+            continue
+        seen[game.id] = i + 1
+        _, refused = admit(
+            (slot,), profile, file.progressives, largest_prizes, Certifying(file.machine.certifier, certified)
+        )
+        offered += not refused
+        for refusal in refused:
+            yield Fault(key, refusal.reason, stops=False)
+    if not offered:
+        yield Fault("games", "none of them can be offered: the machine would be out of service")
+    return levels
+
+
+def _levels(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
+    """Levels of games that are not here, or that a game does not have."""
+    for i, slot in enumerate(file.progressives):
+        key = f"progressives[{i + 1}]"
+        levels = games.get(slot.game)
+        if levels is None:
+            known = tuple(sorted(games))
+            what = f"{slot.game!r} is no game of this file"
+            yield Fault(f"{key}.game", what, meant=near(slot.game, known), allowed=known, stops=False)
+        elif slot.level not in levels:
+            known = tuple(sorted(levels))
+            what = f"{slot.game} has no level {slot.level!r}"
+            yield Fault(f"{key}.level", what, meant=near(slot.level, known), allowed=known, stops=False)
+        if (
+            slot.kind is not Kind.STAND_ALONE
+            and slot.carrier == "controller"
+            and file.progressive_link is None
+        ):
+            yield Fault("progressive_link", f"{slot.game} {slot.level}: must be given: a controller keeps it")

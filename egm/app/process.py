@@ -1,0 +1,405 @@
+"""The machine process: opens the memory, tests itself, then lets devices, people and time reach the engine.
+
+It owns money, chance and devices, and no pixel. Start-up is in order and each step must succeed before the
+next: memory, games, chance, self-test; only then does it speak to anything outside (NY 5319.54(d)).
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from egm.app.archive_place import place_archive
+from egm.app.ports import build_ports
+from egm.app.rng_startup import keep_carry_over, start_chance
+from egm.app.rules import RULES
+from egm.app.services import attach, attach_to_position
+from egm.app.station import Station, Unheard
+from egm.clock import Clock
+from egm.config.cabinet_file import CabinetFile, StateFolder
+from egm.devices.line import Opener, open_port
+from egm.errors import LocalError, OperatorError, RestartAsked
+from egm.integrity.clock_trust import note_clock
+from egm.integrity.lockups import note_cabinet_file
+from egm.integrity.software import Verifier
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet, Identity, Key
+from egm.kernel.positions import Position
+from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.timekeeping import timekeeper_of
+from egm.links.screen import starting
+from egm.money.absent import holders_of, refuse_lost_positions
+from egm.money.host.model import HostMoney
+from egm.money.ticket_ledger import is_accounted, open_store
+from egm.money.ticket_recovery import open_desk, recover
+from egm.money.tickets.desk import TicketDesk
+from egm.money.tickets.store import TicketStore
+from egm.people import Roster
+from egm.people.demonstration import refuse_demonstration
+from egm.play.installed_games import Certifying, Refusal, Resident, admit
+from egm.play.prize_limits import remembered
+from egm.profiles import load_profile
+from egm.progressive.game_levels import open_levels
+from egm.progressive.pools import all_pools
+from egm.staff.identities import IdentityRegister
+from egm.staff.inventory import note_inventory
+from egm.staff.options import apply_options
+from meters import Journal, JournalDamaged, Policy
+from meters.copies import SECOND_FOLDER
+from rng import EntropySource, RandomService, RngError
+
+_VERSION: Final = version("open-egm")
+#: How often a generator that is not to be cycled is looked at again.
+_IDLE_SECONDS: Final = 5.0
+
+
+class Machine:
+    """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
+
+    def __init__(
+        self,
+        folder: StateFolder,
+        cabinet_file: CabinetFile,
+        clock: Clock,
+        *,
+        opener: Opener = open_port,
+        sources: Sequence[EntropySource] | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        alone: bool = False,
+    ) -> None:
+        """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
+
+        ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
+        the second medium, if need be; nothing new is begun then.
+        """
+        self._folder = folder
+        self._file = cabinet_file
+        self._clock = clock
+        self._opener = opener
+        self._sources = sources
+        self._say = say
+        self._alone = alone
+        self._profile = load_profile(cabinet_file.machine.profile)
+        self._stations: tuple[Station, ...] = ()
+        self._stopped: asyncio.Future[None] | None = None
+        self._over = False
+        self._untold: set[int] = set()
+        self._attachments: tuple[Attachment, ...] = ()
+
+    async def run(self) -> None:
+        """Come up, and work until cancelled. Raises OperatorError for what was given to it, and cannot be."""
+        refuse_demonstration(self._file, self._folder)
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(starting.say, self._folder.starting, None)
+            starting.say(self._folder.starting, starting.Doing("memory"))
+            journal = cleanup.enter_context(self._open_journal())
+            self._folder.forget_lines()  # now that no other machine can be alive on this folder
+            self._residents, self._refused = admit(
+                self._file.games,
+                self._profile,
+                self._file.progressives,
+                remembered(journal),
+                Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
+                self._examining,
+            )
+            starting.say(self._folder.starting, starting.Doing("self_test"))
+            self._times = timekeeper_of(journal, self._clock)
+            refuse_lost_positions(journal, self._file.machine.positions)
+            second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
+            store, why = open_store(journal, self._folder.root, second)
+            if store is not None:
+                cleanup.enter_context(store)
+            self._assemble(journal, store, why)
+            self._verifier.at_start()
+            identities = IdentityRegister.open(self._folder.root, second)
+            cleanup.enter_context(contextlib.closing(identities))
+            for station in self._stations:
+                station.cabinet.identities = identities
+            self._self_test()
+            try:
+                await self._work()
+            finally:
+                self._over = True
+                if self._cabinet.chance is not None:
+                    keep_carry_over(self._folder.carry_over, self._cabinet.chance)
+
+    def _examining(self, number: int, game: str) -> None:
+        """Tell the screens which game is examined: the largest prizes of some take a while the first time."""
+        told: dict[str, str | int] = {
+            "number": number,
+            "count": len(self._file.games),
+            "game": Path(game).stem,
+        }
+        starting.say(self._folder.starting, starting.Doing("game", told))
+
+    @property
+    def _is_real(self) -> bool:
+        """Whether anything of it is real: a machine whose every device is simulated is a demonstration."""
+        return bool(self._file.real_ports)
+
+    # ------------------------------------------------------------------ coming up
+    def _open_journal(self) -> Journal:
+        rules, memory = self._profile.journal, self._file.memory
+        second = memory.second_copy or self._folder.root / SECOND_FOLDER
+        archives = {self._folder.root: memory.archive, second: memory.second_archive}
+        for medium, archive in archives.items():
+            place_archive(medium, archive)
+        journal = Journal.open(
+            self._folder.root,
+            now=self._clock.now,
+            second_dir=second,
+            may_begin=self._may_begin,
+            machine_id=self._file.machine.serial,
+            policy=Policy(
+                checkpoint_every=rules.checkpoint_every,
+                increment_max_cents=rules.increment_limits_cents,
+                reserve_bytes=self._file.memory.reserve_mib << 20,
+            ),
+            alone=self._alone,
+        )
+        try:
+            for medium in journal.media:  # made just now, where there was none
+                place_archive(medium, archives[medium])
+        except OperatorError:
+            journal.close()
+            raise
+        return journal
+
+    def _may_begin(self) -> None:
+        """Raise :class:`JournalDamaged` where something of an earlier journal's lies here."""
+        left = self._folder.left_by_a_journal()
+        if left:
+            raise JournalDamaged(
+                str(self._folder.root),
+                f"there is no journal, and {', '.join(left)} of one: bring it back,"
+                " or have it cleared (`egm audit inspect`, `egm audit clear`)",
+            )
+
+    def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
+        machine = self._file.machine
+        first = self._cabinet_of(journal, Position(of=machine.positions))
+        note_clock(first)  # before anything is recorded under a time that nobody believes
+        first.desk = self._desk_of(first, store)
+        self._cabinet = first
+        apply_options(first)
+        certificates = {name: resident.certificate for name, resident in self._residents.items()}
+        complete = self._is_real and self._profile.inventory.complete
+        note_inventory(first, self._file.inventory, certificates, complete=complete)
+        recover(first, why)
+        if store is not None and store.mended:
+            first.log("tickets.mended", {"what": str(store.mended)})
+        cabinets = [first]
+        for number in range(2, machine.positions + 1):
+            cabinet = self._cabinet_of(journal, Position(number, machine.positions))
+            cabinet.desk = first.desk
+            apply_options(cabinet)
+            cabinets.append(cabinet)
+        self._stations = tuple(self._station_of(cabinet) for cabinet in cabinets)
+        self._engine, ports = self._stations[0].engine, self._stations[0].ports
+        context = MachineContext(
+            self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
+        )
+        self._attachments = attach(context)
+        for station in self._stations[1:]:
+            beside = replace(
+                context,
+                engine=station.engine,
+                handle=partial(self._handle_at, station),
+                devices=station.ports.drivers,
+            )
+            self._attachments += attach_to_position(beside)
+        self._verifier = Verifier(context)
+        for station in self._stations:
+            station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+            station.settle_absent(holders_of(self._file))
+
+    def _desk_of(self, first: Cabinet, store: TicketStore | None) -> TicketDesk | None:
+        if store is None:
+            return None
+        return open_desk(
+            store,
+            first.identity,
+            self._profile,
+            self._clock,
+            self._times,
+            lambda: self._cabinet.chance,
+            self._file.host.tickets,
+            is_accounted=partial(is_accounted, first),
+        )
+
+    def _cabinet_of(self, journal: Journal, position: Position) -> Cabinet:
+        machine = self._file.machine
+        second = journal.media[-1]
+        return Cabinet(
+            identity=Identity(machine.serial, machine.operator_number, machine.house),
+            journal=journal,
+            profile=self._profile,
+            games={game_id: resident.game for game_id, resident in self._residents.items()},
+            denominations_cents={
+                game_id: resident.denominations_cents for game_id, resident in self._residents.items()
+            },
+            returns={game_id: resident.least_return for game_id, resident in self._residents.items()},
+            clock=self._clock,
+            times=self._times,
+            chance=None,
+            restart_chance=self._renew_chance,
+            outbox=Unheard(),
+            position=position,
+            host=self._host_money(),
+            staff=Roster(self._folder.staff, spare=second / self._folder.staff.name),
+            pools=all_pools(resident.pools for resident in self._residents.values()),
+        )
+
+    def _station_of(self, cabinet: Cabinet) -> Station:
+        station = Station(cabinet, self._residents, self._folder, self._handle_at, self._told, RULES)
+        cabinet.recorded = partial(self._recorded, station)
+        ledgers, number = station.ledgers, cabinet.position.number
+        station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
+        return station
+
+    def _host_money(self) -> HostMoney:
+        host = self._file.host
+        return HostMoney(
+            validation=host.tickets,
+            transfers=host.transfers,
+            bonuses=host.bonuses,
+            asset_number=host.asset_number,
+            line=self._file.money_line,
+        )
+
+    def _self_test(self) -> None:
+        """What must be right before a game is offered; the first thing wrong is the reason given."""
+        try:
+            self._cabinet.journal.self_audit()
+            open_levels(self._cabinet)
+            self._report_games(self._residents, self._refused)
+            self._renew_chance()
+        except (LocalError, RngError) as error:
+            self._say(f"out of service: {error}")
+            for station in self._stations:
+                station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
+            return
+        games = {game_id: resident.game.digest for game_id, resident in self._residents.items()}
+        for station in self._stations:
+            station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
+
+    def _report_games(self, residents: Mapping[str, Resident], refused: tuple[Refusal, ...]) -> None:
+        for refusal in refused:
+            if residents:
+                self._say(f"game refused: {refusal.reason}")
+            self._cabinet.log("game.refused", {"game": refusal.game, "reason": refusal.reason})
+        self._cabinet.service.bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
+        note_cabinet_file(self._cabinet, "; ".join(refusal.reason for refusal in refused))
+        if not residents:
+            reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
+            raise LocalError(f"no game may be offered: {reasons}")
+
+    def _renew_chance(self) -> RandomService:
+        """One generator for every position."""
+        service = self._start_chance()
+        for station in self._stations:
+            station.cabinet.chance = service
+        return service
+
+    def _start_chance(self) -> RandomService:
+        return start_chance(
+            profile=self._profile,
+            identity=self._cabinet.identity,
+            boots=int(self._cabinet.recall(Key.BOOTS)),
+            carry_over_file=self._folder.carry_over,
+            clock=self._clock,
+            on_event=lambda code, story: self._cabinet.log(f"chance.{code}", story),
+            sources=self._sources,
+        )
+
+    # ------------------------------------------------------------------ working
+    async def _work(self) -> None:
+        self._stopped = asyncio.get_running_loop().create_future()
+        for station in self._stations:
+            await station.server.start()
+        starting.say(self._folder.starting, None)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._until_stopped(), name="stopped")
+                for driver in (driver for station in self._stations for driver in station.ports.drivers):
+                    group.create_task(driver.run(), name=driver.name)
+                for attachment in self._attachments:
+                    group.create_task(attachment.run(), name=attachment.name)
+                group.create_task(self._cycle_chance(), name="chance")
+        finally:
+            for station in self._stations:
+                await station.server.close()
+
+    async def _until_stopped(self) -> None:
+        if self._stopped is not None:
+            await self._stopped
+
+    def _handle(self, event: Event) -> None:
+        """Let something happen to the machine; its first position speaks for it."""
+        self._handle_at(self._stations[0], event)
+
+    def _handle_at(self, station: Station, event: Event) -> None:
+        """Let something happen at a position; the others follow what it changed of the machine's.
+
+        A machine that cannot do or remember it stops, and starts again. Timers that end after the machine has
+        are not heard: its memory is closed.
+        """
+        if self._over:
+            return
+        with self._stops():
+            station.engine.handle(event.type, **event.data)
+            for other in self._stations:
+                if other is not station:
+                    other.engine.settle()
+        if station.cabinet.service.restart and self._stopped is not None and not self._stopped.done():
+            self._stopped.set_exception(RestartAsked())
+
+    @contextlib.contextmanager
+    def _stops(self) -> Iterator[None]:
+        """What fails inside ends the machine."""
+        try:
+            yield
+        except Exception as error:
+            if self._stopped is not None and not self._stopped.done():
+                self._stopped.set_exception(error)
+            raise
+
+    async def _cycle_chance(self) -> None:
+        """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
+        while True:
+            pause_ns = 0
+            if self._cabinet.chance is not None and self._cabinet.recall(Key.OUT_OF_SERVICE) is None:
+                try:
+                    pause_ns = self._cabinet.chance.cycle()
+                except RngError as error:
+                    self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
+            await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
+
+    def _recorded(self, station: Station) -> None:
+        """An entry was written at a position. An event's entries are told with it; any other is, soon.
+
+        A driver's ledger, a host's line or a link writes outside every event, and screen, hosts and metrics
+        must not go on showing what was true before.
+        """
+        number = station.cabinet.position.number
+        if self._stopped is None or station.engine.is_busy or number in self._untold:
+            return
+        self._untold.add(number)
+        asyncio.get_running_loop().call_soon(self._tell, station)
+
+    def _tell(self, station: Station) -> None:
+        self._untold.discard(station.cabinet.position.number)
+        if not self._over:
+            with self._stops():
+                station.changed()
+
+    def _told(self) -> None:
+        """Something has happened at a position: let what works beside the devices know."""
+        if self._attachments:
+            now = self._stations[0].snapshot()
+            for attachment in self._attachments:
+                attachment.changed(now)

@@ -1,0 +1,81 @@
+"""Starting the generator of this machine, and handing a drop of it from one boot to the next.
+
+The carry-over is a reserved output of the last run, used once as additional input beside fresh entropy (NZ
+1.27.10: what follows a power loss depends on what was before it). It is never counted as entropy, and losing
+it harms nothing, so it lies in a plain file and not in the journal.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from egm.clock import Clock
+from egm.kernel.machine import Identity
+from egm.profiles import Profile
+from rng import CarryOverDamaged, EntropySource, Personalization, RandomService, RngError
+
+
+def start_chance(
+    *,
+    profile: Profile,
+    identity: Identity,
+    boots: int,
+    carry_over_file: Path,
+    clock: Clock,
+    on_event: Callable[[str, Mapping[str, Any]], None],
+    instance: int = 1,
+    sources: Sequence[EntropySource] | None = None,
+) -> RandomService:
+    """Instantiate the generator from fresh entropy: of ``sources``, or of all this machine has.
+
+    Raises :class:`rng.RngError` when any part fails.
+    """
+    start = partial(
+        RandomService.start,
+        personalization=Personalization(
+            product="open-egm",
+            version=version("open-egm"),
+            machine_serial=identity.serial,
+            instance=instance,
+            boot_counter=boots,
+        ),
+        sources=sources,
+        policy=profile.chance,
+        clock=clock.monotonic_ns,
+        on_event=on_event,
+    )
+    try:
+        service = start(carry_over=_take(carry_over_file))
+    except CarryOverDamaged as error:
+        on_event("carry_over_damaged", {"reason": str(error)})
+        service = start()
+    keep_carry_over(carry_over_file, service)
+    return service
+
+
+def _take(path: Path) -> bytes | None:
+    """Read the carry-over and remove it: it is used once."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        path.unlink()
+    return data or None
+
+
+def keep_carry_over(path: Path, service: RandomService) -> None:
+    """Leave something for the next boot; a generator that has failed leaves nothing."""
+    with contextlib.suppress(RngError):
+        _keep(path, service.carry_over())
+
+
+def _keep(path: Path, data: bytes) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)

@@ -1,0 +1,215 @@
+"""One player position at work: its engine, its devices and its screens.
+
+A machine of one position has one of these. What the positions share (journal, generator, games, desk, doors)
+is the machine's (:mod:`egm.app.process`), and so is everything that works beside the devices.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.app.ports import Ports
+from egm.app.view import game_view, guest_view, snapshot
+from egm.app.wiring import bell, lamps, reported, requested, tested, tower
+from egm.config.cabinet_file import StateFolder
+from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet
+from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
+from egm.kernel.positions import is_own_fault
+from egm.kernel.rules import Rules
+from egm.links.screen.private import make_token
+from egm.links.screen.server import ScreenServer
+from egm.money.absent import settle_absent
+from egm.money.device_ledgers import ledgers_of
+from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
+from egm.play import rounds as play
+from egm.play.definitions import GameDefectiveError, definition_of
+from egm.play.installed_games import Resident
+from egm.play.records import open_game
+
+#: A screen that never says it has shown the outcome is not waited for longer than this.
+_SHOW_SECONDS_MAX: Final = 60.0
+#: How long an interrupted game waits for the screen to come back.
+_RETURN_SECONDS_MAX: Final = 10.0
+
+
+class Unheard:
+    """Where a cabinet speaks until it has a station."""
+
+    def show(self, message: Play | Decision) -> None:
+        """Nobody hears it; whoever comes is greeted with it."""
+
+
+class Station:
+    """One position, open once it has its ports.
+
+    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change;
+    ``rules`` are the state table.
+    """
+
+    ports: Ports
+
+    def __init__(
+        self,
+        cabinet: Cabinet,
+        residents: Mapping[str, Resident],
+        folder: StateFolder,
+        handle: Callable[["Station", Event], None],
+        told: Callable[[], None],
+        rules: Rules[Cabinet],
+    ) -> None:
+        self.cabinet = cabinet
+        self.engine = Engine(cabinet, rules, self.changed)
+        self.ledgers = ledgers_of(cabinet, self.engine.handle)
+        self._residents = residents
+        self._handle = handle
+        self._told = told
+        self._show_timer: asyncio.TimerHandle | None = None
+        self._showing = ""
+        self._guest: GameView | None = None
+        self._show_began_ns = 0
+        number = cabinet.position.number
+        self.server = ScreenServer(
+            folder.screen_socket_of(number),
+            make_token(folder.screen_token_of(number)),
+            greeting=self._greeting,
+            on_intent=self._on_intent,
+            on_peer_error=lambda text: cabinet.log("screen.refused", {"text": text}),
+        )
+        cabinet.outbox = self
+
+    def open(self, ports: Ports) -> None:
+        """Take up the devices."""
+        self.ports = ports
+        self.cabinet.acceptor = ports.acceptor
+        self.cabinet.printer = ports.printer
+        self.cabinet.hopper = ports.hopper
+        self.cabinet.service.bench.kinds = ports.kinds
+        for driver in ports.drivers:
+            driver.stood(self._faults_of(ports.kinds[driver.name]))
+
+    def settle_absent(self, holders: Collection[str]) -> None:
+        """Bring what devices and hosts that are here no more left open before persons."""
+        kinds = frozenset(self.ports.kinds.values())
+        settle_absent(self.cabinet, self.ledgers, self.engine.handle, kinds, holders)
+
+    def _faults_of(self, kind: str) -> frozenset[FaultCode]:
+        """The faults that stand of a device of this position; those of a shared kind are the first's."""
+        told = {f"{kind}.{code}": code for code in FaultCode}
+        mine = self.cabinet.position.number == 1 or is_own_fault(kind)
+        return frozenset(told[code] for code in self.cabinet.faults if code in told and mine)
+
+    # ------------------------------------------------------------------ devices and people
+    def on_device(self, report: DeviceEvent) -> None:
+        """A device of this position reports."""
+        self.cabinet.service.bench.hear(report)
+        if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
+            self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
+            return
+        for event in reported(report, self.ports.kinds[report.device], self.cabinet.doors_open):
+            self._handle(self, event)
+        if self.cabinet.service.is_open:  # its pages show what devices report
+            self.changed()
+
+    def _on_intent(self, intent: Intent) -> None:
+        event = requested(intent)
+        if event.type is EventType.SHOWN:
+            self._shown_by_screen(event.data.get("value"))
+        else:
+            self._handle(self, event)
+
+    # ------------------------------------------------------------------ the screen
+    def show(self, message: Play | Decision) -> None:
+        """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
+        self.server.send(message)
+        if isinstance(message, Play):
+            self._showing, self._show_began_ns = message.play_id, self.cabinet.clock.monotonic_ns()
+            self._show_for(self._patience_seconds(message), message.play_id)
+
+    def _patience_seconds(self, message: Play) -> float:
+        """How long to wait for a screen to say that it has shown an outcome."""
+        if self.server.audience:
+            return _SHOW_SECONDS_MAX
+        # After a restart the screen is on its way back, and the player has yet to see how his game ended.
+        return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
+
+    def _shown_by_screen(self, play_id: Any) -> None:
+        if play_id != self._showing:  # late news of an earlier game: this one is still being shown
+            return
+        elapsed = (self.cabinet.clock.monotonic_ns() - self._show_began_ns) / 1e9
+        self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
+
+    def _show_for(self, seconds: float, play_id: Any) -> None:
+        if self._show_timer is not None:
+            self._show_timer.cancel()
+        self._show_timer = asyncio.get_running_loop().call_later(
+            seconds, lambda: self._handle(self, Event(EventType.SHOWN, {"value": play_id}))
+        )
+
+    def _game_seconds(self) -> float:
+        return self.cabinet.profile.play.game_time_ms / 1000
+
+    def _greeting(self) -> tuple[Message, ...]:
+        offered = self.cabinet.denominations_cents
+        games = tuple(
+            game_view(replace(self._residents[game_id], denominations_cents=offered[game_id]))
+            for game_id in self.cabinet.games
+        )
+        self._guest = self._open_guest()
+        told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
+        message = play.message(self.cabinet, resumed=True)
+        return (
+            Hello(games=tuple(told.values())),
+            self.snapshot(),
+            *([] if message is None else [message]),
+        )
+
+    def _open_guest(self) -> GameView | None:
+        """The open game where it is not one of those offered."""
+        game = open_game(self.cabinet)
+        if game is None:
+            return None
+        try:
+            rules = definition_of(self.cabinet, game["game"])
+        except GameDefectiveError:
+            return None
+        offered = self.cabinet.games.get(rules.id)
+        if offered is not None and offered.digest == rules.digest:
+            return None
+        return guest_view(rules, game["denomination_cents"])
+
+    def snapshot(self) -> Snapshot:
+        """What a person may see here."""
+        return snapshot(self.engine, fingerprint=self.cabinet.journal.fingerprint)
+
+    def changed(self) -> None:
+        """Something has happened: make screen, deck and acceptors true again, and let the machine know."""
+        if self._guest is not None and open_game(self.cabinet) is None:  # it is over: what is offered again
+            for message in self._greeting():
+                self.server.send(message)
+        now = self.snapshot()
+        self.server.send(now)
+        self._settle_devices(now)
+        self._told()
+
+    def _settle_devices(self, now: Snapshot) -> None:
+        cabinet, state, ports = self.cabinet, self.engine.state, self.ports
+        if ports.acceptor is not None:
+            taking = cabinet.service.bench.taking
+            value_in = frozenset(cabinet.profile.value_in.bills_cents)
+            wanted = value_in if taking else bills_wanted(cabinet, state)
+            if wanted:
+                ports.acceptor.enable(wanted, barcodes=taking or tickets_wanted(cabinet, state))
+            else:
+                ports.acceptor.disable()
+        if ports.coin_acceptor is not None:
+            ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(cabinet))
+            ports.coin_acceptor.enable(coins_wanted(cabinet, state))
+        if ports.io_board is not None:
+            lit = cabinet.service.bench.outputs  # a test's, while there is one
+            ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
+            ports.io_board.tower(tested(lit, "tower") if lit else tower(now))
+            ports.io_board.bell(on="bell" in lit or bell(now))

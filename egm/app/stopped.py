@@ -1,0 +1,152 @@
+"""A machine whose memory cannot be trusted, or does not answer: it plays and moves nothing, and says so.
+
+Both copies of the journal are damaged, or a clear is half done (NZ 1.15.9-11). Restarting changes nothing:
+the journal refuses to open until an authorised clear, so the machine comes back here. What can still be read,
+good and suspect, is shown by ``egm audit inspect``. A medium that only does not answer is waited for
+(:func:`come_up`): a passing error of a disk ends no cabinet. A cabinet file that cannot be used is told on
+the screen as well, until there is another (:func:`wait_for_file`).
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from egm.clock import Clock
+from egm.config.cabinet_file import Machine, StateFolder
+from egm.errors import OperatorError
+from egm.kernel.events import State
+from egm.kernel.faults import ClearedBy
+from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
+from egm.links.screen.private import make_token
+from egm.links.screen.server import ScreenServer
+from egm.money.tickets.errors import TicketLedgerUnwritable
+from egm.profiles import Profile, load_profile
+from meters import JournalUnwritable
+from paytables.source import contents, toml
+
+#: How long a medium is waited for before the machine goes on on the first alone, and between two tries.
+PATIENCE_S: Final = 60.0
+_PAUSE_S: Final = 5.0
+#: The cabinet file cannot be used; and how often it is looked at again.
+FILE_FAULT: Final = "cabinet_file_unusable"
+_LOOK_S: Final = 1.0
+
+
+async def come_up(
+    machine: Callable[[bool], Coroutine[Any, Any, None]],
+    still: Callable[[str], Coroutine[Any, Any, None]],
+    clock: Clock,
+    *,
+    patience_s: float = PATIENCE_S,
+    pause_s: float = _PAUSE_S,
+) -> None:
+    """Run ``machine`` and, while its media do not answer, ``still`` in between, which tells people why.
+
+    ``machine`` is told whether it may do without the second medium: only after ``patience_s``. What is not
+    the media's passing fault is raised.
+    """
+    began_ns = clock.monotonic_ns()
+    while True:
+        try:
+            await machine(clock.monotonic_ns() - began_ns >= patience_s * 1e9)
+        except (JournalUnwritable, TicketLedgerUnwritable) as error:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await still(str(error))
+        else:
+            return
+
+
+async def stand_still(
+    folder: StateFolder,
+    identity: Machine,
+    clock: Clock,
+    why: str,
+    *,
+    code: str = "memory_damaged",
+    cleared_by: ClearedBy = "memory_clear",
+) -> None:
+    """Serve the screen with the tilt ``code`` until cancelled."""
+    profile = _profile_of(identity)
+    now = clock.now().isoformat(timespec="seconds")
+    shown = Snapshot(
+        journal_sequence=0,
+        state=State.TILT.value,
+        time_utc=now,
+        site=identity.site,
+        serial=identity.serial,
+        operator_number=identity.operator_number,
+        currency=profile.currency,
+        language=profile.languages[0],
+        languages=profile.languages,
+        game_id=None,
+        denomination_cents=1,
+        bet_credits=0,
+        credit_cents=0,
+        win_cents=0,
+        last_display=None,
+        accepts=(),
+        notices=(Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
+        tilts=(Tilt(code=code, since=now, cleared_by=cleared_by, detail=why),),
+        defect=profile.pay_out.defect,
+    )
+
+    def ignore(_: Intent | str) -> None:
+        """Nobody's request moves a machine that does not know what it holds."""
+
+    server = ScreenServer(
+        folder.screen_socket,
+        make_token(folder.screen_token),
+        greeting=lambda: (Hello(), shown),
+        on_intent=ignore,
+        on_peer_error=ignore,
+    )
+    await server.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await server.close()
+
+
+async def wait_for_file(folder: StateFolder, file: Path, clock: Clock, why: str) -> None:
+    """Say on the screen that the cabinet ``file`` cannot be used, and why, until it is changed."""
+    said = asyncio.create_task(
+        stand_still(folder, _identity_in(file), clock, why, code=FILE_FAULT, cleared_by="technician")
+    )
+    try:
+        before = _stamp(file)
+        while _stamp(file) == before:
+            await asyncio.wait({said}, timeout=_LOOK_S)
+            if said.done():
+                return said.result()
+    finally:
+        said.cancel()
+        await asyncio.gather(said, return_exceptions=True)
+    return None
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What changes when a file does; None while there is none."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _identity_in(file: Path) -> Machine:
+    """Which machine it is, as far as a wrong file says it."""
+    known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
+    with suppress(OSError, ValueError, KeyError, AttributeError):
+        table = toml(contents(file).decode())["machine"]
+        known |= {key: table[key] for key in known if isinstance(table.get(key), str)}
+    return Machine.model_construct(**known)
+
+
+def _profile_of(identity: Machine) -> Profile:
+    try:
+        return load_profile(identity.profile)
+    except OperatorError:  # which is what stopped it; its words and money are nobody's business now
+        return load_profile("generic")

@@ -1,0 +1,213 @@
+"""What a person may see of the machine, taken from its memory: the snapshot and the games."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Literal
+
+from egm.devices.ledgers import EscrowPhase
+from egm.kernel.credits import CreditKind
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.faults import fault, said_faults
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
+from egm.money import hand_pays
+from egm.money import ticket_for_handpay as ticket_instead
+from egm.money.host.controls import sound
+from egm.play import player_protection as protection
+from egm.play import prizes_in_kind as merchandise
+from egm.play import residual_credit as residuals
+from egm.play.installed_games import Resident
+from egm.play.records import last_game, open_game, win_is_taken
+from egm.progressive import game_levels as progressives
+from egm.progressive import level_views
+from egm.progressive.pools import Pools
+from paytables import Depth, Game, analyse
+
+#: Requests whose lamp is lit when the table would take them now, with a value that stands for any.
+_LAMPS = (
+    EventType.PLAY,
+    EventType.CASH_OUT,
+    EventType.SERVICE,
+    EventType.MENU,
+    EventType.ACKNOWLEDGE,
+    EventType.RESIDUAL,
+)
+
+
+def snapshot(engine: Engine[Cabinet], *, fingerprint: str) -> Snapshot:
+    """The whole of it, as of the journal's last transaction."""
+    cabinet = engine.cabinet
+    selection = cabinet.selection
+    last, opened = last_game(cabinet), open_game(cabinet)
+    if last is not None and last["game"]["id"] != selection.game_id:
+        last = None  # nothing of one game stands on the next
+    handpay, paying = cabinet.recall(Key.HANDPAY), cabinet.recall(Key.PAY_OUT)
+    return Snapshot(
+        journal_sequence=cabinet.journal.sequence,
+        state=engine.state.value,
+        time_utc=cabinet.clock.now().isoformat(timespec="seconds"),
+        site=cabinet.identity.house.site,
+        serial=cabinet.identity.serial,
+        operator_number=cabinet.identity.operator_number,
+        currency=cabinet.profile.currency,
+        language=selection.language,
+        languages=cabinet.profile.languages,
+        game_id=(selection.game_id if opened is None else opened["game"]["id"]) or None,
+        denomination_cents=selection.denomination_cents,
+        bet_credits=selection.bet_credits,
+        bet_wager=dict(selection.options),
+        credit_cents=cabinet.credit_cents,
+        restricted_cents=cabinet.kind_cents(CreditKind.RESTRICTED),
+        nonrestricted_cents=cabinet.kind_cents(CreditKind.NONRESTRICTED),
+        win_cents=0 if last is None or win_is_taken(cabinet, last) else last["win_cents"],
+        last_display=None if last is None else last["outcome"]["display"],
+        accepts=_accepts(engine),
+        notices=_notices(cabinet),
+        tilts=tuple(
+            Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"], detail=entry["detail"])
+            for code, entry in cabinet.faults.items()
+            if entry["locks"]
+        ),
+        handpay=None if handpay is None else _handpay(cabinet, handpay),
+        paying=None
+        if paying is None
+        else PayOut(way=str(paying["way"]), amount_cents=paying["amount_cents"]),
+        lock=_lock(cabinet),
+        residual=residuals.view(cabinet),
+        doors_open=cabinet.doors_open,
+        progressives=level_views.views(cabinet),
+        defect=cabinet.profile.pay_out.defect,
+        key_fingerprint=fingerprint,
+        journal_head=cabinet.witness,
+        sound=sound(cabinet),
+        loudness_percent=cabinet.profile.sound.loudness_percent,
+        reminder=protection.reminder_view(cabinet),
+        session=protection.session_view(cabinet),
+        protection=protection.protection_view(cabinet),
+        page=cabinet.service.page(cabinet),
+    )
+
+
+def _handpay(cabinet: Cabinet, handpay: dict[str, Any]) -> Handpay:
+    """What is owed by hand, why and since when, and what must be done first."""
+    reserved, asked = cabinet.journal.get(handpay["id"]), Event(EventType.CASH_OUT)
+    ticket: Literal["", "offered", "asked"] = ""
+    if ticket_instead.ticket_may_replace(cabinet, asked):
+        ticket = "asked" if ticket_instead.ticket_is_asked(cabinet, asked) else "offered"
+    return Handpay(
+        kind=handpay["kind"],
+        amount_cents=handpay["amount_cents"],
+        prizes=merchandise.views(merchandise.owed(handpay)),
+        cash_instead=merchandise.prize_may_be_cash(cabinet, Event(EventType.EXCHANGE_PRIZE)),
+        why=handpay.get("why", ""),
+        since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
+        number=int(cabinet.recall(Key.SLIP) or 0) + 1,
+        position=cabinet.position.number if cabinet.position.of > 1 else 0,
+        form_first=not hand_pays.handpay_is_in_order(cabinet, asked),
+        ticket=ticket,
+    )
+
+
+def _lock(cabinet: Cabinet) -> HostLock | None:
+    """Who holds the machine still, and how long at most."""
+    lock = cabinet.host.lock
+    if lock is None or not lock.granted:
+        return None
+    rest = timedelta(microseconds=max(0, lock.until_ns - cabinet.clock.monotonic_ns()) // 1000)
+    until = (cabinet.times.now() + rest).isoformat(timespec="seconds")
+    return HostLock(host=cabinet.host.line, cash_out=lock.cash_out, until_utc=until)
+
+
+def game_art(game: Game) -> GameArt:
+    """A game's own pictures and sounds, as the screen finds them; a game made of data has none at hand."""
+
+    def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
+        there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
+        return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
+
+    return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
+
+
+def game_view(resident: Resident) -> GameView:
+    """What the screen needs to draw a game and to print its rules."""
+    game = resident.game
+    return GameView(
+        id=game.id,
+        family=game.family,
+        version=game.version,
+        digest=game.digest,
+        title=dict(game.title),
+        help=dict(game.help),
+        bet_options=tuple(game.bet_options),
+        denominations_cents=resident.denominations_cents,
+        return_percent=resident.return_percent,
+        presentation=game.presentation(),
+        long_odds=resident.long_odds,
+        art=game_art(game),
+        chances=resident.chances,
+    )
+
+
+def guest_view(game: Game, denomination_cents: int) -> GameView:
+    """The same of a game that is not offered and is still open: it is shown to its end."""
+    least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    return game_view(Resident(game, (denomination_cents,), least, Pools())).model_copy(
+        update={"offered": False}
+    )
+
+
+def _accepts(engine: Engine[Cabinet]) -> tuple[str, ...]:
+    lit = [event.value for event in _LAMPS if engine.accepts(event)]
+    cabinet = engine.cabinet
+    game_id = cabinet.selection.game_id
+    game = cabinet.games.get(game_id)
+    valued: tuple[tuple[EventType, Iterable[object]], ...] = (
+        (EventType.BET, () if game is None else game.bet_options),
+        (EventType.GAME, cabinet.games),
+        (EventType.DENOMINATION, cabinet.denominations_cents.get(game_id, ())),
+        (EventType.LANGUAGE, cabinet.profile.languages),
+    )
+    lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
+    if engine.accepts(EventType.LIMIT, value=1, options={"of": "minutes"}):
+        lit.append(EventType.LIMIT.value)
+    return tuple(lit)
+
+
+def _notices(cabinet: Cabinet) -> tuple[Notice, ...]:
+    notices = [] if cabinet.notice is None else [cabinet.notice]
+    notices += [
+        Notice(
+            code=f"fault.{code}",
+            severity="alarm" if entry["locks"] else "warning",
+            values=_held(cabinet, code),
+        )
+        for code in said_faults(cabinet.faults)
+        for entry in (cabinet.faults[code],)
+    ]
+    if cabinet.recall(Key.AWAITING) is not None:
+        game = open_game(cabinet)
+        won = game is not None and progressives.awards(cabinet, game)
+        notices.append(Notice(code="award_awaited" if won else "mystery_awaited", severity="warning"))
+    if cabinet.recall(Key.SERVICE) is not None:
+        notices.append(Notice(code="service_called"))
+    stopped = cabinet.recall(Key.OUT_OF_SERVICE)
+    if stopped is not None:
+        notices.append(Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm"))
+    notices += [
+        Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
+        for code, entry in cabinet.faults.items()
+        if fault(code).closes
+    ]
+    notices += [
+        Notice(code=f"disabled.{source.partition(':')[0]}", severity="warning", values={"source": source})
+        for source in cabinet.disabled
+    ]
+    return tuple(notices)
+
+
+def _held(cabinet: Cabinet, code: str) -> dict[str, int | str]:
+    """What of the player's a failed acceptor holds: neither credited nor given back yet."""
+    paper = cabinet.recall(Key.PAPER)
+    held = code.startswith("bill_acceptor.") and paper is not None and paper["phase"] == EscrowPhase.ORDERED
+    return {"amount_cents": paper["amount_cents"]} if held else {}

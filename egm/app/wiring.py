@@ -1,0 +1,99 @@
+"""From what devices and people report to events of the state table, and from the state to lamps and lights.
+
+Nothing is decided here: each report becomes exactly one event, or none where it tells nothing new.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from egm.devices import interface as device
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.messages import Intent, Notice, Snapshot
+from egm.staff.service.effects import MENU_KEYS
+
+#: The deck's buttons -> the event each asks for (as on the screen).
+_BUTTONS: Final[Mapping[str, EventType]] = {
+    "play": EventType.PLAY,
+    "cash_out": EventType.CASH_OUT,
+    "service": EventType.SERVICE,
+}
+
+
+def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
+    report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
+) -> Iterator[Event]:
+    """The events of the state table that a report means; ``kind`` is that of the device that made it."""
+    match report:
+        case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
+            yield Event(EventType.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
+        case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
+            yield Event(EventType.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
+        case device.Returned(content=content, reason=reason):
+            what = {"ticket": True} if isinstance(content, device.Barcode) else {}
+            yield Event(EventType.BILL_RETURNED, {"reason": reason.value, **what})
+        case device.Rejected(reason=text) if kind == "bill_acceptor":  # a coin refused is in the tray
+            yield Event(EventType.BILL_REJECTED, {"reason": text})
+        case device.Fault(code=code, active=active, detail=detail):
+            change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
+            yield Event(change, {"code": f"{kind}.{code.value}", "detail": detail})
+        case device.CommLost(why=why):
+            code = device.FaultCode.COMMUNICATION
+            yield Event(EventType.FAULT_RAISED, {"code": f"{kind}.{code.value}", "detail": why})
+        case device.CommUp():
+            code = device.FaultCode.COMMUNICATION
+            yield Event(EventType.FAULT_CLEARED, {"code": f"{kind}.{code.value}"})
+        case device.DoorChanged(door=door, open=is_open, unattended=unattended):
+            change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
+            yield Event(change, {"door": door, "unattended": unattended})
+        case device.InputsKnown(doors_open=doors_open):
+            for door in sorted(doors_open.difference(doors_known_open)):
+                yield Event(EventType.DOOR_OPENED, {"door": door, "unattended": True})
+            for door in sorted(set(doors_known_open) - doors_open):
+                yield Event(EventType.DOOR_CLOSED, {"door": door, "unattended": True})
+        case device.KeyTurned(key=key, on=on, unattended=unattended):
+            yield Event(EventType.KEY_MOVED, {"key": key, "on": on, "unattended": unattended})
+            if key in MENU_KEYS and not on:
+                yield Event(EventType.MENU_CLOSED, {"why": "key"})
+            elif on and not unattended:
+                yield Event(EventType.MENU if key in MENU_KEYS else EventType.KEY_TURNED, {"key": key})
+        case device.ButtonPressed(button=button) if button in _BUTTONS:
+            yield Event(_BUTTONS[button])
+        case _:
+            return
+
+
+def requested(intent: Intent) -> Event:
+    """What a person asks for at the screen, as an event."""
+    values = {"value": intent.value, "options": intent.options}
+    return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
+
+
+def tested(outputs: frozenset[str], group: str) -> frozenset[str]:
+    """The names of a group among the outputs that a test has lit (``lamp:play``)."""
+    return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
+
+
+def lamps(snapshot: Snapshot) -> frozenset[str]:
+    """The deck's lamps: lit means the button would be obeyed now."""
+    return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
+
+
+def tower(snapshot: Snapshot) -> frozenset[str]:
+    """The tower light (FR68-11, J-09): a call for service, an open door, money owed by hand, a tilt."""
+    shown = {
+        "service": any(_calls(notice) for notice in snapshot.notices),
+        "door": bool(snapshot.doors_open),
+        "jackpot": snapshot.handpay is not None,
+        "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
+    }
+    return frozenset(name for name, lit in shown.items() if lit)
+
+
+def _calls(notice: Notice) -> bool:
+    """Somebody is wanted: the player has called, or a device holds what is the player's."""
+    return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
+
+
+def bell(snapshot: Snapshot) -> bool:
+    """The alarm sounds while a door is open or money waits for the attendant."""
+    return snapshot.state == State.DOOR_OPEN or snapshot.handpay is not None

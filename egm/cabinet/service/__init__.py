@@ -1,5 +1,0 @@
-"""The service menu: what the staff see and do at the machine.
-
-:mod:`~egm.cabinet.service.effects` opens, answers and closes it by the state table; a page is a place of
-:mod:`~egm.cabinet.service.desk`; what each may be asked to fill in stands in :mod:`egm.cabinet.staff.forms`.
-"""

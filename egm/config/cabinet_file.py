@@ -1,0 +1,419 @@
+"""The cabinet file: what this cabinet is made of, and where its memory lives.
+
+A TOML file names the machine, its profile, its games and the device on each port. It is either valid or
+refused with every fault in it: line, key, what is wrong, what was meant and what is allowed
+(:mod:`egm.config.faults`). What each key means is written beside it; `make docs` makes a page of it.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
+
+from egm.config.faults import Fault, read, refused, wrong
+from egm.devices.catalogue import PROTOCOLS
+from egm.errors import OperatorError
+from egm.kernel.positions import POSITIONS_MOST
+from egm.links.sas.settings import SasLine
+from egm.money.host.model import Validation
+from egm.money.tickets.errors import InvalidTicket
+from egm.money.tickets.model import House
+from egm.progressive.definition import Kind
+from egm.progressive.slots import LevelSlot, LinkSlot
+from egm.secret_files import require_private
+from meters.keys import FILE_NAME as KEY_FILE
+from paytables.source import contents, is_path
+
+#: The demonstration cabinet.
+DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
+
+#: Keys that name an id of a library, or a file by its path.
+_NAMED_FILES: Final = frozenset({"game", "profile"})
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Z0-9-]{1,24}$")]
+
+
+class Machine(_Table):
+    """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
+
+    serial: Name = Field(examples=["EGM-0000001"])
+    """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
+    operator_number: Name = Field(examples=["7"])
+    """The operator's number of the machine, of the same characters."""
+    profile: str = Field(examples=["quebec-vlt"])
+    """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""
+    site: str = Field(examples=["Chez Lise"])
+    """The house the machine stands in, as its tickets say it."""
+    address: str = Field("", examples=["12, rue du Port, Gaspé"])
+    """The house's address, where the place's tickets print one."""
+    licence_holder: str = Field("", examples=["Lise Tremblay"])
+    """Whose licence it is, where the place's tickets name one (Québec)."""
+    time_zone: str = Field("UTC", examples=["America/Toronto"])
+    """The time of the place, an IANA name; records are in UTC."""
+    positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
+    """Player positions; each device says which it serves. Every position has a screen of its own."""
+    certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """The public key, 64 hexadecimal digits, whose certificates of games count here (`egm certify`)."""
+
+    @field_validator("time_zone", mode="after")
+    @classmethod
+    def _zone(cls, time_zone: str) -> str:
+        try:
+            House(site="", time_zone=time_zone)
+        except InvalidTicket:
+            raise ValueError(f"{time_zone!r} is not known here: an IANA name is wanted") from None
+        return time_zone
+
+    @property
+    def house(self) -> House:
+        """Whose machine it is, as tickets say it. Raises InvalidTicket for an unknown time zone."""
+        return House(
+            site=self.site,
+            address=self.address,
+            licence_holder=self.licence_holder,
+            time_zone=self.time_zone,
+        )
+
+
+class Inventory(_Table):
+    """What the house's inventory says of the machine beside its numbers (Monaco arts 19.1-19.4)."""
+
+    kind: str = Field("", examples=["video slot"])
+    """What sort of machine it is, in the house's words."""
+    manufacturer: str = ""
+    """Who made it."""
+    model: str = ""
+    """Its model, as the manufacturer calls it."""
+    made: date | None = Field(None, examples=[date(2026, 5, 1)])
+    """When it was made."""
+    base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
+    """The number of the base it stands on; once given it is never another."""
+    location: Literal["floor", "store", "workshop"] = "floor"
+    """Where it is."""
+    photograph: Path | None = None
+    """A picture of it."""
+    certified_on: dict[str, date] = {}
+    """Game -> when its theoretical return was last certified; a certificate says it itself."""
+
+
+class GameSlot(_Table):
+    """A game that is played here; one table a game, in the order the menu shows them."""
+
+    game: str = Field(examples=["maple-classic"])
+    """A game of the library by its id (`egm game list`), or a definition file by its path."""
+    denominations_cents: tuple[Annotated[int, Field(gt=0, strict=True)], ...] = Field((), examples=[[5, 25]])
+    """What a credit may be worth here, in minor units; all the game offers when nothing is said."""
+    certificate: Path | None = None
+    """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
+
+
+def _spoken(protocol: str) -> str:
+    """The protocol, if a driver speaks it. A rule of its own key, so it is told beside any other fault."""
+    if protocol not in PROTOCOLS:
+        raise refused(wrong("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
+    return protocol
+
+
+class Device(_Table):
+    """One peripheral, under a name of yours: its protocol and its serial port."""
+
+    protocol: Annotated[str, AfterValidator(_spoken)] = Field(examples=["id003"])
+    """What it speaks; `egm cabinet devices` lists the protocols and the serial ports there are."""
+    port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
+    """Its serial port; `bench` is the simulated twin."""
+    position: Annotated[int, Field(ge=1, strict=True)] = 1
+    """The player position it serves. Doors, keys and the tower light are the first position's."""
+    values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
+        (), examples=[[500, 1000, 2000]]
+    )
+    """What a bill or coin acceptor was programmed to name, in minor units by channel from 1 (0: an empty
+    channel); dollars when nothing is said."""
+
+
+class Metrics(_Table):
+    """Where Prometheus reads. Loopback only."""
+
+    port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
+    """Of 127.0.0.1; 0: any that is free."""
+    hosts: tuple[str, ...] = ()
+    """Names of a proxy that reads for others; without any, only requests to this computer are answered."""
+
+
+class Memory(_Table):
+    """Where the machine's memory lies."""
+
+    second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
+    """The folder of the journal's second copy, best on another medium; if not said, beside the first."""
+    archive: Path | None = Field(None, examples=[Path("/srv/archive/first")])
+    """The folder old entries of the first copy go to; if not said, beside it. It may be away for a while."""
+    second_archive: Path | None = Field(None, examples=[Path("/media/second/archive")])
+    """The same for the second copy: another folder, best on another medium."""
+    reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
+    """Kept free on each medium, so that what is owed is paid and recorded when it is full."""
+
+    @model_validator(mode="after")
+    def _two_archives(self) -> "Memory":
+        if self.archive is not None and self.archive == self.second_archive:
+            raise ValueError(
+                f"archive and second_archive are both {self.archive}: two archives are two folders"
+            )
+        return self
+
+
+class Software(_Table):
+    """What the software is held against. Without this table nothing vouches for it: it is a checkout."""
+
+    manifest: Path
+    """The signed manifest (`egm manifest`)."""
+    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """The manufacturer's public key that signs it, 64 hexadecimal digits."""
+    recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
+    """How often the whole is held against it, beside each start."""
+
+
+class Gat(_Table):
+    """The port an inspector's verifier plugs into."""
+
+    port: str = "pty"
+    """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
+
+
+class Host(_Table):
+    """What goes through a host here; without this table the machine stands alone."""
+
+    tickets: Validation = Validation.STAND_ALONE
+    """Who validates tickets: the machine itself, or the host in one of the two ways of SAS."""
+    transfers: bool = False
+    """Whether credit may come from and go to the host (AFT)."""
+    bonuses: bool = False
+    """Whether the host may award bonuses."""
+    line: str = Field("", examples=["main"])
+    """The SAS line whose host it is, by its name; to be given where there are several."""
+    asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
+    """The machine's number in that host's books; transfers are refused while it is 0."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any money goes through it."""
+        return self.tickets.by_host or self.transfers or self.bonuses
+
+
+class CabinetFile(_Table):
+    """A whole cabinet."""
+
+    machine: Machine
+    games: tuple[GameSlot, ...]
+    devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
+    progressives: tuple[LevelSlot, ...] = ()
+    progressive_link: LinkSlot | None = None
+    metrics: Metrics = Metrics()
+    sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLine] = {}
+    memory: Memory = Memory()
+    host: Host = Host()
+    inventory: Inventory = Inventory()
+    software: Software | None = None
+    gat: Gat | None = None
+
+    _written: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def placed(self, folder: Path) -> Self:
+        """The same, with its relative paths counted from ``folder``."""
+        return self.model_copy(update=_beside(self, folder, self._written))
+
+    def as_written(self, path: str) -> str:
+        """The path of a game or profile as the file has it, which is the same on every machine."""
+        return self._written.get(path, path)
+
+    @property
+    def money_line(self) -> str:
+        """The name of the line whose host the money goes through; empty where there is none."""
+        if not self.host.is_used:
+            return ""
+        return self.host.line or next(iter(self.sas))
+
+    @property
+    def real_ports(self) -> tuple[str, ...]:
+        """What is no simulation: the devices and host lines on ports of their own, as ``kind.name: port``."""
+        devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
+        lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
+        return (*devices, *lines)
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> "CabinetFile":
+        if found := [*self._positions_are_served(), *self._devices_are_known(), *self._money_has_a_line()]:
+            raise refused(*found)
+        return self
+
+    def _positions_are_served(self) -> Iterator[Fault]:
+        there = self.machine.positions
+        if there > 1 and self.host.is_used:
+            yield wrong("machine.positions", "money through a host goes to a machine of one position only")
+        if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
+            yield wrong("machine.positions", "a shared progressive level wants a machine of one position")
+
+    def _devices_are_known(self) -> Iterator[Fault]:
+        """One of a kind at each position, each with values its protocol takes."""
+        there: dict[tuple[int, str], str] = {}
+        for name, device in self.devices.items():
+            at = f"devices.{name}"
+            entry = PROTOCOLS[device.protocol]
+            if device.position > self.machine.positions:
+                number = self.machine.positions
+                why = f"there is no position {device.position}: machine.positions is {number}"
+                yield wrong(f"{at}.position", why)
+            other = there.setdefault((device.position, entry.kind), name)
+            if other != name:
+                kind = entry.kind.replace("_", " ")
+                yield wrong(at, f"position {device.position} has a {kind} already: devices.{other}")
+            if device.values_cents:
+                try:
+                    entry.table(name, device.values_cents)
+                except OperatorError as error:
+                    key, _, why = str(error).partition(": ")
+                    yield wrong(key, why)
+
+    def _money_has_a_line(self) -> Iterator[Fault]:
+        if not self.host.is_used:
+            return
+        names = tuple(self.sas)
+        if not self.host.line and len(names) != 1:
+            yield wrong("host.line", "money goes through a host: name its line", *names)
+        if self.host.line and self.host.line not in names:
+            yield wrong("host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line)
+
+
+def load_cabinet(path: Path | None = None) -> CabinetFile:
+    """Read a cabinet file; without one, the demonstration cabinet.
+
+    Relative paths of files and folders in it count from the folder it lies in, wherever it is read from.
+    Raises OperatorError with every fault of a file that cannot be used.
+    """
+    path = path or DEFAULT_CABINET
+    try:
+        text = contents(path).decode()
+    except OSError as error:
+        raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"cabinet file {path}: not UTF-8: {error.reason}") from None
+    file, faults = read(text, CabinetFile)
+    if file is None:
+        raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
+    return file.placed(path.absolute().parent)
+
+
+def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, Any]:
+    """What changes in a table where its relative paths count from ``folder``; ``written``: as they stood."""
+    changed: dict[str, Any] = {}
+    for name, value in table:
+        if isinstance(value, BaseModel):
+            fresh: Any = value.model_copy(update=_beside(value, folder, written))
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+            fresh = tuple(each.model_copy(update=_beside(each, folder, written)) for each in value)
+        elif isinstance(value, Path):
+            fresh = folder / value
+        elif name in _NAMED_FILES and is_path(value):
+            fresh = os.path.normpath(folder / value)
+            written[fresh] = value
+        else:
+            continue
+        if fresh != value:
+            changed[name] = fresh
+    return changed
+
+
+def default_state_dir() -> Path:
+    """Where a machine's memory lives when nobody says: the user's state folder (XDG_STATE_HOME)."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "open-egm"
+
+
+def _suffix(position: int) -> str:
+    """The first position, and so the only one of most machines, has the plain names."""
+    return "" if position == 1 else f"-{position}"
+
+
+class StateFolder:
+    """The layout of a machine's state folder. ``run`` holds what is only true while it runs."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.run = root / "run"
+        self.screen_socket = self.screen_socket_of(1)
+        self.screen_token = self.screen_token_of(1)
+        self.bench_socket = self.run / "bench.sock"
+        self.bench_token = self.run / "bench.token"
+        self.gat_port = self.run / "gat"
+        self.starting = self.run / "starting.json"
+        self.carry_over = root / "carry-over"
+        self.metrics_token = root / "metrics.token"
+        self.staff = root / "people.json"
+
+    def screen_socket_of(self, position: int) -> Path:
+        """Where the screens of a player position connect."""
+        return self.run / f"screen{_suffix(position)}.sock"
+
+    def screen_token_of(self, position: int) -> Path:
+        """What proves a screen of a player position."""
+        return self.run / f"screen{_suffix(position)}.token"
+
+    def left_by_a_journal(self) -> list[str]:
+        """The names of what only a machine with a journal writes here: ledgers, registers, cursors."""
+        patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
+        found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
+        return [*found, *([self.staff.name] if self._staff_is_sealed() else ())]
+
+    def _staff_is_sealed(self) -> bool:
+        """Whether the roster was written beside a machine key; before the first start there is none."""
+        try:
+            return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def prepare(self) -> None:
+        """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
+
+        The same for a key or a roster in it that others may read.
+        """
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.run.mkdir(mode=0o700, exist_ok=True)
+            probe = self.run / ".probe"
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
+        require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
+
+    def sas_port_of(self, line: str) -> Path:
+        """Where a host on this computer finds a SAS line of the machine's own."""
+        return self.run / "sas" / line
+
+    def forget_lines(self) -> None:
+        """Take away the names of the pseudo-terminals a machine gave hosts and verifiers.
+
+        After its death they lead to whoever has those terminals next.
+        """
+        for link in (self.gat_port, *self.sas_port_of("x").parent.glob("*")):
+            if link.is_symlink():
+                link.unlink(missing_ok=True)
+
+    def port(self, name: str, device: Device) -> Path:
+        """The serial port of a device: the twin's on the bench, or the one named."""
+        return self.run / "dev" / name if device.port == "bench" else Path(device.port)

@@ -1,0 +1,46 @@
+"""The published shape of a cabinet file: a JSON Schema for editors, and every key for people."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from egm.config.cabinet_file import CabinetFile
+from egm.config.keys import Key, key, resolved
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a cabinet file.
+
+    It says what a file of the right shape is; what else must hold, ``egm cabinet check`` says.
+    """
+    data = CabinetFile.model_json_schema()
+    data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    data["title"] = "A cabinet file of the Open EGM"
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One table of the file: its header, what it is, and its keys."""
+
+    header: str
+    meaning: str
+    required: bool
+    keys: tuple[Key, ...]
+
+
+def parts() -> Iterator[Part]:
+    """Every table, in the order of the model; ``NAME`` stands for a name of the writer's own."""
+    whole = schema()
+    for name, stated in whole["properties"].items():
+        header, table = f"[{name}]", stated
+        if "items" in stated:
+            header, table = f"[[{name}]]", stated["items"]
+        elif "patternProperties" in stated:
+            header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
+        elif "anyOf" in stated:
+            table = stated["anyOf"][0]
+        table = resolved(whole, table)
+        meaning = " ".join(table.get("description", "").split())
+        found = tuple(key(whole, table, each) for each in table["properties"])
+        yield Part(header, meaning, name in whole["required"], found)

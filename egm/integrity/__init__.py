@@ -1,0 +1,1 @@
+"""Integrity: doors, faults, the software check, the clock, hard meters and the memory clear."""

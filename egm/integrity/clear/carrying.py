@@ -1,0 +1,217 @@
+"""An authorised clear as persons decide it: each claim of the old memory, and what becomes of it.
+
+Where the copies prove one history, what it owes last is owed. Where they contradict each other the larger
+claim is proposed, and whoever decides names the copy to go by. The new journal's first entry tells every
+claim, what each copy said of it and what was decided; its next entries do it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from egm.integrity.clear.claim_book import Claim
+from egm.integrity.clear.claims import claims
+from egm.integrity.clear.evidence import Evidence
+from egm.kernel.machine import Key
+from egm.people import Recorded
+from meters import Transaction
+from meters.clear import Clearance, ClearRefused
+from meters.salvage import Inspection, Salvage, inspect
+from meters.storage import Storage
+from meters.transaction import JSON
+
+CARRIED: Final = "carried"
+PAID: Final = "paid"
+ENDED: Final = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One claim: what is ``proposed``, and what each copy that has it says. ``proved``: they prove it."""
+
+    proposed: Claim
+    copies: Mapping[str, Claim]
+    proved: bool
+
+    @property
+    def id(self) -> str:
+        """The claim's id."""
+        return self.proposed.id
+
+    @property
+    def standing(self) -> str:
+        """Who says so."""
+        first, second = self.copies.get("first"), self.copies.get("second")
+        if first is not None and first.same_as(second):
+            return "good"
+        if self.proved:
+            return "only the two together" if not (first or second) else "one copy goes further"
+        if first is None or second is None:
+            return f"only the {next(iter(self.copies))} copy"
+        return "they disagree"
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """What may be decided: where a copy knows nothing of it, also that nothing is owed."""
+        missing = not self.proved and len(self.copies) == 1
+        return tuple(dict.fromkeys((*self.proposed.acts, *((ENDED,) if missing else ()))))
+
+    def to_json(self) -> dict[str, JSON]:
+        """The claim as scripts and the first entry tell it."""
+        told: dict[str, JSON] = {
+            "id": self.id,
+            "amount": str(self.proposed.amount),
+            "says": dict(self.proposed.says),
+            "standing": self.standing,
+            "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
+        }
+        return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of a claim: ``amount_cents`` and ``by`` of one paid by hand, the ``copy`` to go by."""
+
+    act: str
+    amount_cents: int | None = None
+    by: str = ""
+    copy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An inspection with its claims."""
+
+    inspection: Inspection[Evidence]
+    proposals: tuple[Proposal, ...]
+    kept: Transaction | None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether anything of the memory can be read."""
+        return bool(self.inspection.first.sequence or self.inspection.second.sequence)
+
+    @property
+    def staff_recorded(self) -> Recorded:
+        """The last change to the staff that the memory had recorded, as far as it can be read."""
+        copies = (self.inspection.first, self.inspection.second, self.inspection.together)
+        kept = (Recorded.of(copy.ledger.state.get(Key.STAFF)) for copy in copies)
+        return max(kept, key=lambda recorded: recorded.number)
+
+
+def look(state_dir: Path, *, second_dir: Path | None = None, storage: Storage | None = None) -> Found:
+    """Inspect a memory and derive its claims, changing nothing."""
+    found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
+    named = {name: _claims(copy)[0] for name, copy in (("first", found.first), ("second", found.second))}
+    last, kept = _claims(found.together)
+    if found.agree:
+        proposals = tuple(Proposal(claim, _saying(named, claim.id), True) for claim in last.values())
+    else:
+        ids = sorted({claim for copy in named.values() for claim in copy})
+        proposals = tuple(_larger(_saying(named, claim)) for claim in ids)
+    return Found(found, proposals, kept)
+
+
+def _claims(history: Salvage[Evidence]) -> tuple[dict[str, Claim], Transaction | None]:
+    made, kept = claims(history)
+    return {claim.id: claim for claim in made}, kept
+
+
+def _saying(named: Mapping[str, Mapping[str, Claim]], claim: str) -> dict[str, Claim]:
+    return {name: copy[claim] for name, copy in named.items() if claim in copy}
+
+
+def _larger(copies: dict[str, Claim]) -> Proposal:
+    return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False)
+
+
+def clearance(
+    found: Found,
+    decisions: Mapping[str, Decision],
+    *,
+    person: str,
+    second_person: str,
+    reason: str,
+    challenge: str,
+    roster: str = "",
+) -> Clearance:
+    """The clear that does what was decided of each claim.
+
+    ``roster`` tells how the persons were proved. Raises :class:`ClearRefused` naming the claims of which
+    nothing, or something impossible, was decided.
+    """
+    unknown = sorted(decisions.keys() - {proposal.id for proposal in found.proposals})
+    if unknown:
+        raise ClearRefused(f"nothing is owed under {', '.join(unknown)}: inspect it again")
+    undecided = [proposal.id for proposal in found.proposals if proposal.id not in decisions]
+    if undecided:
+        raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
+    opening: dict[str, Transaction] = {}
+    told: list[JSON] = []
+    for proposal in found.proposals:
+        decision = decisions[proposal.id]
+        claim = _chosen(proposal, decision)
+        made = _decided(claim, proposal, decision)
+        opening.update({each.id: each for each in made})
+        told.append({**proposal.to_json(), **_said(decision), "entries": [each.id for each in made]})
+    kept = () if found.kept is None else (found.kept,)
+    copies = (found.inspection.first, found.inspection.second, found.inspection.together)
+    return Clearance(
+        person=person,
+        second_person=second_person,
+        reason=reason,
+        challenge=challenge,
+        opening=(*kept, *opening.values(), *_unproved(found)),
+        told={"claims": told, "roster": roster, "complete": found.inspection.complete},
+        owed_cents=found.inspection.together.credits_cents
+        if found.inspection.agree
+        else max(copy.credits_cents for copy in copies),
+    )
+
+
+def _chosen(proposal: Proposal, decision: Decision) -> Claim:
+    if not decision.copy:
+        if proposal.standing == "they disagree":
+            raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
+        return proposal.proposed
+    if proposal.proved or decision.copy not in proposal.copies:
+        raise ClearRefused(f"{proposal.id}: there is no choice of the {decision.copy} copy")
+    return proposal.copies[decision.copy]
+
+
+def _decided(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
+    if decision.act not in proposal.acts:
+        raise ClearRefused(f"{claim.id}: it can be {' or '.join(proposal.acts)}, not {decision.act!r}")
+    if decision.act == CARRIED:
+        return claim.carried
+    if decision.act == ENDED:
+        return claim.ended or ()
+    least = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
+    if decision.amount_cents is None or not least <= decision.amount_cents <= claim.amount:
+        owed = str(claim.amount) if least == claim.amount else f"{least} to {claim.amount}"
+        raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
+    if not decision.by.strip():
+        raise ClearRefused(f"{claim.id}: who paid it?")
+    return () if claim.paid is None else claim.paid(decision.amount_cents)
+
+
+def _said(decision: Decision) -> dict[str, JSON]:
+    paid: dict[str, JSON] = {"paid_cents": decision.amount_cents, "by": decision.by}
+    return {"act": decision.act, "copy": decision.copy, **(paid if decision.act == PAID else {})}
+
+
+def _unproved(found: Found) -> tuple[Transaction, ...]:
+    """Without proof that every transfer is known, none moves value before the host registers anew."""
+    if found.inspection.complete:
+        return ()
+    last = found.inspection.together
+    return (
+        Transaction(
+            id=f"clear.unproved-{last.head_hex[:8]}",
+            kind="clear.unproved",
+            state={Key.TRANSFERS_UNPROVED: True, Key.REGISTRATION: None},
+            record={"acknowledged": found.inspection.acknowledged, "read": last.sequence},
+        ),
+    )

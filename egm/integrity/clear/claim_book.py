@@ -1,0 +1,232 @@
+"""One claim, and the book in which the claims of one history are made.
+
+What of a memory is accounted for by the claims made so far is written down here, so that nothing is claimed
+twice and what nobody claims is kept or shown.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from egm.integrity.clear.evidence import Evidence
+from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Key, key_of
+from meters import Phase, Transaction, Transfer
+from meters.chart import Book, Role, account, words_of
+from meters.ledger import Ledger, Reservation
+from meters.salvage import Salvage
+
+CARRIED: Final = "clear.carried"
+PAID: Final = "clear.paid"
+ENDED: Final = "clear.ended"
+SOURCE: Final = "house:carried_over"
+BY_HAND: Final = "out:handpay_cancelled_credit"
+KEPT: Final = "clear.kept"
+IDENTIFIERS: Final = "clear.identifiers"
+_CHUNK: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One thing owed. ``amount`` is minor units, exact; ``says`` its particulars, for whoever decides.
+
+    ``carried``, ``paid`` and ``ended`` are what the new journal records when it is carried over, paid by hand
+    (``least_cents`` at least and ``amount`` at most), or nothing is owed on it any more; None where that
+    cannot be said of it.
+    """
+
+    id: str
+    amount: Fraction
+    says: Mapping[str, Any] = field(default_factory=dict)
+    carried: tuple[Transaction, ...]
+    paid: Callable[[int], tuple[Transaction, ...]] | None = None
+    ended: tuple[Transaction, ...] | None = None
+    least_cents: int | None = None
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """What may be said of it."""
+        more = (("paid", self.paid), ("ended", self.ended))
+        return ("carried", *(act for act, possible in more if possible is not None))
+
+    def same_as(self, other: "Claim | None") -> bool:
+        """Whether another copy says just this."""
+        return other is not None and (self.amount, self.says) == (other.amount, other.says)
+
+
+class ClaimBook:
+    """One history, and what of it is accounted for by the claims made so far."""
+
+    def __init__(self, history: Salvage[Evidence]) -> None:
+        self.ledger: Ledger = history.ledger
+        self.state: dict[str, Any] = dict(history.ledger.state)
+        self.seen = history.seen
+        self.mark = history.head_hex[:8]
+        self.claims: list[Claim] = []
+        self.used: set[str] = set()
+        self.pending = dict(history.ledger.pending)
+        self.promised: Counter[str] = Counter()
+        """Credit that another claim than the credit's accounts for."""
+
+    # ------------------------------------------------------------------ making entries
+    def entry(self, claim: str, kind: str, number: int = 1, **what: Any) -> Transaction:
+        """An entry of the new journal about a claim; its own ids carry the mark of the old one."""
+        made = what.pop("id", "") or f"{kind}-{claim}-{number}-{self.mark}"
+        record = {"claim": claim, **what.pop("record", {})}
+        return Transaction(id=made, kind=what.pop("named", kind), record=record, **what)
+
+    def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
+        """The credit that flows need, from what the old journal owed."""
+        needed: Counter[str] = Counter()
+        for flow in flows:
+            if is_credit(flow.source):
+                needed[flow.source] += flow.amount_cents
+        return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
+
+    def take(self, *names: str) -> dict[str, Any]:
+        """The state under these names, accounted for from here on."""
+        found = {name: self.state[name] for name in names if name in self.state}
+        self.used |= found.keys()
+        return found
+
+    def again(
+        self, claim: str, held: Iterable[Reservation], state: Mapping[str, Any], **record: Any
+    ) -> tuple[Transaction, ...]:
+        """Reservations made again under their ids, the last with its state; the credit they hold first."""
+        made: list[Transaction] = []
+        for number, each in enumerate(kept := list(held), start=1):
+            if funds := self.fund(each.transfers):
+                made.append(self.entry(claim, CARRIED, number, transfers=funds))
+            last: dict[str, Any] = {"state": state} if number == len(kept) else {}
+            made.append(
+                self.entry(
+                    claim,
+                    CARRIED,
+                    id=each.id,
+                    phase=Phase.RESERVE,
+                    transfers=each.transfers,
+                    record={"reserved_as": each.kind, **record},
+                    **last,
+                )
+            )
+        return tuple(made)
+
+    def add(self, claim: str, amount_cents: int | Fraction, says: Mapping[str, Any], **acts: Any) -> None:
+        """Write down a claim; ``acts`` are what may be done about it."""
+        self.claims.append(Claim(id=claim, amount=Fraction(amount_cents), says=dict(says), **acts))
+
+    def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
+        """Make the claim of a key; what cannot be understood is shown as it is, and decided by people."""
+        before = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
+        try:
+            make(self, name)
+        except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
+            self.pending, self.promised, self.used, self.claims = before
+            self.used.add(name)
+            says = {"cannot be read": repr(why), "state": self.state[name]}
+            self.add(f"unreadable:{name}", 0, says, carried=(), ended=())
+
+    # ------------------------------------------------------------------ what no key names
+    def reservations(self) -> None:
+        """What is set aside and no state tells of."""
+        for held in list(self.pending.values()):
+            name = f"reservation:{held.id}"
+            self.add(
+                name,
+                sum(flow.amount_cents for flow in held.transfers),
+                {"kind": held.kind, "flows": flows_told(held.transfers)},
+                carried=self.again(name, [held], {}),
+                ended=self._unspent(name, held),
+            )
+
+    def _unspent(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
+        """What a reservation given up leaves on the meter."""
+        funds = self.fund(held.transfers)
+        return (self.entry(claim, ENDED, transfers=funds),)
+
+    def credits(self) -> None:
+        """The credit on the meter that nothing else accounts for, each kind of each position."""
+        for name in sorted(self.ledger.accounts()):
+            cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
+            if cents <= 0:
+                continue
+            words = words_of(name)
+            position = int(words["position"])
+            restricted = is_restricted(name)
+            state = self.take(at(position, Key.RESTRICTED)) if restricted else {}
+            flow = Transfer(SOURCE, name, cents)
+            out = Transfer(name, BY_HAND, cents)
+            self.add(
+                name,
+                cents,
+                {"terms": next(iter(state.values()), None)} if restricted else {},
+                carried=(self.entry(name, CARRIED, transfers=(flow,), state=state),),
+                paid=None if restricted else self._paid(name, (flow, out)),
+            )
+
+    def _paid(self, claim: str, flows: tuple[Transfer, ...]) -> Callable[[int], tuple[Transaction, ...]]:
+        return lambda _: (self.entry(claim, PAID, transfers=flows),)
+
+    def identifiers(self) -> None:
+        """The transfers that have moved value and move it never again."""
+        known = sorted(self.seen.identifiers)
+        if not known:
+            return
+        chunks = [known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)]
+        self.add(
+            "transfers",
+            0,
+            {"identifiers": len(known)},
+            carried=tuple(
+                self.entry("transfers", CARRIED, number, named=IDENTIFIERS, record={"sha256": part})
+                for number, part in enumerate(chunks, start=1)
+            ),
+            ended=(self.entry("transfers", ENDED, state={Key.TRANSFERS_UNPROVED: True}),),
+        )
+
+    def kept(self) -> Transaction | None:
+        """Everything else that is not of the old journal only."""
+        keep = {
+            name: value
+            for name, value in sorted(self.state.items())
+            if name not in self.used and not _is_forgotten(name)
+        }
+        record: dict[str, Any] = {"ended": list(self.seen.ended_ids)}
+        if self.seen.ticket_ledger:
+            record[Key.TICKETS] = self.seen.ticket_ledger
+        return self.entry("", KEPT, state=keep, record=record) if keep or len(record) > 1 else None
+
+
+# ---------------------------------------------------------------------------------------------- names
+def _is_forgotten(name: str) -> bool:
+    """Whether it was true of the old journal only; what no key names goes on, but the journal's own."""
+    key = key_of(name)
+    return name.startswith("journal.") if key is None else key.is_transient
+
+
+def position_of(name: str) -> int:
+    """The position whose state has this name."""
+    number, slash, _ = name.partition("/")
+    return int(number) if slash and number.isdigit() else 1
+
+
+def at(position: int, key: Key) -> str:
+    """The name of a position's key in the journal's state."""
+    return f"{position}/{key}" if position > 1 else str(key)
+
+
+def is_credit(name: str) -> bool:
+    """Whether an account is a player's credit."""
+    return account(name).role is Role.CREDIT and account(name).book is Book.LIVE
+
+
+def is_restricted(name: str) -> bool:
+    """Whether an account is of restricted credit; nonrestricted credit is money."""
+    return name.rpartition(":")[2] == CreditKind.RESTRICTED
+
+
+def flows_told(flows: Iterable[Transfer]) -> list[list[Any]]:
+    """Flows as a claim tells them."""
+    return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

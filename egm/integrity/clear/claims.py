@@ -1,0 +1,367 @@
+"""What a machine owes, claim by claim, derived from what is left of its memory.
+
+An authorised clear settles or carries over each of them by name (:mod:`egm.integrity.clear.carrying`).
+Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.machine.Fate`); what
+each means is here. Carrying a claim over makes the same reservation under the same id, and the same state,
+in the new journal: the device, the host or the attendant who had begun goes on where it stood.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from egm.integrity.clear.claim_book import (
+    BY_HAND,
+    CARRIED,
+    ENDED,
+    PAID,
+    SOURCE,
+    Claim,
+    ClaimBook,
+    at,
+    flows_told,
+    is_credit,
+    is_restricted,
+    position_of,
+)
+from egm.integrity.clear.evidence import Evidence
+from egm.kernel.machine import Key, key_of
+from egm.play.prizes_in_kind import owed
+from egm.play.records import CARRIED_GAME
+from egm.progressive.exact import rational
+from meters import Transaction, Transfer
+from meters.chart import Book, account
+from meters.ledger import Reservation
+from meters.salvage import Salvage
+
+#: Contributions counted last, of which a controller may yet say what they have won: their games go along.
+_HEARD_LATE: Final = 8
+_HELD: Final = ("current", "hidden", "overflow", "won")
+
+
+def claims(history: Salvage[Evidence]) -> tuple[tuple[Claim, ...], Transaction | None]:
+    """Every claim of a history, in order; and the entry that keeps what the machine is known by."""
+    book = ClaimBook(history)
+    for key, describe in CLAIMS.items():
+        for name in sorted(n for n in book.state if key_of(n) is key):
+            if name not in book.used:
+                book.describe(describe, name)
+    book.reservations()
+    book.credits()
+    book.identifiers()
+    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.kept()
+
+
+# ---------------------------------------------------------------------------------------------- paper
+def _paper(book: ClaimBook, name: str) -> None:
+    """A bill or ticket ordered into the box, and neither credited nor given back."""
+    paper = book.state[name]
+    held = book.pending.pop(paper["id"], None)
+    if held is None:  # it is credited: only the driver has not ended it
+        return
+    position, claim = position_of(name), f"paper:{position_of(name)}"
+    state = book.take(name)
+    out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in held.transfers]
+    promotional = any(is_restricted(flow.target) for flow in held.transfers)
+    done = (book.entry(claim, PAID, id=f"{held.id}.in", transfers=(*held.transfers, *out)),)
+    book.add(
+        claim,
+        paper["amount_cents"],
+        {"what": "ticket" if paper["ticket"] else "bill", "number": paper["ticket"], "position": position},
+        carried=book.again(claim, [held], state),
+        paid=None if promotional else lambda _: done,
+        ended=(book.entry(claim, ENDED),),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- payouts
+def _pay_out(book: ClaimBook, name: str) -> None:
+    """Credits on their way out: a ticket that is printed, or coins that are counted."""
+    pay_out, position = book.state[name], position_of(name)
+    held = book.pending.pop(pay_out["id"], None)
+    if held is None:
+        return
+    claim, cents = f"payout:{position}", pay_out["amount_cents"]
+    state = book.take(name, at(position, Key.PRINT), at(position, Key.HOPPER))
+    progress = {str(key_of(each)): state[each] for each in state if each != name}
+    credit = _from_credit(held)
+    funds = book.fund(credit)
+    source, way_out = credit[0].source, credit[0].target
+    restricted = is_restricted(source)
+
+    def paid(amount_cents: int) -> tuple[Transaction, ...]:
+        """What the hopper had paid before leaves by it."""
+        gone = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
+        by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
+        return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *gone)),)
+
+    ended = f"{held.id}.{'printed' if pay_out['way'] == 'ticket' else 'paid'}"
+    book.add(
+        claim,
+        cents,
+        {"way": pay_out["way"], "position": position, **progress},
+        carried=book.again(claim, [held], state),
+        paid=None if restricted else paid,
+        ended=(book.entry(claim, ENDED, id=ended, transfers=(*funds, *credit)),),
+        least_cents=cents if pay_out["way"] == "ticket" else 0,
+    )
+
+
+def _coins_gone(book: ClaimBook, name: str) -> None:
+    """Coins that have left and whose credit is not yet taken off: carried over, to be taken off."""
+    gone, position = book.state[name], position_of(name)
+    claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
+    cents = min(gone["paid_coins"] * gone["coin_cents"], gone["amount_cents"])
+    book.promised[credit] += cents
+    state = book.take(name)
+    funds = (Transfer(SOURCE, credit, cents),)
+    carried = (book.entry(claim, CARRIED, transfers=funds, state=state),)
+    book.add(claim, 0, {"coins": gone["paid_coins"], "amount_cents": cents}, carried=carried)
+
+
+# ---------------------------------------------------------------------------------------------- in dispute
+def _disputed(book: ClaimBook, name: str) -> None:
+    """What a person must decide: carried over, and decided on the new machine."""
+    disputed, state = book.state[name], book.take(name)
+    held = book.pending.pop(f"{disputed['id']}.disputed", None)
+    claim = f"disputed:{disputed['id']}"
+    kept = () if held is None else book.again(claim, [held], state)
+    book.add(
+        claim,
+        disputed["most_cents"],
+        {name: disputed[name] for name in ("device", "why", "ticket", "least_cents")},
+        carried=kept or (book.entry(claim, CARRIED, state=state),),
+    )
+
+
+def _ruling(book: ClaimBook, name: str) -> None:
+    """A dispute decided and not posted: carried over, to be posted from the credit it was held of."""
+    ruling, position = book.state[name], position_of(name)
+    credit, held_cents = f"credit:{position}:cashable", ruling["disputed"]["held_cents"]
+    book.promised[credit] += held_cents
+    disputed = at(position, Key.DISPUTED) + ruling["disputed"]["id"]
+    state = book.take(name, disputed)
+    claim = f"ruling:{position}"
+    funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
+    says = {"id": ruling["disputed"]["id"], "held_cents": held_cents}
+    book.add(
+        claim,
+        ruling["amount_cents"],
+        says,
+        carried=(book.entry(claim, CARRIED, transfers=funds, state=state),),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- by hand
+def _handpay(book: ClaimBook, name: str) -> None:
+    """Money and prizes in kind that wait for an attendant."""
+    handpay, position = book.state[name], position_of(name)
+    ids = (handpay.get("instead_of"), handpay["id"])
+    held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
+    claim, state = f"handpay:{position}", book.take(name)
+    prizes = [prize["id"] for prize in owed(handpay)]
+    flows = held[-1].transfers if held else ()
+    paying = (*book.fund(flows), *flows)
+    book.add(
+        claim,
+        handpay["amount_cents"],
+        {"kind": handpay["kind"], "position": position, "prizes": prizes},
+        carried=book.again(claim, held, state),
+        paid=lambda _: (
+            book.entry(claim, PAID, id=f"{handpay['id']}.paid", transfers=paying, record={"prizes": prizes}),
+        ),
+    )
+
+
+def _unclaimed(book: ClaimBook, name: str) -> None:
+    """A hand-pay given up, on its way into the register of orphans."""
+    unclaimed, claim = book.state[name], f"unclaimed:{position_of(name)}"
+    flows = [Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in unclaimed["flows"]]
+    funds = book.fund(flows)
+    for flow in funds:
+        book.promised[flow.target] += flow.amount_cents
+    carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
+    cents = sum(flow.amount_cents for flow in flows if account(flow.source).book is Book.LIVE)
+    book.add(claim, cents, {"id": unclaimed["id"], "flows": flows_told(flows)}, carried=carried)
+
+
+# ---------------------------------------------------------------------------------------------- games
+def _game(book: ClaimBook, name: str) -> None:
+    """A game begun and not ended: the new machine shows it again and ends it as it was decided."""
+    position, play_id = position_of(name), book.state[name]["play_id"]
+    game = book.seen.games.get(play_id)
+    if game is None:
+        return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
+    claim, outcome = f"game:{position}", game["outcome"]
+    wins = {
+        key: dict(kept)
+        for key, kept in book.state.items()
+        if key_of(key) is Key.CLAIM and kept["play_id"] == play_id
+    }
+    names = (name, at(position, Key.AWAITING), at(position, Key.UNDECIDED), *wins)
+    state = book.take(*names)
+    stake_cents = sum(cents for _, cents in game["staked"])
+    awards = [(hit["pool"], _award_cents(hit, wins)) for hit in game.get("hits", ())]
+    prizes = [] if outcome is None else list(outcome.get("merchandise", ()))
+    win_cents = 0 if outcome is None else outcome["win_credits"] * game["denomination_cents"]
+    total_cents = win_cents + sum(cents or 0 for _, cents in awards)
+    waits = outcome is not None and any(cents is None for _, cents in awards)
+    by_hand: list[Transfer] = []
+    if outcome is None:
+        by_hand = [Transfer("house:refund_defect", BY_HAND, stake_cents)]
+    elif not waits and not prizes:
+        by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
+        by_hand += [
+            Transfer(f"house:progressive:{pool}", "out:handpay_progressive", cents)
+            for pool, cents in awards
+            if cents
+        ]
+    told: dict[str, Any] = {
+        key: {**kept, "way": "hand" if outcome is not None else "void"} for key, kept in wins.items()
+    }
+    over = (
+        _game_entry(book, claim, play_id, {**game, "ended": PAID}, {}),
+        book.entry(claim, PAID, transfers=tuple(by_hand), state=told),
+    )
+    book.add(
+        claim,
+        stake_cents if outcome is None else total_cents,
+        {
+            "play_id": play_id,
+            "position": position,
+            "game": game["game"]["id"],
+            "decided": outcome is not None,
+            "staked_cents": stake_cents,
+            "prizes": prizes,
+            "awaited": waits,
+        },
+        carried=(_game_entry(book, claim, play_id, game, state),),
+        paid=(lambda _: over) if by_hand else None,
+    )
+
+
+def _game_entry(
+    book: ClaimBook, claim: str, play_id: str, game: Mapping[str, Any], state: Mapping[str, Any]
+) -> Transaction:
+    made = f"{play_id}.start"
+    dims = book.seen.dims.get(play_id, {})
+    return book.entry(claim, CARRIED, id=made, named=CARRIED_GAME, dims=dims, state=state, record=dict(game))
+
+
+def _award_cents(hit: Mapping[str, Any], wins: Mapping[str, Any]) -> int | None:
+    kept = wins.get(f"{Key.CLAIM}{hit.get('claim')}")
+    cents: int | None = hit.get("amount_cents") if kept is None else kept["amount_cents"]
+    return cents
+
+
+# ---------------------------------------------------------------------------------------------- levels
+def _level(book: ClaimBook, name: str) -> None:
+    """An amount that grows, kept here: carried over to the fraction."""
+    pool = name.removeprefix(Key.LEVEL)
+    state = book.take(name)
+    level = state[name]
+    amounts = {part: rational(level[part]) for part in ("current", "hidden", "overflow")}
+    flows = tuple(
+        Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
+        for part in _HELD
+        if (cents := book.ledger.balance_cents(f"pool:{pool}:{part}")) > 0
+    )
+    told = {part: str(amount) for part, amount in amounts.items()}
+    record = {"pool": pool, "opened": book.seen.levels.get(pool)}
+    book.add(
+        name,
+        sum(amounts.values()),
+        told,
+        carried=(book.entry(name, CARRIED, transfers=flows, state=state, record=record),),
+    )
+
+
+def _link(book: ClaimBook, name: str) -> None:
+    """How far the contributions to a linked level have come, and those not known to be counted."""
+    pool, state = name.removeprefix(Key.LINK), book.take(name)
+    counted = state[name]["counted"]
+    fed = {
+        play_id: shares
+        for play_id, game in book.seen.games.items()
+        if (shares := [share for share in game.get("fed", ()) if _is_of(share, pool, counted - _HEARD_LATE)])
+    }
+    is_open = {claim["play_id"] for key, claim in book.state.items() if key_of(key) is Key.GAME}
+    # The entries after which they stand begin anew with the journal.
+    mark = {**state[name], "since": 0}
+    carried = [
+        _game_entry(book, "games", play_id, book.seen.games[play_id], {})
+        for play_id in fed
+        if play_id not in is_open
+    ]
+    uncounted = [share for made in fed.values() for share in made if _is_of(share, pool, counted)]
+    amount = sum((rational(share["amount"]) for share in uncounted), Fraction(0))
+    says = {"sequence": state[name]["sequence"], "counted": counted, "uncounted": len(uncounted)}
+    book.add(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark})))
+
+
+def _is_of(share: Mapping[str, Any], pool: str, after: int) -> bool:
+    return share["pool"] == pool and "sequence" in share and int(share["sequence"]) > after
+
+
+def _linked_claim(book: ClaimBook, name: str) -> None:
+    """A hit of a linked level that its controller has not closed, of a game that is over."""
+    state = book.take(name)
+    kept = state[name]
+    says = {"pool": kept["pool"], "way": kept["way"], "amount_cents": kept["amount_cents"]}
+    book.add(name, 0, says, carried=(book.entry(name, CARRIED, state=state),))
+
+
+def _held_prize(book: ClaimBook, name: str) -> None:
+    """A prize a controller has told and nobody can prove: carried over with its game, and ruled on."""
+    state = book.take(name)
+    held = state[name]
+    game = book.seen.games.get(held.get("play_id"))
+    over = game is not None and "ended" in game
+    games = (_game_entry(book, "games", held["play_id"], game, {}),) if game is not None and over else ()
+    says = {"pool": held["pool"], "why": held.get("why"), "ruling": held.get("ruling")}
+    carried = (*games, book.entry(name, CARRIED, state=state))
+    book.add(name, held.get("amount_cents", 0), says, carried=carried)
+
+
+def _registration(book: ClaimBook, name: str) -> None:
+    """With what the machine is registered for transfers."""
+    state = book.take(name)
+    book.add(
+        name,
+        0,
+        {"pos_id": state[name]["pos_id"]},
+        carried=(book.entry(name, CARRIED, state=state),),
+        ended=(book.entry(name, ENDED),),
+    )
+
+
+Describe = Callable[[ClaimBook, str], None]
+#: What makes a claim of each key that is owed, in this order. A game takes its claims along.
+CLAIMS: Final[Mapping[Key, Describe]] = {
+    Key.PAPER: _paper,
+    Key.PAY_OUT: _pay_out,
+    Key.COINS_GONE: _coins_gone,
+    Key.RULING: _ruling,
+    Key.DISPUTED: _disputed,
+    Key.HANDPAY: _handpay,
+    Key.UNCLAIMED: _unclaimed,
+    Key.GAME: _game,
+    Key.LEVEL: _level,
+    Key.LINK: _link,
+    Key.CLAIM: _linked_claim,
+    Key.HELD: _held_prize,
+    Key.REGISTRATION: _registration,
+}
+#: Keys that tell more of what another one owes, and go with it. Restricted credit has its terms.
+WITH: Final[Mapping[Key, Key | None]] = {
+    Key.PRINT: Key.PAY_OUT,
+    Key.HOPPER: Key.PAY_OUT,
+    Key.AWAITING: Key.GAME,
+    Key.UNDECIDED: Key.GAME,
+    Key.RESTRICTED: None,
+}
+
+
+def _from_credit(held: Reservation) -> tuple[Transfer, ...]:
+    """What a reservation takes from the player; a stock of coins is not carried over."""
+    return tuple(flow for flow in held.transfers if is_credit(flow.source))

@@ -1,0 +1,134 @@
+"""What of a history's entries must be known to carry its claims over, and stands in no state.
+
+The games still open, and those whose share of a linked level is not known to be counted; how levels were
+opened; which transfers have moved value; which tickets the ticket ledger may not know to have ended, and how
+far that ledger had come.
+"""
+
+import hashlib
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.kernel.machine import Key
+from egm.play.records import CARRIED_GAME, MYSTERY_WON
+from meters import JournalView, StoredEntry
+from meters.recall import PLAY_ENDS, PLAY_START
+
+_TRANSFER: Final = "transfer:"
+#: Tickets whose end the ticket ledger may not have heard of: one a position, and there are at most sixteen.
+_ENDED_MAX: Final = 32
+
+
+#: Contributions counted since, within which a controller says what one has won.
+_HEARD_LATE: Final = 64
+
+
+def short_digest(identifier: str) -> str:
+    """Sixteen hexadecimal digits that stand for a transfer's identifier: none is refused for another's."""
+    return hashlib.sha256(identifier.encode()).hexdigest()[:16]
+
+
+def has_ended(journal: JournalView, entry_id: str) -> bool:
+    """Whether a ticket has come to this end, in this journal or at the end of the one before it."""
+    if journal.knows(entry_id):
+        return True
+    kept = next(journal.entries("clear.kept", limit=1), None)
+    told = None if kept is None else kept.record
+    ended = told.get("ended") if isinstance(told, Mapping) else None
+    return isinstance(ended, list) and entry_id in ended
+
+
+def commitment_before(journal: JournalView, level: str, prize: int) -> str | None:
+    """The commitment to a level's prize as it was heard before this journal was begun by a clear, or None."""
+    kept = next(journal.entries("clear.kept", limit=1), None)
+    sealed: Any = None if kept is None else kept.state.get(f"{Key.SEALED}{level}")
+    return str(sealed["commitment"]) if sealed is not None and sealed["prize"] == prize else None
+
+
+def moved_before(journal: JournalView) -> frozenset[str]:
+    """The short digests of the transfers that moved value in journals before this one."""
+    moved: set[str] = set()
+    for entry in journal.entries("clear.identifiers"):
+        if isinstance(entry.record, Mapping):
+            part = entry.record["sha256"]
+            moved.update(str(each) for each in part) if isinstance(part, list) else None
+    return frozenset(moved)
+
+
+class Evidence:
+    """Sees the entries of one history, in order."""
+
+    def __init__(self) -> None:
+        self.games: dict[str, dict[str, Any]] = {}
+        self.dims: dict[str, dict[str, str | int]] = {}
+        self.levels: dict[str, Any] = {}
+        self.identifiers: set[str] = set()
+        self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
+        self.ticket_ledger: dict[str, Any] = {}
+        """How far the ticket ledger had come, and as which ones it was known (egm.money.tickets.audit)."""
+        self._counted: dict[str, int] = {}
+
+    def see(self, entry: StoredEntry) -> None:
+        """Take one entry."""
+        told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+        for name, value in entry.state.items():
+            if name.startswith(Key.LINK) and isinstance(value, Mapping):
+                self._counted[name.removeprefix(Key.LINK)] = int(str(value["counted"]))
+        if Key.TICKETS in entry.state:
+            self._see_ledger(entry.state[Key.TICKETS])
+        if entry.id.startswith(_TRANSFER):
+            self.identifiers.add(short_digest(entry.id.removeprefix(_TRANSFER)))
+        elif entry.id.endswith((".printed", ".in")):
+            self.ended_ids.append(entry.id)
+        self._see_kind(entry, told)
+
+    def _see_ledger(self, kept: Any) -> None:
+        known = self.ticket_ledger.get("known", [])
+        self.ticket_ledger = {name: kept[name] for name in ("place", "digest", "begun")} | {
+            "known": known if kept["begun"] in known else [*known, kept["begun"]]
+        }
+
+    def _see_kind(self, entry: StoredEntry, told: Mapping[str, Any]) -> None:
+        kind = entry.kind
+        if kind == PLAY_START:
+            self._forget()
+            staked = [[t.source, t.amount_cents] for t in entry.transfers if t.target == "house:wager"]
+            self.games[told["play_id"]] = {**told, "staked": staked}
+            self.dims[told["play_id"]] = dict(entry.transaction.dims)
+        elif kind == CARRIED_GAME:
+            self.games[told["play_id"]] = {name: told[name] for name in told if name != "claim"}
+            self.dims[told["play_id"]] = dict(entry.transaction.dims)
+        elif kind in {"game.choice", MYSTERY_WON}:
+            self._step(kind, told)
+        elif kind in PLAY_ENDS and told.get("play_id") in self.games:
+            self.games[told["play_id"]]["ended"] = kind
+        elif kind == "progressive.opened":
+            self.levels[told["pool"]] = dict(told)
+        elif kind == "clear.carried" and told.get("opened"):
+            self.levels[told["pool"]] = told["opened"]
+        elif kind == "clear.identifiers":
+            self.identifiers |= set(told["sha256"])
+        elif kind == "clear.kept":
+            self.ended_ids.extend(told["ended"])
+            self.ticket_ledger = dict(told.get(Key.TICKETS, {}))
+
+    def _step(self, kind: str, told: Mapping[str, Any]) -> None:
+        game = self.games.get(told["play_id"])
+        if game is None:
+            return
+        if kind == "game.choice":
+            game["steps"] = [*game["steps"], {"choice": told["choice"], "draws": told["draws"]}]
+            game["outcome"] = told["outcome"]
+        if "hits" in told:
+            game["hits"] = [*game.get("hits", ()), *told["hits"]]
+
+    def _forget(self) -> None:
+        """Let go of games that are over, and of which no controller can have anything to say any more."""
+        for play_id, game in list(self.games.items()):
+            shares = [share for share in game.get("fed", ()) if "sequence" in share]
+            waits = any(
+                share["sequence"] > self._counted.get(share["pool"], 0) - _HEARD_LATE for share in shares
+            )
+            if "ended" in game and not waits:
+                del self.games[play_id], self.dims[play_id]

@@ -1,0 +1,55 @@
+"""A clock that is not believed: kept over a power cut, confirmed by a person (`egm.kernel.timekeeping`)."""
+
+from typing import Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+
+FAULT: Final = "clock_doubted"
+
+
+def note_clock(cabinet: Cabinet) -> None:
+    """Judge the clock, and keep a doubt over a power cut; at start-up before anything else is recorded.
+
+    The last moment known to be right is kept with it: the entries that follow carry the doubted time.
+    """
+    found, kept = cabinet.times.look(), cabinet.recall(Key.CLOCK)
+    if found is None:
+        if kept is not None:
+            cabinet.record("clock.believed", state={Key.CLOCK: None}, story={"now": _now(cabinet)})
+    elif kept is None or kept["why"] != found:
+        good = cabinet.times.good
+        doubted = {"why": found.value, "good": "" if good is None else good.isoformat()}
+        cabinet.record("clock.doubted", state={Key.CLOCK: doubted}, story={**doubted, "now": _now(cabinet)})
+
+
+def _now(cabinet: Cabinet) -> str:
+    return cabinet.clock.now().isoformat()
+
+
+# ---------------------------------------------------------------------------------------------- by a person
+def clock_is_doubted(cabinet: Cabinet, _: Event) -> bool:
+    """The clock is not believed."""
+    return not cabinet.times.is_believed
+
+
+def date_is_the_clocks(cabinet: Cabinet, event: Event) -> bool:
+    """The date a person has read elsewhere, as YYYYMMDD, is the one the clock shows where the house is."""
+    shown = cabinet.clock.now().astimezone(cabinet.identity.house.zone)
+    return event.data.get("date") == f"{shown:%Y%m%d}"
+
+
+def confirm_clock(cabinet: Cabinet, event: Event) -> None:
+    """A person has read the date and stands for it: the clock is believed from here on."""
+    kept, story = cabinet.recall(Key.CLOCK), {"now": _now(cabinet)}
+    cabinet.times.confirm()
+    cabinet.record(
+        "clock.confirmed",
+        state={Key.CLOCK: None, f"{Key.FAULT}{FAULT}": None},
+        story={
+            **story,
+            "why": "" if kept is None else kept["why"],
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
+        },
+    )

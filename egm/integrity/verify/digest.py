@@ -1,0 +1,121 @@
+r"""Digests of the software: SHA-256 of each file, and keyed signatures of whole components.
+
+The content of a component, which a signature is taken over, is its files in the order of their names (as
+UTF-8 bytes), each as one header line ``<size in bytes> <name>\n`` followed by its bytes: anybody can rebuild
+it from the files alone. Its short digest is the SHA-256 of the list ``sha256sum`` would print of its files.
+"""
+
+import hashlib
+import hmac
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Protocol
+
+from egm.errors import LocalError, OperatorError
+from egm.integrity.verify.tree import component_of
+from paytables.source import Source
+
+_LINK: Final = b"symbolic link\0"
+_UNREADABLE: Final = "unreadable: "
+
+
+class Algorithm(StrEnum):
+    """How a component is signed: HMAC (RFC 2104) under the asker's seed, or a plain digest without one."""
+
+    SHA1_HMAC = "sha1-hmac"
+    SHA256_HMAC = "sha256-hmac"
+    SHA256 = "sha256"
+
+
+class _Hash(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
+#: The longest seed: the block of SHA-1 and SHA-256, beyond which HMAC would only shorten it.
+SEED_BYTES_MAX: Final = 64
+
+
+def read_seed(text: str) -> bytes:
+    """A seed as people and verifiers give it: hexadecimal, possibly empty. Raises OperatorError."""
+    try:
+        seed = bytes.fromhex(text)
+    except ValueError:
+        raise OperatorError(f"seed {text[:32]!r}: not hexadecimal digits in pairs") from None
+    if len(seed) > SEED_BYTES_MAX:
+        raise OperatorError(f"seed of {len(seed)} bytes: {SEED_BYTES_MAX} at most")
+    return seed
+
+
+def measure(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
+    """SHA-256 of each file, hexadecimal; of one that cannot be read, the reason, which is no digest.
+
+    ``opened``: what this process has read already and works by. Its bytes count, whatever lies on the disk
+    now; one that is none of ``files`` is added under ``own/``.
+    """
+    used = {source.path: source.digest for source in opened}
+    found = {name: used.get(path) or _digest(path) for name, path in sorted(files.items())}
+    listed = frozenset(files.values())
+    return found | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
+
+
+def _digest(path: Path) -> str:
+    try:
+        if path.is_symlink():
+            return hashlib.sha256(_LINK + str(path.readlink()).encode()).hexdigest()
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"{_UNREADABLE}{error.strerror}"
+
+
+def readable(digest: str) -> bool:
+    """Whether :func:`measure` could read the file."""
+    return not digest.startswith(_UNREADABLE)
+
+
+def short_digests(digests: Mapping[str, str]) -> dict[str, str]:
+    """One SHA-256 a component, over the lines ``<digest>  <name>`` of its files."""
+    lines: defaultdict[str, list[bytes]] = defaultdict(list)
+    for name in sorted(digests, key=str.encode):
+        lines[component_of(name)].append(f"{digests[name]}  {name}\n".encode())
+    return {name: hashlib.sha256(b"".join(part)).hexdigest() for name, part in sorted(lines.items())}
+
+
+def signatures(
+    files: Mapping[str, Path], algorithm: Algorithm, key: bytes, wanted: Iterable[str] = ()
+) -> dict[str, str]:
+    """The signature of each component, or of the ``wanted`` ones, hexadecimal.
+
+    Raises OperatorError for a component there is none of or a key without a keyed algorithm, LocalError for
+    a file that cannot be read.
+    """
+    if key and algorithm is Algorithm.SHA256:
+        raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
+    parts: defaultdict[str, list[str]] = defaultdict(list)
+    for name in files:
+        parts[component_of(name)].append(name)
+    missing = sorted(set(wanted) - parts.keys())
+    if missing:
+        raise OperatorError(f"no component {missing[0]!r}; there are: {', '.join(sorted(parts))}")
+    chosen = sorted(wanted) or sorted(parts)
+    return {name: _signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in chosen}
+
+
+def _signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
+    made: _Hash
+    if algorithm is Algorithm.SHA256:
+        made = hashlib.sha256()
+    else:
+        made = hmac.new(key, digestmod="sha1" if algorithm is Algorithm.SHA1_HMAC else "sha256")
+    for name in names:
+        try:
+            data = _LINK + str(files[name].readlink()).encode() if files[name].is_symlink() else None
+            data = files[name].read_bytes() if data is None else data
+        except OSError as error:
+            raise LocalError(f"{name}: cannot be read: {error.strerror}") from error
+        made.update(f"{len(data)} {name}\n".encode())
+        made.update(data)
+    return made.hexdigest()

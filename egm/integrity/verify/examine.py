@@ -1,0 +1,151 @@
+"""One examination of the software against the manifest the cabinet file pins; here, or in a process beside.
+
+At start the machine examines itself before anything may be played. While it works, a second process reads the
+files (``python -I -m egm.integrity.verify.examine``): hashing must hold up neither play nor a host's poll.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from egm.config.cabinet_file import CabinetFile
+from egm.errors import LocalError, OperatorError
+from egm.integrity.verify.digest import Algorithm, measure, signatures
+from egm.integrity.verify.manifest import differences, load_signed
+from egm.integrity.verify.tree import Scope, files, own_files
+from egm.isolated import python_module, require_isolation
+from meters.keys import fingerprint
+from paytables.source import Source
+
+#: How many files a finding names; beyond that, how many more there are.
+NAMED_MAX: Final = 20
+_NICE: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an examination found. ``trouble`` says what is not as signed, file by file; empty: all right."""
+
+    trouble: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    """The files that are in trouble, as many as are told."""
+    version: str = ""
+    signer: str = ""
+    """The short name of the key that signed; empty where there was no manifest to trust."""
+    reason: str = ""
+    components: Mapping[str, str] | None = None
+    """Component -> short digest, as signed."""
+
+    @property
+    def right(self) -> bool:
+        """Whether every file is as signed, and no other is there."""
+        return not self.trouble
+
+
+def examine(
+    manifest_file: Path,
+    public_key_hex: str,
+    own: tuple[tuple[str, str], ...],
+    opened: Iterable[Source] = (),
+) -> Findings:
+    """Examine the software now. Reads every file; raises nothing that a file could cause.
+
+    ``opened``: definitions this process has read already; the bytes it read are examined, not the disk's.
+    """
+    try:
+        manifest = load_signed(manifest_file, public_key_hex)
+        found = measure(files(manifest.scope(own)), opened)
+    except (OperatorError, LocalError, OSError) as error:
+        return Findings((str(error),), (manifest_file.name,))
+    wrong = differences(manifest, found)
+    more = () if len(wrong) <= NAMED_MAX else (f"and {len(wrong) - NAMED_MAX} more",)
+    return Findings(
+        trouble=tuple(str(difference) for difference in wrong[:NAMED_MAX]) + more,
+        names=tuple(difference.name for difference in wrong[:NAMED_MAX]),
+        version=manifest.version,
+        signer=fingerprint(bytes.fromhex(public_key_hex)),
+        reason=manifest.reason,
+        components=manifest.components,
+    )
+
+
+def scope_of(cabinet_file: CabinetFile) -> Scope:
+    """What the software of a cabinet is: as its manifest says.
+
+    Without a manifest to trust, the program and the cabinet's own files: a broken one must not blind whoever
+    asks for signatures.
+    """
+    own, pinned = own_files(cabinet_file), cabinet_file.software
+    try:
+        return Scope(own=own) if pinned is None else load_signed(pinned.manifest, pinned.key).scope(own)
+    except OperatorError:
+        return Scope(own=own)
+
+
+# ------------------------------------------------------------------ beside the machine
+async def examine_beside(
+    manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
+) -> Findings:
+    """The same, in a process of low priority. Raises LocalError when that fails."""
+    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own}
+    answer = await _beside(order)
+    lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
+    return Findings(**(answer | lists))
+
+
+async def sign_beside(
+    scope: Scope, algorithm: Algorithm, key: bytes, wanted: tuple[str, ...]
+) -> dict[str, str]:
+    """Signatures of components, made in a process of low priority. Raises LocalError when that fails."""
+    order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": wanted}
+    return {str(name): str(value) for name, value in (await _beside(order)).items()}
+
+
+async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
+    process = await asyncio.create_subprocess_exec(
+        *python_module("egm.integrity.verify.examine"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        out, said = await process.communicate(json.dumps(order).encode())
+    except BaseException:  # cancelled: nobody waits for the answer any more
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        lines = said.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
+        raise LocalError(f"the software could not be read: {lines[-1]}")
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "manifest" in order:
+        own = tuple((name, path) for name, path in order["own"])
+        return asdict(examine(Path(order["manifest"]), order["key"], own))
+    raw = order["scope"]
+    scope = Scope(**(raw | {"own": tuple((name, path) for name, path in raw["own"])}))
+    key = bytes.fromhex(order["key"])
+    return signatures(files(scope), Algorithm(order["algorithm"]), key, order["wanted"])
+
+
+def main() -> None:
+    """Carry out one order from standard input; the answer is one JSON object."""
+    try:
+        require_isolation("egm.integrity.verify.examine")
+        os.nice(_NICE)
+        answer = _carry_out(json.load(sys.stdin))
+    except (LocalError, OperatorError) as error:
+        sys.exit(str(error))
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""The manifest: every file of one release of the software with its SHA-256, signed by the manufacturer.
+
+A manifest file is one JSON object: ``manifest`` (the content), ``public_key`` and ``signature``. The
+signature (Ed25519, RFC 8032) is of the content's canonical JSON behind a purpose of its own, so that it
+passes for nothing else the same key may sign. Until it is signed the last two are absent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from egm.errors import OperatorError
+from egm.integrity.verify.digest import readable, short_digests
+from egm.integrity.verify.tree import Scope
+from meters.entry import canonical, parse
+from meters.keys import signed_by
+from paytables.source import contents
+
+FORMAT: Final = "open-egm software 1"
+_PURPOSE: Final = b"open-egm software manifest\0"
+
+
+class ManifestError(OperatorError):
+    """A manifest that cannot be trusted or used: which file, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What the software of one release is. ``files`` maps name -> SHA-256, hexadecimal."""
+
+    version: str
+    made: str
+    """UTC, ISO 8601."""
+    reason: str
+    """Why this release was made, in the manufacturer's words; recorded when it is installed (A-16)."""
+    libraries: bool
+    bytecode: bool
+    files: Mapping[str, str]
+
+    def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
+        """What must be walked to verify this manifest on a cabinet with these files of its own."""
+        return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
+
+    @property
+    def components(self) -> dict[str, str]:
+        """Component -> short digest."""
+        return short_digests(self.files)
+
+    def content(self) -> dict[str, Any]:
+        """The signed content."""
+        return {
+            "format": FORMAT,
+            "version": self.version,
+            "made": self.made,
+            "reason": self.reason,
+            "libraries": self.libraries,
+            "bytecode": self.bytecode,
+            "files": dict(self.files),
+        }
+
+
+class Fault(StrEnum):
+    """What can be wrong with one file."""
+
+    ALTERED = "altered"
+    MISSING = "missing"
+    FOREIGN = "foreign"
+    """There is a file the manifest does not know."""
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One file that is not as signed."""
+
+    name: str
+    fault: Fault
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.fault}"
+
+
+def differences(manifest: Manifest, found: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Compare a manifest with what :func:`~.digest.measure` found; in the order of the names."""
+
+    def fault(name: str) -> Fault | None:
+        here, wanted = found.get(name), manifest.files.get(name)
+        if wanted is None:
+            return Fault.FOREIGN
+        if here is None or (not readable(here) and name.startswith("own/")):
+            return Fault.MISSING
+        if not readable(here):
+            return Fault.UNREADABLE
+        return Fault.ALTERED if here != wanted else None
+
+    names = sorted(manifest.files.keys() | found.keys())
+    return tuple(Difference(name, why) for name in names if (why := fault(name)) is not None)
+
+
+def unsigned(manifest: Manifest) -> bytes:
+    """The manifest file before it is signed."""
+    return canonical({"manifest": manifest.content()}) + b"\n"
+
+
+def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
+    """The manifest file ``data`` with this key's signature, in place of any other. Raises ManifestError."""
+    content = _parse(data, where)["manifest"]
+    _read(content, where)
+    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    signature = key.sign(_PURPOSE + canonical(content))
+    whole = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
+    return canonical(whole) + b"\n"
+
+
+def load_signed(path: Path, public_key_hex: str) -> Manifest:
+    """Read a manifest that must be signed by this very key. Raises ManifestError."""
+    try:
+        data = contents(path)
+    except OSError as error:
+        raise ManifestError(f"manifest {path}: {error.strerror}") from None
+    whole = _parse(data, str(path))
+    if "signature" not in whole:
+        raise ManifestError(f"manifest {path}: is not signed")
+    if whole.get("public_key") != public_key_hex:
+        raise ManifestError(f"manifest {path}: is signed by another key than the one pinned")
+    try:
+        signature = bytes.fromhex(whole["signature"])
+    except (TypeError, ValueError):
+        raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
+    content = whole["manifest"]
+    if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonical(content), signature):
+        raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
+    return _read(content, str(path))
+
+
+def _parse(data: bytes, where: str) -> dict[str, Any]:
+    try:
+        whole = parse(data)
+    except ValueError as error:
+        raise ManifestError(f"manifest {where}: not JSON: {error}") from None
+    if not isinstance(whole, dict) or not isinstance(whole.get("manifest"), dict):
+        raise ManifestError(f"manifest {where}: has no manifest in it")
+    return whole
+
+
+def _read(content: Mapping[str, Any], where: str) -> Manifest:
+    if content.get("format") != FORMAT:
+        raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {FORMAT!r}")
+    kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
+    for key, kind in (kinds | {"files": dict}).items():
+        if not isinstance(content.get(key), kind):
+            raise ManifestError(f"manifest {where}: {key}: must be of type {kind.__name__}")
+    if not all(isinstance(digest, str) for digest in content["files"].values()):
+        raise ManifestError(f"manifest {where}: files: a digest is not a text")
+    return Manifest(**{key: content[key] for key in kinds}, files=content["files"])
+
+
+# ------------------------------------------------------------------ the manufacturer's key
+def new_key() -> bytes:
+    """A new manufacturer's key, as PEM (PKCS #8); it belongs on no machine."""
+    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
+    """Read a manufacturer's key. Raises ManifestError."""
+    try:
+        key = load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise ManifestError(f"key {where}: cannot be read: {error}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ManifestError(f"key {where}: is no Ed25519 key")
+    return key
+
+
+def public_hex(key: Ed25519PrivateKey) -> str:
+    """The public key as cabinet files pin it: 64 hexadecimal digits."""
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

@@ -1,0 +1,111 @@
+"""The special functions a verifier may initiate, as a table. Pure.
+
+``Get Special Functions`` lists the others with the parameters each takes; a parameter between ``%%`` is asked
+of the person at the verifier. ``Component`` signs one component, ``Get File AuthenticationResponse.xml`` all
+of them, by SHA-1 with HMAC under the seed given. The functions with ``SHA-256`` in their name are ours: the
+same with HMAC-SHA-256. ``Get File ProgramID.xml`` names what is installed; its layout is not public: ours.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.integrity.verify.digest import Algorithm, read_seed
+from egm.integrity.verify.tree import COMPONENTS
+
+LIST: Final = "Get Special Functions"
+PROGRAM_ID: Final = "ProgramID.xml"
+
+
+class FunctionRefusedError(OperatorError):
+    """A function there is none of, or a parameter it cannot have: says which and why."""
+
+
+class Kind(StrEnum):
+    """What a function gives."""
+
+    LIST = "list"
+    IDENTITY = "identity"
+    SIGNATURES = "signatures"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A function with its parameters understood. ``wanted``: components to sign; empty: all."""
+
+    kind: Kind
+    algorithm: Algorithm | None = None
+    seed: bytes = b""
+    wanted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A line of the table: its name, its fixed parameter, what it gives; signed under ``algorithm``."""
+
+    feature: str
+    parameter: str
+    kind: Kind
+    algorithm: Algorithm | None = None
+    wanted: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What the list of functions says it takes."""
+        return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
+
+
+_PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HMAC: "%%SHA256_HMAC%%"}
+
+
+def _signed(component: str, algorithm: Algorithm) -> Function:
+    feature = "Component" if algorithm is Algorithm.SHA1_HMAC else "Component SHA-256"
+    return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
+
+
+#: What a verifier may ask beside the list itself.
+FUNCTIONS: Final = (
+    Function("Get File", PROGRAM_ID, Kind.IDENTITY),
+    Function("Get File", "AuthenticationResponse.xml", Kind.SIGNATURES, Algorithm.SHA1_HMAC),
+    Function("Get File", "AuthenticationResponse-SHA256.xml", Kind.SIGNATURES, Algorithm.SHA256_HMAC),
+    *(
+        _signed(component, algorithm)
+        for algorithm in (Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC)
+        for component in sorted(COMPONENTS)
+    ),
+)
+
+
+def offered(components: frozenset[str]) -> tuple[Function, ...]:
+    """The functions of a machine that has these components."""
+    return tuple(function for function in FUNCTIONS if components.issuperset(function.wanted))
+
+
+def understand(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
+    """What a verifier's parameters order. Raises :class:`FunctionRefusedError`.
+
+    The seed may be left out, which signs under an empty one.
+    """
+    if parameters[0] == LIST:
+        _at_most(parameters, 1)
+        return Order(Kind.LIST)
+    for function in offered(components):
+        if parameters[:2] == (function.feature, function.parameter):
+            break
+    else:
+        raise FunctionRefusedError(f"no special function {' '.join(parameters[:2])!r}")
+    if function.algorithm is None:
+        _at_most(parameters, 2)
+        return Order(function.kind)
+    _at_most(parameters, 3)
+    try:
+        seed = read_seed("".join(parameters[2:]))
+    except OperatorError as error:
+        raise FunctionRefusedError(f"{' '.join(parameters[:2])}: {error}") from None
+    return Order(function.kind, function.algorithm, seed, function.wanted)
+
+
+def _at_most(parameters: tuple[str, ...], most: int) -> None:
+    if len(parameters) > most:
+        raise FunctionRefusedError(f"{parameters[0]}: {len(parameters) - 1} parameters, {most - 1} at most")

@@ -1,0 +1,151 @@
+"""The port an inspector plugs a verifier into: reachable from outside the logic area, never in play's way.
+
+Signatures are calculated by a process of low priority beside the machine; the port itself only hears short
+packets and answers from memory.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from egm.devices.framing import FrameReader, ProtocolError
+from egm.devices.line import Handle, LineLostError, LineSettings, SerialLine, open_port
+from egm.devices.twin import make_pair
+from egm.errors import LocalError
+from egm.integrity.verify.digest import Algorithm
+from egm.integrity.verify.examine import scope_of, sign_beside
+from egm.integrity.verify.tree import components_of
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import Attachment, MachineContext
+from egm.links.gat import codec
+from egm.links.gat.codec import Packet
+from egm.links.gat.functions import Order
+from egm.links.gat.report import About
+from egm.links.gat.service import Service
+
+LINE: Final = LineSettings(baud=9600)
+#: A silence this long ends a packet, whole or not.
+_GAP_SECONDS: Final = 0.05
+_IDLE_SECONDS: Final = 3600.0
+_REOPEN_SECONDS: Final = 0.5
+_NAME: Final = "Open EGM"
+_MANUFACTURER: Final = "open-egm"
+
+
+class _FarEnd:
+    """The machine's end of a pseudo-terminal whose other end a verifier on this computer opens by name."""
+
+    def __init__(self, link: Path) -> None:
+        self._link = link
+        self._near, self._far = make_pair(link)
+        os.set_blocking(self._near, False)
+
+    def fileno(self) -> int:
+        return self._near
+
+    def close(self) -> None:
+        self._link.unlink(missing_ok=True)
+        os.close(self._near)
+        os.close(self._far)
+
+
+def _open_own(path: str, _: LineSettings) -> Handle:
+    return _FarEnd(Path(path))
+
+
+class GatPort:
+    """Listens for one verifier."""
+
+    name = "gat"
+
+    def __init__(self, context: MachineContext, port: str) -> None:
+        cabinet = context.engine.cabinet
+        own = port == "pty"
+        path = str(context.folder.gat_port) if own else port
+        self._line = SerialLine(path, LINE, _open_own if own else open_port)
+        self._scope = scope_of(context.file)
+        self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        self._calculation: asyncio.Task[None] | None = None
+        about = About(
+            name=_NAME,
+            manufacturer=_MANUFACTURER,
+            version=version("open-egm"),
+            serial=cabinet.identity.serial,
+        )
+        components = components_of(self._scope)
+        self._service = Service(cabinet, about, components, self._orders.put_nowait, self._supersede)
+
+    def changed(self, now: Snapshot) -> None:
+        """Nothing of what happens in play concerns a verifier."""
+
+    async def run(self) -> None:
+        """Answer until cancelled."""
+        self._service.resume()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._calculate())
+            group.create_task(self._listen())
+
+    def _supersede(self) -> None:
+        """End the calculation under way, and forget the one that waits to begin."""
+        while not self._orders.empty():
+            self._orders.get_nowait()
+        if self._calculation is not None:
+            self._calculation.cancel()
+
+    async def _calculate(self) -> None:
+        """Carry out one order after the other, each until it is done or superseded."""
+        while True:
+            order = await self._orders.get()
+            async with asyncio.TaskGroup() as group:
+                self._calculation = group.create_task(self._sign(order))
+            self._calculation = None
+
+    async def _sign(self, order: Order) -> None:
+        algorithm = order.algorithm or Algorithm.SHA1_HMAC
+        try:
+            values = await sign_beside(self._scope, algorithm, order.seed, order.wanted)
+        except LocalError as error:
+            self._service.failed(str(error))
+        else:
+            self._service.done(values)
+
+    async def _listen(self) -> None:
+        try:
+            while True:
+                try:
+                    self._line.open()
+                    await self._serve()
+                except LineLostError:
+                    self._line.close()
+                    await asyncio.sleep(_REOPEN_SECONDS)
+        finally:
+            self._line.close()
+
+    async def _serve(self) -> None:
+        reader: FrameReader[Packet] = FrameReader(codec.cut)
+        begun = False
+        while True:
+            data = await self._line.read(_GAP_SECONDS if begun else _IDLE_SECONDS)
+            begun = bool(data)
+            if not data:
+                reader.flush(codec.PROTOCOL)
+            for item in reader.feed(data):
+                self._hear(item)
+
+    def _hear(self, item: Packet | ProtocolError) -> None:
+        """Answer a packet; noise, and what this version does not know, gets silence, as GAT has it."""
+        if isinstance(item, ProtocolError):
+            return
+        try:
+            answer = self._service.answer(item)
+        except ProtocolError:
+            return
+        self._line.write(answer.encode())
+
+
+def gat_port(context: MachineContext) -> Iterable[Attachment]:
+    """Where the cabinet file has one."""
+    return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)

@@ -1,0 +1,94 @@
+"""Results of GAT as text and as XML. Pure: the same result always gives the same bytes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from egm.links.gat.codec import Format
+from egm.links.gat.functions import Function
+
+_DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """The machine, as its reports name it."""
+
+    name: str
+    manufacturer: str
+    version: str
+    serial: str
+
+
+def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
+    """What may be initiated."""
+    if form is Format.TEXT:
+        return _text(
+            line
+            for function in functions
+            for line in (f"Feature: {function.feature}", *(f" Parameter: {p}" for p in function.parameters))
+        )
+    root = ET.Element("SpecialFunctions")
+    for function in functions:
+        entry = ET.SubElement(root, "Function")
+        ET.SubElement(entry, "Feature").text = function.feature
+        for parameter in function.parameters:
+            ET.SubElement(entry, "Parameter").text = parameter
+    return _xml(root)
+
+
+def signatures_report(about: About, algorithm: str, signatures: Mapping[str, str], form: Format) -> bytes:
+    """The signature of each component, in capital hexadecimal digits."""
+    if form is Format.TEXT:
+        return _text((*_head(about), f"Algorithm: {algorithm}", *_lines(signatures)))
+    root = ET.Element("Components", GatExec="default")
+    game = _game(root, about)
+    for name, value in signatures.items():
+        component = ET.SubElement(game, "Component")
+        ET.SubElement(component, "Name").text = name
+        ET.SubElement(component, "Checksum", Algorithm=algorithm).text = value.upper()
+    return _xml(root)
+
+
+def identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
+    """What is installed: version, machine, and the digest of each component as ``signer`` signed it.
+
+    Without a signer nobody vouches for the software, and the report says so.
+    """
+    if form is Format.TEXT:
+        signed = signer or "nobody: a development installation"
+        lines = (f"Version: {about.version}", f"Serial: {about.serial}", f"Signed by: {signed}")
+        return _text((*_head(about), *lines, *_lines(components)))
+    root = ET.Element("ProgramID")
+    game = _game(root, about)
+    for name, value in (("Version", about.version), ("Serial", about.serial), ("SignedBy", signer)):
+        ET.SubElement(game, name).text = value
+    for name, digest in components.items():
+        component = ET.SubElement(game, "Component")
+        ET.SubElement(component, "Name").text = name
+        ET.SubElement(component, "Checksum", Algorithm="sha256").text = digest.upper()
+    return _xml(root)
+
+
+def _game(root: ET.Element, about: About) -> ET.Element:
+    game = ET.SubElement(root, "Game")
+    ET.SubElement(game, "Name").text = about.name
+    ET.SubElement(game, "Manufacturer").text = about.manufacturer
+    return game
+
+
+def _head(about: About) -> tuple[str, str]:
+    return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
+
+
+def _lines(values: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{name}: {value.upper()}" for name, value in values.items())
+
+
+def _text(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def _xml(root: ET.Element) -> bytes:
+    return _DECLARATION + ET.tostring(root, encoding="unicode").encode()

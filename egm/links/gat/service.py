@@ -1,0 +1,195 @@
+"""What the machine answers a verifier, and what it remembers of it.
+
+The last request and its result are kept in the journal under :attr:`~egm.kernel.machine.Key.GAT`, so that
+they outlive a power cut (A-18); each request and result is an entry of its own, who asked what and when (G2S
+asks for such a log of serial requests too). A calculation that a power cut interrupted is begun again.
+
+A new command supersedes whatever went before it, also when it is refused: a verifier that does not read the
+answer to its command finds an error then, never the result of another command.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from egm.kernel.machine import Cabinet, Key
+from egm.links.gat import codec
+from egm.links.gat.codec import (
+    Calculation,
+    Format,
+    Initiate,
+    LastStatusQuery,
+    Packet,
+    ResultsQuery,
+    StatusQuery,
+)
+from egm.links.gat.functions import FunctionRefusedError, Kind, Order, offered, understand
+from egm.links.gat.report import About, functions_report, identity_report, signatures_report
+
+_NEVER: Final = 0xFFFFFFFF
+_SIGNER: Final = "signed by"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Last:
+    """The last request as the journal keeps it; ``finished`` is empty until it is, ``trouble`` if it was.
+
+    ``kind``: what it gives; None for a request that was refused.
+    """
+
+    parameters: tuple[str, ...]
+    level: int
+    kind: Kind | None
+    algorithm: str
+    finished: str
+    values: Mapping[str, str]
+    trouble: str
+
+    @property
+    def calculation(self) -> Calculation:
+        if not self.finished:
+            return Calculation.CALCULATING
+        return Calculation.ERROR if self.trouble else Calculation.FINISHED
+
+
+class Service:
+    """Answers one verifier.
+
+    ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` ends the one under
+    way without either.
+    """
+
+    def __init__(
+        self,
+        cabinet: Cabinet,
+        about: About,
+        components: frozenset[str],
+        begin: Callable[[Order], None],
+        cancel: Callable[[], None],
+    ) -> None:
+        self._cabinet = cabinet
+        self._about = about
+        self._components = components
+        self._begin = begin
+        self._cancel = cancel
+
+    def resume(self) -> None:
+        """Begin again what a power cut interrupted."""
+        last = self._last
+        if last is None or last.finished:
+            return
+        try:
+            self._begin(understand(last.parameters, self._components))
+        except FunctionRefusedError as error:  # another release of the software may lack it
+            self.failed(str(error))
+
+    def answer(self, packet: Packet) -> Packet:
+        """The answer to a packet. Raises ProtocolError for one that gets none."""
+        match codec.read_request(packet):
+            case StatusQuery():
+                last = self._last
+                if last is None:
+                    return codec.status_answer(Calculation.REQUESTED, ready=False)
+                ready = last.calculation is Calculation.FINISHED
+                return codec.status_answer(last.calculation, ready=ready)
+            case LastStatusQuery():
+                return self._last_status()
+            case ResultsQuery(form, frame):
+                return self._results(form, frame)
+            case Initiate() as request:
+                return codec.initiated_answer(begun=self._initiate(request))
+
+    # ------------------------------------------------------------------ a calculation
+    def _initiate(self, request: Initiate) -> bool:
+        """Begin, if it can be understood, in place of whatever is under way or was found before."""
+        self._cancel()
+        try:
+            order = understand(request.parameters, self._components)
+        except FunctionRefusedError as error:
+            self._requested(request, None, trouble=str(error))
+            return False
+        self._requested(request, order)
+        if order.kind is Kind.SIGNATURES:
+            self._begin(order)
+        else:
+            installed = self._cabinet.recall(Key.SOFTWARE)
+            known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
+            self.done(known)
+        return True
+
+    def _requested(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
+        self._cabinet.record(
+            "gat.request",
+            state={
+                Key.GAT: {
+                    "parameters": list(request.parameters),
+                    "level": request.level,
+                    "kind": "" if order is None else order.kind.value,
+                    "algorithm": "" if order is None else order.algorithm or "",
+                    "finished": self._now() if trouble else "",
+                    "values": {},
+                    "trouble": trouble,
+                }
+            },
+            story={
+                "parameters": list(request.parameters),
+                "level": request.level,
+                **({"refused": trouble} if trouble else {}),
+            },
+        )
+
+    def done(self, values: Mapping[str, str]) -> None:
+        """The calculation has ended: component -> signature."""
+        self._finish(values=dict(values))
+
+    def failed(self, why: str) -> None:
+        """The calculation cannot be done."""
+        self._finish(trouble=why)
+
+    def _finish(self, **facts: Any) -> None:
+        kept = self._cabinet.recall(Key.GAT) | {"finished": self._now()} | facts
+        self._cabinet.record(
+            "gat.result",
+            state={Key.GAT: kept},
+            story={key: kept[key] for key in ("parameters", "algorithm", "values", "trouble")},
+        )
+
+    def _now(self) -> str:
+        return self._cabinet.clock.now().isoformat(timespec="seconds")
+
+    # ------------------------------------------------------------------ what is remembered
+    @property
+    def _last(self) -> _Last | None:
+        kept = self._cabinet.recall(Key.GAT)
+        if kept is None:
+            return None
+        kind = Kind(kept["kind"]) if kept["kind"] else None
+        return _Last(**(kept | {"parameters": tuple(kept["parameters"]), "kind": kind}))
+
+    def _last_status(self) -> Packet:
+        last = self._last
+        if last is None or last.kind is None or not last.finished:
+            return codec.last_status_answer(0, _NEVER)
+        ago = self._cabinet.clock.now() - datetime.fromisoformat(last.finished)
+        return codec.last_status_answer(last.level, int(ago.total_seconds()))
+
+    def _results(self, form: int, frame: int) -> Packet:
+        last = self._last
+        known = form in set(Format)
+        if last is None or not known or last.calculation is not Calculation.FINISHED:
+            return codec.no_results_answer(frame)
+        report = self._report(last, Format(form))
+        start = (frame - 1) * codec.DATA_BYTES_MAX
+        data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
+        if not data:
+            return codec.no_results_answer(frame)
+        return codec.results_answer(data, frame, last=start + len(data) == len(report))
+
+    def _report(self, last: _Last, form: Format) -> bytes:
+        if last.kind is Kind.LIST:
+            return functions_report(offered(self._components), form)
+        if last.kind is Kind.IDENTITY:
+            values = dict(last.values)
+            return identity_report(self._about, values.pop(_SIGNER, ""), values, form)
+        return signatures_report(self._about, last.algorithm, last.values, form)

@@ -1,0 +1,239 @@
+"""Prometheus metrics on a loopback port: what the floor's monitoring may read, and nothing it could change.
+
+The machine hands over finished families; the exporter's own thread only ever sees those, so a scrape can
+neither touch the journal nor make the machine wait.
+
+Names follow Prometheus' conventions: one family a quantity, base units, ``_total`` on counters, plural units.
+For money there is no base unit, and Prometheus counts in binary floating point: amounts are whole minor units
+(``_cents``), which it holds exactly up to 2**53; dollars it would not. ``egm_info`` names the currency.
+"""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from socket import SHUT_RDWR, socket
+from socketserver import ThreadingMixIn
+from threading import BoundedSemaphore, Thread, Timer
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from egm.links.screen.private import is_token
+from meters.reading import MeterReading
+from meters.table import BY_NAME, Unit
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+CONNECTIONS_MAX: Final = 8
+"""As many are served at a time."""
+ANSWER_SECONDS: Final = 10.0
+"""A connection is ended after so long, whatever it is at."""
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+
+_Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
+Source: TypeAlias = Callable[[], Iterable[Metric]]
+"""Something that monitoring reads, on the machine's loop."""
+
+#: Whether this thread answers a reader who has proved who he is.
+_IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
+
+#: Occurrence meters with what they are about in their name: pattern, family, label, meaning.
+_LABELLED: Final = (
+    (re.compile(r"door\.(.+)\.opens"), "egm_door_opens", "door", "Openings of each door."),
+    (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
+    (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
+)
+_UNFIT: Final = re.compile(r"[^a-z0-9]+")
+_SINCE: Final = ".since_"
+#: Meters that are also told game by game.
+_BY_GAME: Final = ("coin_in", "coin_out", "games_played")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Where a meter stands in Prometheus; ``name`` as queries write it."""
+
+    name: str
+    help: str
+    labels: Mapping[str, str]
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it only ever grows."""
+        return self.name.endswith("_total")
+
+
+def series_of(meter: str) -> Series:
+    """The series of a meter of :mod:`meters.table` or of an occurrence meter."""
+    for pattern, family, label, meaning in _LABELLED:
+        if found := pattern.fullmatch(meter):
+            return Series(f"{family}_total", meaning, {label: found[1]})
+    known = BY_NAME.get(meter)
+    base = _UNFIT.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+    if known is None:
+        return Series(f"egm_{base}_total", f"Occurrences: {meter}.", {})
+    meaning = f"{known.meaning[0].upper()}{known.meaning[1:]}."
+    if known.unit is Unit.CENTS:
+        return Series(f"egm_{base}_cents{'' if known.is_level else '_total'}", meaning, {})
+    if meter.endswith(".count"):
+        base = f"{base.removesuffix('_count')}_items"
+    return Series(f"egm_{base}_total", meaning, {})
+
+
+def meter_families(reading: MeterReading) -> list[Metric]:
+    """Every meter of the machine, and the ones that make up the return of each game."""
+    families: dict[str, _Family] = {}
+    for meter, value in reading.values.items():
+        if _SINCE not in meter:
+            _add(families, series_of(meter), value)
+    split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
+    for game in sorted(set().union(*split.values())):
+        for meter, parts in split.items():
+            series = series_of(meter)
+            name = series.name.replace("egm_", "egm_game_", 1)
+            by_game = Series(name, f"{series.help[:-1]}, by game.", {"game": game})
+            _add(families, by_game, parts.get(game, 0))
+    return list(families.values())
+
+
+def _add(families: dict[str, _Family], series: Series, value: int) -> None:
+    kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
+    family = families.get(series.name)
+    if family is None:
+        family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
+    family.add_metric(tuple(series.labels.values()), value)
+
+
+class MachineCollector(Collector):
+    """Holds the families last handed over, for whoever scrapes."""
+
+    def __init__(self) -> None:
+        self._held: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
+
+    def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
+        """Replace everything at once. Families of one name, from several sources, become one.
+
+        ``read`` is called whenever a reader who has proved who he is has read just these, on that reader's
+        thread.
+        """
+        merged: dict[str, Metric] = {}
+        for family in families:
+            known = merged.setdefault(family.name, family)
+            if known is not family:
+                known.samples.extend(family.samples)
+        self._held = tuple(merged.values()), read
+
+    def collect(self) -> Iterator[Metric]:
+        """The families last handed over."""
+        families, read = self._held
+        if _IS_KNOWN.get():
+            read()
+        return iter(families)
+
+
+class _Quiet(WSGIRequestHandler):
+    """Logs no request."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
+        """Say nothing: a scrape is no event."""
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A few connections at a time, none for long: whoever opens more, or says nothing, is let go."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._places = BoundedSemaphore(CONNECTIONS_MAX)
+        super().__init__(address, _Quiet)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve one connection; however slowly it speaks, it ends."""
+        end = Timer(ANSWER_SECONDS, _hang_up, (request,))
+        end.daemon = True
+        end.start()
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            end.cancel()
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke, or was ended, is no fault of ours."""
+
+
+def _hang_up(request: socket) -> None:
+    with contextlib.suppress(OSError):
+        request.shutdown(SHUT_RDWR)
+
+
+def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
+    """The application for these host names; a page of another name (DNS rebinding) reads nothing."""
+
+    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        host = str(environ.get("HTTP_HOST", ""))
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+        if name.lower() in hosts:
+            return application(environ, start_response)
+        body = b"These figures have another address.\n"
+        start_response("421 Misdirected Request", [("Content-Length", str(len(body)))])
+        return [body]
+
+    return asked
+
+
+def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication":
+    """The application; a reader who shows the token (RFC 6750) is known, and a wrong token is refused."""
+
+    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        scheme, _, shown = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
+        if scheme and not (scheme.lower() == "bearer" and is_token(shown.strip(), token)):
+            body = b"That is not this machine's token.\n"
+            headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
+            start_response("401 Unauthorized", headers)
+            return [body]
+        known = _IS_KNOWN.set(bool(scheme))
+        try:
+            return application(environ, start_response)
+        finally:
+            _IS_KNOWN.reset(known)
+
+    return asked
+
+
+class Exporter:
+    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError for a taken port.
+
+    It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called. With
+    a ``token``, a reader who shows it is known to be the monitoring system.
+    """
+
+    def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:
+        registry = CollectorRegistry()
+        registry.register(collector)
+        ProcessCollector(registry=registry)
+        self._server = _Server(("127.0.0.1", port))
+        names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
+        application = make_wsgi_app(registry)
+        self._server.set_app(_of_hosts(_to_readers(application, token) if token else application, names))
+        self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+        self._thread.start()
+        self.port: int = self._server.server_port
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

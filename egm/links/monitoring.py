@@ -1,0 +1,202 @@
+"""The machine's readings for Prometheus, as an attachment: see :mod:`egm.links.metrics`."""
+
+import asyncio
+import contextlib
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+from prometheus_client import Histogram
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Key
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import Attachment, MachineContext
+from egm.links.device_health import device_metrics
+from egm.links.metrics import Exporter, MachineCollector, meter_families
+from egm.links.screen.private import kept_token
+from egm.progressive import level_views
+from egm.progressive.display import Shown, Status
+
+#: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
+_FOLLOW_SECONDS: Final = 0.5
+#: What changes without anything happening (latencies, a silent device) is read again this often.
+_IDLE_SECONDS: Final = 5.0
+_LAG_SECONDS: Final = 0.5
+#: A port that another program has is tried again this often.
+_RETRY_SECONDS: Final = 10.0
+PORT_TAKEN: Final = "monitoring.port_taken"
+"""The fault that stands while somebody else's figures are served where this machine's should be."""
+_LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
+
+
+class Monitoring:
+    """Keeps what is exported true, and serves it."""
+
+    name = "metrics"
+
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._cabinet = context.engine.cabinet
+        self._collector = MachineCollector()
+        self._now: Snapshot | None = None
+        self._said = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._lag = Histogram(
+            "egm_loop_lag_seconds",
+            "How late the machine's event loop wakes whoever asked to be woken.",
+            buckets=_LAG_BUCKETS,
+            registry=None,
+        )
+
+    async def run(self) -> None:
+        """Serve until cancelled. A taken port costs the monitoring, not the player; it is waited for."""
+        exporter = await self._open()
+        loop = asyncio.get_running_loop()
+        with contextlib.closing(exporter):
+            (self._context.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
+            while True:
+                wake_at = loop.time() + _LAG_SECONDS
+                await asyncio.sleep(_LAG_SECONDS)
+                self._lag.observe(max(0.0, loop.time() - wake_at))
+
+    async def _open(self) -> Exporter:
+        """The exporter on its port; while somebody else has that, it is said and a fault stands."""
+        port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
+        token = kept_token(self._context.folder.metrics_token)
+        while True:
+            try:
+                exporter = Exporter(self._collector, port, hosts, token)
+            except OSError as error:
+                if PORT_TAKEN not in self._cabinet.faults:
+                    detail = f"port {port}: {error}"
+                    self._context.handle(
+                        Event(EventType.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail})
+                    )
+                if not self._said:
+                    self._said = True
+                    self._context.say(
+                        f"metrics are not served, and what port {port} says is not this machine: {error}"
+                    )
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
+            if PORT_TAKEN in self._cabinet.faults:
+                self._context.handle(Event(EventType.FAULT_CLEARED, {"code": PORT_TAKEN}))
+            return exporter
+
+    def changed(self, now: Snapshot) -> None:
+        """Take the reading anew, soon."""
+        self._now = now
+        self._read_in(_FOLLOW_SECONDS)
+
+    def _read_in(self, seconds: float) -> None:
+        """Read after so long, or earlier where that is already due."""
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            if self._timer.when() <= loop.time() + seconds:
+                return
+            self._timer.cancel()
+        self._timer = loop.call_later(seconds, self._read)
+
+    def _read(self) -> None:
+        self._timer = None
+        if self._now is not None:
+            families = [
+                *self._machine(self._now),
+                *device_metrics(self._context.devices),
+                *self._lag.collect(),
+            ]
+            for source in self._context.sources:
+                families += source()
+            self._collector.hand_over(families, self._reader())
+        self._read_in(_IDLE_SECONDS)
+
+    def _reader(self) -> Callable[[], None]:
+        """What to do when the monitoring system has read it: the technician is known there."""
+        opened = self._cabinet.recall(Key.INTERVENTION)
+        if opened is None or not self._cabinet.profile.staff.monitored_openings:
+            return lambda: None
+        seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
+                loop.call_soon_threadsafe(self._context.handle, seen)
+
+        return read
+
+    def _machine(self, now: Snapshot) -> Iterator[Metric]:
+        """The machine as of one journal sequence; its meters are those of the same instant."""
+        installed = self._cabinet.recall(Key.SOFTWARE)
+        yield InfoMetricFamily(
+            "egm",
+            "Who this machine is and what it runs.",
+            {
+                "serial": now.serial,
+                "site": now.site,
+                "version": version("open-egm"),
+                "python": platform.python_version(),
+                "signer": "" if installed is None else installed["signer"],
+                "profile": self._cabinet.profile.id,
+                "currency": now.currency,
+            },
+        )
+        reading = self._cabinet.journal.meters()
+        yield GaugeMetricFamily(
+            "egm_journal_sequence", "Number of the last durable transaction.", reading.sequence
+        )
+        yield GaugeMetricFamily(
+            "egm_journal_head",
+            "The first 48 bits of the hash of that transaction, as a number (egm audit verify --witness).",
+            int(self._cabinet.journal.head_hash[:12], 16),
+        )
+        yield from meter_families(reading)
+        yield _flags("egm_state", "state", State, (now.state,), "1 for the state the machine is in.")
+        faults = self._cabinet.faults
+        yield _flags("egm_fault", "code", faults, faults, "1 for each standing fault.")
+        tilts = [tilt.code for tilt in now.tilts]
+        yield _flags("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
+        doors = now.doors_open
+        yield _flags("egm_door_open", "door", doors, doors, "1 for each open door.")
+        held = self._cabinet.disabled
+        yield _flags("egm_held", "source", held, held, "1 for each host, link or person that stops play.")
+        yield _at_work(self._cabinet.recall(Key.INTERVENTION))
+        yield from _levels(level_views.standings(self._cabinet))
+
+
+def _at_work(opened: Mapping[str, Any] | None) -> Metric:
+    """Who has identified himself to open the machine (Monaco art. 20.3)."""
+    family = GaugeMetricFamily(
+        "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
+    )
+    if opened is not None:
+        family.add_metric([str(opened[name]) for name in ("id", "kind", "person", "since")], 1)
+    return family
+
+
+def _levels(standings: Mapping[str, Shown]) -> Iterator[Metric]:
+    """Every progressive level of the machine, played for or not."""
+    shown = GaugeMetricFamily(
+        "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
+    )
+    up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
+    for level, now in standings.items():
+        shown.add_metric((level,), now.amount_cents)
+        up.add_metric((level,), int(now.status is Status.UP))
+    yield from (shown, up)
+
+
+def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:
+    """One sample for each known value, 1 where it is on."""
+    family = GaugeMetricFamily(name, meaning, labels=(label,))
+    present = set(on)
+    for value in known:
+        family.add_metric((str(value),), int(value in present))
+    return family
+
+
+def monitoring(context: MachineContext) -> Iterable[Attachment]:
+    """One machine, one exporter."""
+    return (Monitoring(context),)

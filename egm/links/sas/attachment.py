@@ -1,0 +1,211 @@
+"""A SAS line as the machine has it: makes what its host reads, tells it what happens, does what it asks.
+
+All of it on the machine's loop. Exceptions follow the journal: an entry is durable before its exception is
+raised, and how far the host has heard is kept in a small file, so that what it missed while the machine was
+off is told when it is back. A host may hear of an entry twice after a power cut, and never not at all.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from egm.errors import LocalError
+from egm.kernel.machine import Key
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import Attachment, MachineContext
+from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
+from egm.links.sas.codec import MalformedPollError, Reply
+from egm.links.sas.happenings import happenings
+from egm.links.sas.health import line_metrics
+from egm.links.sas.host import Host
+from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, hurry, relax
+from egm.links.sas.money import MoneyNews
+from egm.links.sas.polls import polls_for
+from egm.links.sas.polls.control import after_bill
+from egm.links.sas.ports import open_port
+from egm.links.sas.reader import Reader, Readings
+from egm.links.sas.settings import SasLine
+from egm.links.sas.watch import LinkWatch
+from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
+
+_LOOK_BACK_ENTRIES: Final = 1000
+"""How far back to look for what a host has not heard: far more than its queue holds."""
+
+
+class SasChannel:
+    """One line to one host, as an attachment of the machine."""
+
+    def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
+        self.name = f"sas-{name}"
+        self._context = context
+        self._polls = polls_for(settings.groups)
+        self._answered = frozenset(self._polls)
+        framing = StrictFraming if settings.framing == "strict" else LenientFraming
+        self._line = Line(
+            name,
+            Channel(
+                settings.address,
+                self._polls,
+                queue=settings.queue,
+                require_sync=settings.require_sync,
+                chirp=settings.chirp,
+                now_ns=context.clock.monotonic_ns(),
+            ),
+            framing(settings.address, settings.gap_ns),
+            opened=lambda: open_port(
+                settings.port, strict=settings.framing == "strict", link=context.folder.sas_port_of(name)
+            ),
+            run_effect=self._schedule,
+            report=self._report,
+            monotonic_ns=context.clock.monotonic_ns,
+            busy_ns=settings.busy_ms * 1_000_000,
+        )
+        self.host = Host(
+            name, settings, self._answered, context, tell=self._line.tell, republish=self._publish
+        )
+        self._reader = Reader(self.host, readings)
+        self._money = MoneyNews(self.host)
+        self._watch = LinkWatch(self.host)
+        journal = context.engine.cabinet.journal
+        self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
+        self._noted = journal.sequence
+        fresh = journal.state(Key.BOOTS) is None  # the journal was begun in this very run
+        heard = 0 if fresh else self._cursor.read(default=journal.sequence)
+        self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
+        self._selected_game = self._reader.readout().selected_game
+        self._failures: set[int] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        context.sources.append(lambda: line_metrics(name, self.health))
+
+    @property
+    def health(self) -> LineHealth:
+        """How the line does."""
+        return self._line.health
+
+    def wait_until_served(self, seconds: float) -> bool:
+        """Wait, on another thread than the loop's, until the port is open; whether it is."""
+        return self._line.serving.wait(seconds)
+
+    # ------------------------------------------------------------------ as an attachment
+    async def run(self) -> None:
+        """Serve the line until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._publish()
+        self._watch.begin()
+        hurry(LOOP_PRIORITY)
+        self._line.start()
+        try:
+            await asyncio.to_thread(self._line.join)
+            raise LocalError(f"{self.name}: the line's thread has ended")
+        finally:
+            self._line.end()
+            relax()
+
+    def changed(self, now: Snapshot) -> None:
+        """Tell the line how the machine is now, and the host what has happened since."""
+        self._money.changed()
+        if now.journal_sequence <= self._seen:
+            return
+        entries = list(self.host.cabinet.journal.entries(since=self._seen))
+        for entry in entries:
+            if entry.sequence > self._noted:
+                self._reader.note(entry)
+        readout = self._reader.readout()
+        news = [
+            what
+            for entry in entries
+            for what in happenings(entry, readout, self._answered, self._selected_game)
+        ]
+        self._selected_game = readout.selected_game
+        self._seen = self._noted = now.journal_sequence
+        self._line.tell(readout, *news)
+        if any(entry.kind == "bill.in" for entry in entries):
+            after_bill(self.host)
+
+    def _publish(self) -> None:
+        self._line.tell(self._reader.readout())
+
+    # ------------------------------------------------------------------ from the line's thread
+    def _schedule(self, ask: Ask) -> "Future[Reply | None]":
+        """Have an effect run on the loop."""
+        future: Future[Reply | None] = Future()
+        try:
+            if self._loop is None:
+                raise RuntimeError("not running")
+            self._loop.call_soon_threadsafe(self._run, ask, future)
+        except RuntimeError:  # the machine is stopping
+            future.cancel()
+        return future
+
+    def _report(self, news: News) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._heard, news)
+
+    # ------------------------------------------------------------------ for it, on the loop
+    def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
+        """Run an effect. What the machine itself cannot do stops it, by way of ``MachineContext.handle``."""
+        if ask.poll.effect is None or not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(ask.poll.effect(self.host, ask.request))
+        except MalformedPollError:
+            future.set_result(None)
+        except Exception as error:
+            future.set_result(None)
+            self._failed(ask.request, repr(error))
+            raise
+
+    def _heard(self, news: News) -> None:
+        match news:
+            case Confirmed(poll=poll, request=request, reply=reply):
+                if poll.acknowledged is not None:
+                    poll.acknowledged(self.host, request, reply)
+            case Told(sequence=sequence):
+                self._cursor.write(sequence)
+            case QueueFull(full=full):
+                self._watch.queue_full(full=full)
+            case LinkChanged(up=up):
+                self._money.link(up=up)
+                self._watch.changed(up=up)
+            case Refused(request=request, why=why, failed=True):
+                self._failed(request, why)
+            case Refused():
+                return
+
+    def _failed(self, request: LongPoll, why: str) -> None:
+        """Record, once a poll, that this machine could not answer it: the host sees only silence."""
+        if request.code not in self._failures:
+            self._failures.add(request.code)
+            story = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
+            self.host.cabinet.log("host.poll_failed", story)
+
+
+class _Cursor:
+    """How far a host has heard of the journal ``mark``. Not money: losing it only tells something twice."""
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self._path = path
+        self._mark = mark
+
+    def read(self, *, default: int) -> int:
+        """Of another journal, one that was cleared, it has heard nothing of this one."""
+        try:
+            heard, mark = self._path.read_text(encoding="ascii").split()
+            return int(heard) if mark == self._mark else 0
+        except (OSError, ValueError):
+            return default
+
+    def write(self, sequence: int) -> None:
+        beside = self._path.with_suffix(".new")
+        beside.write_text(f"{sequence} {self._mark}", encoding="ascii")
+        beside.replace(self._path)
+
+
+def sas_lines(context: MachineContext) -> Iterable[Attachment]:
+    """The lines the cabinet file names."""
+    readings = Readings(context.engine.cabinet.journal)
+    return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

@@ -1,0 +1,125 @@
+"""What has happened and the host has not heard yet: the queue of one channel, and what goes before it.
+
+Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
+are told first, and are told again every 15 seconds until the poll that serves them has been answered (one
+public source for 51, general knowledge for the others).
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.links.sas.names import Urgency
+from egm.links.sas.tables.exceptions import EXCEPTIONS, OVERFLOW
+
+RAISE_AGAIN_NS: Final = 15_000_000_000
+
+#: Priority exception -> the polls that serve it; one without is told until it has been heard.
+SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
+    0x3D: frozenset({0x3D, 0x4D}),
+    0x3E: frozenset({0x4D}),
+    0x3F: frozenset({0x4C}),
+    0x51: frozenset({0x1B}),
+    0x56: frozenset({0x84, 0x85, 0x87}),
+    0x57: frozenset({0x57}),
+    0x67: frozenset({0x70}),
+    0x68: frozenset({0x71}),
+    0x69: frozenset({0x72}),
+    0x6A: frozenset({0x72, 0x74}),
+    0x6B: frozenset({0x72, 0x74}),
+    0x6C: frozenset({0x73}),
+    0x6D: frozenset({0x73}),
+    0x6F: frozenset({0x72, 0x74}),
+    0x8F: frozenset({0x6E}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing to tell: its exception, and what real-time reporting says instead.
+
+    ``event`` and ``data`` are the event code and data of real-time reporting (the code is the exception's
+    where 0); ``sequence`` is the journal entry it comes from, 0 for none.
+    """
+
+    code: int
+    data: bytes = b""
+    event: int = 0
+    sequence: int = 0
+
+
+@dataclass(slots=True)
+class _Standing:
+    happening: Happening
+    due_ns: int
+
+
+class ExceptionQueue:
+    """The exceptions of one channel; ``size`` of them wait in line."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._waiting: deque[Happening] = deque()
+        self._urgent: dict[int, _Standing] = {}
+
+    def post(self, happening: Happening, now_ns: int) -> bool:
+        """Something has happened; whether it was kept. A full queue takes no more, and says so."""
+        urgency = EXCEPTIONS[happening.code].urgency
+        if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
+            self._urgent[happening.code] = _Standing(happening, now_ns)
+        elif len(self._waiting) < self._size:
+            self._waiting.append(happening)
+        else:
+            self._urgent[OVERFLOW] = _Standing(Happening(OVERFLOW), now_ns)
+            return False
+        return True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits in line."""
+        return not self._waiting
+
+    def withdraw(self, code: int) -> None:
+        """A priority exception no longer holds."""
+        self._urgent.pop(code, None)
+
+    def next(self, now_ns: int) -> Happening | None:
+        """What to tell now; it stays until :meth:`heard`."""
+        for standing in self._urgent.values():
+            if standing.due_ns <= now_ns:
+                return standing.happening
+        return self._waiting[0] if self._waiting else None
+
+    def heard(self, happening: Happening, now_ns: int) -> None:
+        """The host has heard it."""
+        if self._waiting and self._waiting[0] is happening:
+            self._waiting.popleft()
+            return
+        standing = self._urgent.get(happening.code)
+        if standing is None or standing.happening is not happening:
+            return
+        if happening.code in SERVED_BY:
+            standing.due_ns = now_ns + RAISE_AGAIN_NS
+        else:
+            del self._urgent[happening.code]
+
+    def open_to(self, poll: int) -> tuple[Happening, ...]:
+        """What stands now that a long poll serves: its answer is about these, not about what comes later."""
+        return tuple(
+            standing.happening for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
+        )
+
+    def served(self, happenings: tuple[Happening, ...]) -> None:
+        """The host has the answer that is about these: they are done with."""
+        for happening in happenings:
+            standing = self._urgent.get(happening.code)
+            if standing is not None and standing.happening is happening:
+                del self._urgent[happening.code]
+
+    @property
+    def oldest_sequence(self) -> int | None:
+        """The first journal entry the host has not heard of; None when it has heard of all."""
+        waiting = [h.sequence for h in self._waiting if h.sequence]
+        urgent = [s.happening.sequence for s in self._urgent.values() if s.happening.sequence]
+        return min(waiting + urgent, default=None)

@@ -1,0 +1,116 @@
+"""From journal entries to exceptions: what a host is told of, and in which words.
+
+The journal's own table of significant events carries the exception codes; here is what a host hears besides,
+and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from egm.kernel.machine import Key
+from egm.links.sas.codec import bcd
+from egm.links.sas.exception_queue import SERVED_BY, Happening
+from egm.links.sas.readout import Readout
+from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
+from egm.links.sas.tables.exceptions import EXCEPTIONS
+from meters import Phase
+from meters.entry import StoredEntry
+from meters.events import EVENTS, significance
+
+BILL_ACCEPTED: Final = 0x4F
+_GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
+_HANDPAY_PENDING: Final = 0x51
+_GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
+_POWER_LOST, _POWER_APPLIED = 0x18, 0x17
+_STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
+_FIRST_POWER_UP: Final = "power-up-1"
+_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
+
+
+#: In the table of significant events, for a kind of entry that nothing records: hand-pays are not validated.
+_NOT_RECORDED: Final = frozenset({0x3E})
+RAISED: Final = (
+    frozenset(event.sas for event in EVENTS if event.sas is not None)
+    | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE, _STACKER_COUNT_RESET}
+) - _NOT_RECORDED
+"""The exceptions journal entries raise."""
+
+
+def happenings(
+    entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
+) -> Iterator[Happening]:
+    """What an entry has a host hear.
+
+    ``answered``: the polls it may use; ``selected_before``: the number of the game played until now. A
+    priority exception that none of them serves is not raised: it could never be laid to rest.
+    """
+    for code, data, event in _codes(entry, readout, selected_before):
+        servants = SERVED_BY.get(code)
+        if code in EXCEPTIONS and (servants is None or servants & answered):
+            yield Happening(code, data, event, entry.sequence)
+
+
+def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
+    """Exception code, event data and event code (0: as the exception)."""
+    opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(Key.HANDPAY), Mapping)
+    if opens and entry.kind != "handpay.pending":
+        yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one, or a prize is money now
+    story: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    match entry.kind:
+        case "game.start":
+            yield _GAME_STARTED, _started(entry, readout), 0
+        case "game.end":
+            won = readout.credits(int(story.get("win_cents", 0)))
+            yield _GAME_ENDED, bcd(won, 4), 0
+        case "selection":
+            number = _selected(entry, readout)
+            if number not in {None, selected_before}:
+                yield _GAME_SELECTED, bcd(number or 0, 2), 0
+        case "power.up" if entry.id != _FIRST_POWER_UP:
+            yield _POWER_LOST, b"", 0  # nobody could tell of it then
+            yield _POWER_APPLIED, b"", 0
+        case "service.disabled" if str(story.get("source", "")) == "operator":
+            yield _OUT_OF_SERVICE, b"", 0
+        case _:
+            yield from _significant(entry, story, readout)
+
+
+def _significant(
+    entry: StoredEntry, story: Mapping[str, Any], readout: Readout
+) -> Iterator[tuple[int, bytes, int]]:
+    """What the journal's own table says of an entry."""
+    known = significance(entry)
+    if known is None or known.sas is None:
+        return
+    if entry.kind == "bill.in":
+        yield known.sas, _bill(int(story.get("amount_cents", 0)), readout), BILL_ACCEPTED
+    else:
+        yield known.sas, b"", 0
+    if known.sas == _STACKER_REMOVED:
+        yield _STACKER_COUNT_RESET, b"", 0
+
+
+def _started(entry: StoredEntry, readout: Readout) -> bytes:
+    """Credits wagered, total coin-in, wager type, progressive group."""
+    bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
+    total = readout.credits(readout.values()["coin_in"])
+    return bcd(readout.credits(bet_cents), 2) + bcd(total, 4) + b"\0\0"
+
+
+def _selected(entry: StoredEntry, readout: Readout) -> int | None:
+    """The number of the game a selection names."""
+    selection = entry.state.get("selection")
+    if not isinstance(selection, Mapping):
+        return None
+    return next((game.number for game in readout.games if game.id == selection.get("game_id")), None)
+
+
+def bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
+    """Country and bill code of a bill, the latter None where the table has no such bill."""
+    return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
+
+
+def _bill(amount_cents: int, readout: Readout) -> bytes:
+    """Country, bill code, how many of them so far."""
+    country, code = bill_codes(amount_cents, readout.currency)
+    return bcd(country, 1) + bcd(code or 0, 1) + bcd(readout.bills(amount_cents), 4)

@@ -1,0 +1,40 @@
+"""How a SAS line does, as Prometheus metrics."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from egm.links.sas.line import LineHealth
+
+_LABEL = ("line",)
+
+
+def line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
+    """The families of one line; those of several lines are merged where they are handed over."""
+    for family, meaning, value in (
+        ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
+        ("egm_host_link_up", "1 while a host polls.", int(health.up)),
+    ):
+        yield _one(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
+    for family, meaning, value in (
+        ("egm_host_polls", "Polls to this machine.", health.polls),
+        ("egm_host_busy_answers", "Polls answered busy.", health.busy),
+        ("egm_host_refused_polls", "Polls that could not be read or are not answered.", health.refused),
+        ("egm_host_broken_messages", "Messages with a wrong CRC, or broken off.", health.broken),
+        ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.elsewhere),
+    ):
+        yield _one(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
+    answers = HistogramMetricFamily(
+        "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_LABEL
+    )
+    within, buckets = 0, []
+    for limit_ms, count in health.answered_within_ms:
+        within += count
+        buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(within)))
+    answers.add_metric((name,), buckets, health.answering_ns / 1e9)
+    yield answers
+
+
+def _one(family: Metric, name: str, value: int) -> Metric:
+    family.add_sample(family.name + ("_total" if family.type == "counter" else ""), {"line": name}, value)
+    return family

@@ -1,0 +1,255 @@
+"""The thread of one SAS line: it waits for bytes and for nothing else.
+
+What it needs of the machine comes to it as immutable values: a :class:`Readout` after every change, and what
+is to be told. What it needs done it hands to the machine's loop, and waits no longer than the host does.
+"""
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from egm.devices.line import LineLostError
+from egm.links.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Send, Told
+from egm.links.sas.codec import Reply
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
+from egm.links.sas.ports import Port
+from egm.links.sas.readout import Readout
+from egm.links.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
+
+_REOPEN_SECONDS: Final = 1.0
+LOOP_PRIORITY, LINE_PRIORITY = 1, 2
+_SWITCH_SECONDS: Final = 0.0005
+_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class LineHealth:
+    """How a line does, since the machine started: for monitoring, and for whoever looks for a bad cable.
+
+    ``answered_within_ms`` counts answers by the time from reading a poll's last byte to writing the answer:
+    (limit in milliseconds, answers within it), not cumulative; the last limit is 0, for all above.
+    ``answering_ns`` is the sum of those times.
+    """
+
+    open: bool = False
+    up: bool = False
+    polls: int = 0
+    answers: int = 0
+    busy: int = 0
+    refused: int = 0
+    broken: int = 0
+    elsewhere: int = 0
+    last_error: str = ""
+    answered_within_ms: tuple[tuple[int, int], ...] = ()
+    answering_ns: int = 0
+
+
+News: TypeAlias = Confirmed | Told | LinkChanged | QueueFull | Refused
+
+
+def hurry(priority: int) -> None:
+    """Have this thread go before all ordinary ones of the computer, where the account may.
+
+    A line's thread goes first; the machine's loop comes next, for while it holds the interpreter and is kept
+    from running, the line waits for it. What they start does not inherit it. The interpreter, for its part,
+    lets a computing thread go on for five milliseconds while another waits; a tenth of that does not show.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+
+
+def relax() -> None:
+    """Be an ordinary thread again."""
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+class Line(threading.Thread):
+    """One line: ``opened`` makes its port, ``run_effect`` and ``report`` reach the machine's loop.
+
+    ``run_effect`` schedules a poll's effect and returns its future at once; ``report`` takes news of the
+    channel (confirmations, the link); both may be called from this thread.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        framing: Framing,
+        *,
+        opened: Callable[[], Port],
+        run_effect: Callable[[Ask], "Future[Reply | None]"],
+        report: Callable[[News], None],
+        monotonic_ns: Callable[[], int],
+        busy_ns: int,
+    ) -> None:
+        super().__init__(name=f"sas-{name}", daemon=True)
+        self._channel = channel
+        self._framing = framing
+        self._opened = opened
+        self._run_effect = run_effect
+        self._report = report
+        self._now = monotonic_ns
+        self._busy_ns = busy_ns
+        self._inbox: deque[Message] = deque()
+        self._readout: Readout | None = None
+        self._ending = threading.Event()
+        self.serving = threading.Event()
+        """Set while the port is open."""
+        self._port: Port | None = None
+        self._pending: tuple[bytes, Future[Reply | None]] | None = None
+        self._heard_ns = 0
+        self._counts = dict.fromkeys(("polls", "answers", "busy", "refused", "broken", "elsewhere"), 0)
+        self._within = dict.fromkeys((*_BUCKETS_MS, 0), 0)
+        self._answering_ns = 0
+        self._up = False
+        self._last_error = ""
+
+    # ------------------------------------------------------------------ from the loop
+    def tell(self, *messages: Message) -> None:
+        """Hand over what the line must know; it takes it before it answers the next poll."""
+        for message in messages:
+            if isinstance(message, Readout):  # only the newest is ever read
+                self._readout = message
+            else:
+                self._inbox.append(message)
+
+    def end(self) -> None:
+        """Ask the thread to end; :meth:`join` waits for it."""
+        self._ending.set()
+        if self._port is not None:
+            self._port.wake()
+
+    @property
+    def health(self) -> LineHealth:
+        """How the line does now."""
+        return LineHealth(
+            open=self.serving.is_set(),
+            up=self._up,
+            last_error=self._last_error,
+            answered_within_ms=tuple(self._within.items()),
+            answering_ns=self._answering_ns,
+            **self._counts,
+        )
+
+    # ------------------------------------------------------------------ the thread
+    def run(self) -> None:
+        """Open the line and serve it, again and again, until told to end."""
+        hurry(LINE_PRIORITY)
+        while not self._ending.is_set():
+            self._take_news()
+            try:
+                port = self._opened()
+            except LineLostError as error:
+                self._last_error = str(error)
+                self._ending.wait(_REOPEN_SECONDS)
+                continue
+            self._port = port
+            self.serving.set()
+            try:
+                self._serve(port)
+            except LineLostError as error:
+                self._last_error = str(error)
+                self._ending.wait(_REOPEN_SECONDS)
+            finally:
+                self.serving.clear()
+                self._port = None
+                port.close()
+
+    def _serve(self, port: Port) -> None:
+        while not self._ending.is_set():
+            self._take_news()
+            now = self._now()
+            for action in self._channel.tick(now):
+                self._do(port, action)
+            data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
+            if not data:
+                continue
+            self._heard_ns = self._now()
+            for heard in self._framing.hear(data, self._heard_ns):
+                self._take_news()
+                self._count(heard)
+                for action in self._channel.hear(heard, self._heard_ns):
+                    self._do(port, action)
+
+    def _take_news(self) -> None:
+        """Everything the loop has handed over, in its order; also while nobody polls."""
+        if self._readout is not None:
+            self._channel.readout = self._readout
+        while self._inbox:
+            match self._inbox.popleft():
+                case Happening() as happening:
+                    for action in self._channel.post(happening, self._now()):
+                        self._do(None, action)
+                case Withdrawn(code=code):
+                    self._channel.withdraw(code)
+                case Delivered(code=code, reply=reply):
+                    self._channel.deliver(code, reply)
+                case RealTime(on=on):
+                    self._channel.real_time = on
+
+    def _count(self, heard: Heard) -> None:
+        match heard:
+            case Broken():
+                self._counts["broken"] += 1
+            case GeneralPoll(address=address) | LongPoll(address=address):
+                mine = address in {self._channel.address, BROADCAST}
+                self._counts["polls" if mine else "elsewhere"] += 1
+            case Elsewhere():
+                self._counts["elsewhere"] += 1
+
+    def _do(self, port: Port | None, action: Action) -> None:
+        match action:
+            case Send(data=data, wakeup=wakeup) if port is not None:
+                port.write(data, wakeup=wakeup)
+                if not wakeup:
+                    self._measure()
+            case Ask() if port is not None:
+                self._ask(port, action)
+            case Send() | Ask():  # nothing to say it on
+                return
+            case _:
+                if isinstance(action, LinkChanged):
+                    self._up = action.up
+                elif isinstance(action, Refused):
+                    self._counts["refused"] += 1
+                self._report(action)
+
+    def _measure(self) -> None:
+        took_ns = self._now() - self._heard_ns
+        took_ms = took_ns / 1e6
+        self._answering_ns += took_ns
+        self._counts["answers"] += 1
+        self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
+
+    def _ask(self, port: Port, ask: Ask) -> None:
+        """Have an effect run, or look again after one that was still running at the last poll."""
+        frame = ask.request.frame
+        if self._pending is not None and self._pending[0] == frame:
+            future = self._pending[1]
+        else:
+            future = self._run_effect(ask)
+        self._pending = None
+        if ask.request.address == BROADCAST:
+            return
+        try:
+            reply = future.result(max(0, self._heard_ns + self._busy_ns - self._now()) / 1e9)
+        except TimeoutError:
+            self._pending = (frame, future)
+            self._counts["busy"] += 1
+            actions = self._channel.busy(ask.request)
+        except CancelledError:  # the machine is stopping
+            return
+        else:
+            self._take_news()  # what the effect has led to is true before its answer is heard
+            actions = self._channel.replied(ask.poll, ask.request, reply)
+        for action in actions:
+            self._do(port, action)

@@ -1,0 +1,32 @@
+"""What the machine's loop tells the thread of a SAS line; every message is an immutable value."""
+
+from dataclasses import dataclass
+
+from egm.links.sas.codec import Reply
+from egm.links.sas.exception_queue import Happening
+from egm.links.sas.readout import Readout
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A priority exception no longer holds."""
+
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A result that took its time."""
+
+    code: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class RealTime:
+    """Real-time event reporting is switched."""
+
+    on: bool
+
+
+Message = Happening | Withdrawn | Delivered | RealTime | Readout

@@ -1,0 +1,164 @@
+"""From the meters of SAS to the machine's own: each is a sum of canonical meters, or a count of one bill.
+
+Identities of the tables that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E,
+02 = 1F + 20 + 21. Cancelled credits (04) is everything that left the credit meter other than by play, so
+that credits = coins, bills, tickets and transfers in - coin-in + coin-out - cancelled credits.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from egm.links.sas.names import MeterUnit
+from egm.links.sas.readout import Readout
+from egm.links.sas.tables.meters import BILL_RUNS, METERS
+
+_TICKETS_IN: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.value")
+_TICKETS_OUT: Final = ("ticket_out.cashable.value", "ticket_out.promo_restricted.value")
+_AFT_IN: Final = ("aft_in.cashable.value", "aft_in.promo_restricted.value", "aft_in.promo_cashable.value")
+_AFT_OUT: Final = ("aft_out.cashable.value", "aft_out.promo_restricted.value", "aft_out.promo_cashable.value")
+_MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_won")
+_ATTENDANT_WINS: Final = ("att_jackpot", "att_progressive", "att_bonus")
+_CANCELLED: Final = (
+    "att_cancel_credit",
+    "phys_coin_out",
+    *_TICKETS_OUT,
+    *_AFT_OUT,
+    *("residual_removed", "forfeit_tamper", "orphan", "expired"),
+)
+
+#: Code -> the canonical meters it sums, in minor units or occurrences.
+_SUMS: Final[Mapping[int, tuple[str, ...]]] = {
+    0x00: ("coin_in",),
+    0x01: _MACHINE_WINS,
+    0x02: _ATTENDANT_WINS,
+    0x03: ("att_cancel_credit",),
+    0x04: _CANCELLED,
+    0x05: ("games_played",),
+    0x06: ("games_won",),
+    0x07: ("games_lost",),
+    0x08: ("phys_coin_in",),
+    0x09: ("phys_coin_out",),
+    0x0A: ("coin_drop",),
+    0x0B: ("bill_in.value",),
+    0x0C: ("credits",),
+    0x0D: _TICKETS_IN,
+    0x0E: ("ticket_out.cashable.value",),
+    0x0F: ("ticket_in.promo_restricted.value",),
+    0x10: ("ticket_out.promo_restricted.value",),
+    0x11: ("ticket_in.cashable.count", "ticket_in.promo_cashable.count"),
+    0x12: ("ticket_out.cashable.count",),
+    0x13: ("ticket_in.promo_restricted.count",),
+    0x14: ("ticket_out.promo_restricted.count",),
+    0x15: (*_TICKETS_IN, "ticket_in.promo_restricted.value"),
+    0x16: _TICKETS_OUT,
+    0x17: _AFT_IN,
+    0x18: _AFT_OUT,
+    0x19: ("coin_in.restricted",),
+    0x1A: ("coin_in.nonrestricted",),
+    0x1B: ("credits.restricted",),
+    0x1C: ("coin_out",),
+    0x1D: ("mach_progressive",),
+    0x1E: ("mach_bonus",),
+    0x1F: ("att_jackpot",),
+    0x20: ("att_progressive",),
+    0x21: ("att_bonus",),
+    0x22: (*_MACHINE_WINS, *_ATTENDANT_WINS),
+    0x23: ("att_cancel_credit", *_ATTENDANT_WINS),
+    0x24: ("drop_total",),
+    0x25: ("games_played.since_power_up",),
+    0x26: ("games_played.since_door_close",),
+    0x28: _TICKETS_IN,
+    0x29: ("ticket_in.cashable.value",),
+    0x2A: ("ticket_in.promo_restricted.value",),
+    0x2B: ("ticket_in.promo_cashable.value",),
+    0x2C: ("ticket_out.cashable.value",),
+    0x2D: ("ticket_out.promo_restricted.value",),
+    0x2E: ("aft_in.cashable.value",),
+    0x2F: ("aft_in.promo_restricted.value",),
+    0x30: ("aft_in.promo_cashable.value",),
+    0x32: ("aft_out.cashable.value",),
+    0x33: ("aft_out.promo_restricted.value",),
+    0x34: ("aft_out.promo_cashable.value",),
+    0x35: ("ticket_in.cashable.count",),
+    0x36: ("ticket_in.promo_restricted.count",),
+    0x37: ("ticket_in.promo_cashable.count",),
+    0x38: ("ticket_out.cashable.count",),
+    0x39: ("ticket_out.promo_restricted.count",),
+    0x58: ("bill_in.value",),
+    0x80: ("ticket_in.cashable.value",),
+    0x81: ("ticket_in.cashable.count",),
+    0x82: ("ticket_in.promo_restricted.value",),
+    0x83: ("ticket_in.promo_restricted.count",),
+    0x84: ("ticket_in.promo_cashable.value",),
+    0x85: ("ticket_in.promo_cashable.count",),
+    0x86: ("ticket_out.cashable.value",),
+    0x87: ("ticket_out.cashable.count",),
+    0x88: ("ticket_out.promo_restricted.value",),
+    0x89: ("ticket_out.promo_restricted.count",),
+    0xA0: ("aft_in.cashable.value",),
+    0xA1: ("aft_in.cashable.count",),
+    0xA2: ("aft_in.promo_restricted.value",),
+    0xA3: ("aft_in.promo_restricted.count",),
+    0xA4: ("aft_in.promo_cashable.value",),
+    0xA5: ("aft_in.promo_cashable.count",),
+    0xAE: ("bonus_in.cashable.value",),
+    0xAF: ("bonus_in.cashable.count",),
+    0xB0: ("bonus_in.promo_cashable.value",),
+    0xB1: ("bonus_in.promo_cashable.count",),
+    0xB8: ("aft_out.cashable.value",),
+    0xB9: ("aft_out.cashable.count",),
+    0xBA: ("aft_out.promo_restricted.value",),
+    0xBB: ("aft_out.promo_restricted.count",),
+    0xBC: ("aft_out.promo_cashable.value",),
+    0xBD: ("aft_out.promo_cashable.count",),
+}
+
+#: Every bill lies in the stacker until it is dropped, so bills accepted and bills to the drop agree.
+_BILLS_HAD: Final = ("accepted", "to the drop")
+_BILL_COUNTS: Final[Mapping[int, int]] = {
+    code: bill * 100
+    for first, (fate, bills) in BILL_RUNS.items()
+    if fate in _BILLS_HAD
+    for code, bill in enumerate(bills, start=first)
+}
+_PAYBACK: Final = 0x7F
+#: What the stacker holds is no sum over the journal: somebody empties it.
+_STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
+    0x3E: lambda readout: readout.stacker_bills,
+    0x3F: lambda readout: readout.credits(readout.stacker_cents),
+}
+
+#: Meters of play, which are also kept for each game and denomination.
+PER_GAME: Final = frozenset(
+    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK}
+)
+
+SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
+"""What this machine keeps; of the rest it has no such device or no such transfer."""
+
+
+def meter(code: int, readout: Readout, game: str = "") -> int | None:
+    """The value of a meter, of the machine or of a game, in the meter's own unit; None if it is not kept."""
+    if code not in SUPPORTED or (game and code not in PER_GAME):
+        return None
+    if code == _PAYBACK:
+        return payback(readout, game)
+    if code in _STACKER:
+        return _STACKER[code](readout)
+    if code in _BILL_COUNTS:
+        return readout.bills(_BILL_COUNTS[code])
+    values = readout.values(game)
+    total = sum(values.get(name, 0) for name in _SUMS[code])
+    if METERS[code].unit is MeterUnit.CREDITS:
+        return readout.credits(total)
+    return total
+
+
+def payback(readout: Readout, game: str = "") -> int:
+    """The theoretical payback in hundredths of a percent: games weighted by what was wagered on them."""
+    games = [facts for facts in readout.games if game in {"", facts.id}]
+    wagered = {facts.id: readout.values(facts.id)["coin_in"] for facts in games}
+    total = sum(wagered.values())
+    if total == 0:
+        return sum(facts.payback for facts in games) // max(1, len(games))
+    return sum(facts.payback * wagered[facts.id] for facts in games) // total

@@ -1,0 +1,83 @@
+"""What stands until the host has seen to it: the priority exceptions of tickets and transfers.
+
+They are not events of the journal but questions and answers that are open now, so they are read off the
+machine after each change, and again when it starts: what stood when the power went stands again.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from egm.kernel.machine import Key
+from egm.links.sas.host import Host
+from egm.links.sas.polls.aft import COMPLETE, transfers_of
+from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, tickets_of
+
+_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
+_CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
+
+RAISED: Final = frozenset(
+    {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
+    | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
+)
+"""The exceptions that stand here."""
+
+Standing = tuple[int, str]
+"""An exception, and what it is about: of another thing it is raised anew."""
+
+
+class MoneyNews:
+    """Raises and withdraws them for one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._last: frozenset[Standing] = frozenset()
+
+    def changed(self) -> None:
+        """The machine has changed: raise what has come to stand, withdraw what stands no more."""
+        now = frozenset(self._standing())
+        for code in {code for code, _ in self._last} - {code for code, _ in now}:
+            self._host.withdraw(code)
+        for code, _ in sorted(now - self._last):
+            self._host.post(code)
+        self._last = now
+
+    def link(self, *, up: bool) -> None:
+        """The host has begun to poll, or has stopped: nothing is asked of one that is not there."""
+        if self._host.cabinet.host.line == self._host.name:
+            self._host.cabinet.host.online = up
+        if up:  # it may have forgotten all it was told
+            self._last = frozenset()
+            self.changed()
+
+    def _standing(self) -> Iterator[Standing]:
+        if 0x71 in self._host.polls:
+            yield from self._of_tickets()
+        if 0x72 in self._host.polls:
+            yield from self._of_transfers()
+
+    def _of_tickets(self) -> Iterator[Standing]:
+        tickets = tickets_of(self._host)
+        if tickets is None:
+            return
+        if tickets.wants_enrolment:
+            yield _NOT_CONFIGURED, ""
+        if (wanted := tickets.wanted) is not None:
+            yield _NUMBER_WANTED, wanted.id
+        if (inquiry := self._host.cabinet.host.inquiry) is not None:
+            yield _TICKET_INSERTED, inquiry.id
+        if tickets.untold:
+            yield TICKET_DONE, self._host.cabinet.recall(Key.HOST_TICKET)["id"]
+        if (unread := tickets.unread()) is not None:
+            yield PRINTED, unread.ticket.number
+
+    def _of_transfers(self) -> Iterator[Standing]:
+        transfers = transfers_of(self._host)
+        if transfers is None:
+            return
+        if transfers.untold:
+            kept = self._host.cabinet.recall(Key.TRANSFER)
+            yield COMPLETE, f"{kept['identifier']} {kept['at']}"
+        if transfers.cash_out_asked:
+            yield _CASH_OUT_TO_HOST, ""
+        if transfers.locked:
+            yield _LOCKED, ""

@@ -1,0 +1,39 @@
+"""Every long poll this machine answers: each module is one area, and lists its own in ``ROWS``."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.errors import invariant
+from egm.links.sas.poll import Poll
+from egm.links.sas.polls import (
+    aft,
+    control,
+    games,
+    handpays,
+    machine,
+    meters,
+    progressives,
+    signature,
+    tickets,
+)
+from egm.links.sas.settings import Group
+
+_MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
+
+
+def _index() -> dict[int, Poll]:
+    index: dict[int, Poll] = {}
+    for module in _MODULES:
+        for poll in module.ROWS:
+            invariant(poll.code not in index, "sas.poll_built_twice")
+            invariant((poll.answer is None) != (poll.effect is None), "sas.poll_without_one_handler")
+            index[poll.code] = poll
+    return index
+
+
+BUILT: Final[Mapping[int, Poll]] = _index()
+
+
+def polls_for(groups: frozenset[Group]) -> dict[int, Poll]:
+    """The polls a host may use that is given these groups."""
+    return {code: poll for code, poll in BUILT.items() if poll.group in groups}

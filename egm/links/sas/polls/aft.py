@@ -1,0 +1,311 @@
+"""Electronic transfers over SAS (AFT): orders, registration, lock and status.
+
+Each poll is a translation: what it means for the machine's money is in :mod:`egm.money.host.transfer_port`.
+Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so that 75
+and 76, which set what those would say, are met with silence. On a machine without transfers, and on a line
+that is not its money's, all of it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Key
+from egm.links.sas.codec import (
+    MalformedPollError,
+    Reply,
+    bcd,
+    binary,
+    counted,
+    date_and_time,
+    from_bcd,
+    from_binary,
+)
+from egm.links.sas.host import Host
+from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.polls.tickets import parse_expiry
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+from egm.money.host.model import Order, TransferKind, TransferStatus
+from egm.money.host.transfer_port import HostTransfers, Registration, Result
+from egm.money.host.transfers import HISTORY
+
+COMPLETE: Final = 0x69
+"""Transfer complete."""
+
+_AMOUNT_BYTES: Final = 5
+#: The order of amounts in every message.
+_KINDS: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
+_TYPES: Final[Mapping[int, TransferKind]] = {
+    0x00: TransferKind.IN,
+    0x10: TransferKind.BONUS,
+    0x11: TransferKind.BONUS_JACKPOT,
+    0x80: TransferKind.OUT,
+}
+_STATUS: Final[Mapping[TransferStatus, int]] = {
+    TransferStatus.FULL: 0x00,
+    TransferStatus.PARTIAL: 0x01,
+    TransferStatus.PENDING: 0x40,
+    TransferStatus.CANCELLED: 0x80,
+    TransferStatus.NOT_UNIQUE: 0x81,
+    TransferStatus.BAD_FUNCTION: 0x82,
+    TransferStatus.BAD_AMOUNT: 0x83,
+    TransferStatus.BAD_EXPIRY: 0x83,
+    TransferStatus.OVER_LIMIT: 0x84,
+    TransferStatus.NOT_NOW: 0x87,
+    TransferStatus.NOT_REGISTERED: 0x88,
+    TransferStatus.KEY_MISMATCH: 0x89,
+    TransferStatus.OTHER_POOL: 0x8F,
+    TransferStatus.RECEIPT: 0x90,
+    TransferStatus.WRONG_ASSET: 0x93,
+    TransferStatus.NOT_LOCKED: 0x94,
+    TransferStatus.BAD_IDENTIFIER: 0x95,
+    TransferStatus.INCOMPATIBLE: 0xC0,
+    TransferStatus.UNSUPPORTED: 0xC1,
+    TransferStatus.NONE: 0xFF,
+}
+_NO_RECEIPT: Final = 0xFF
+_METERS: Final[Mapping[CreditKind, str]] = {
+    CreditKind.CASHABLE: "cashable",
+    CreditKind.RESTRICTED: "promo_restricted",
+    CreditKind.NONRESTRICTED: "promo_cashable",
+}
+
+
+def transfers_of(host: Host) -> HostTransfers | None:
+    """The transfers this host may order, or None where it may order none."""
+    money = host.cabinet.host
+    mine = money.line == host.name and (money.transfers or money.bonuses)
+    return HostTransfers(host.context.engine, host.context.handle) if mine else None
+
+
+# ---------------------------------------------------------------------------------------------- transfers
+_INTERROGATE, _LOOK, _CANCEL = 0xFF, 0xFE, 0x80
+_FULL_ONLY, _PARTIAL = 0x00, 0x01
+_SET_CASH_OUT, _CASH_OUT_ON, _HARD = 1 << 0, 1 << 1, 1 << 2
+_LOCK_AFTER, _IF_LOCKED, _RECEIPT = 1 << 4, 1 << 6, 1 << 7
+#: Data bytes of an order up to its identifier, the identifier's length included; and behind it, at least.
+_HEAD, _TAIL = 44, 7
+
+
+def transfer(host: Host, poll: LongPoll) -> Reply | None:
+    """72: order a transfer, take one back, or ask what became of one."""
+    transfers = transfers_of(host)
+    if transfers is None:
+        return None
+    body = poll.data[1:]
+    if not body:
+        raise MalformedPollError(poll, "no transfer code")
+    if body[0] in {_INTERROGATE, _LOOK}:
+        return _interrogated(host, transfers, body[1] if len(body) > 1 else 0)
+    if body[0] == _CANCEL:
+        transfers.cancel()
+        return _interrogated(host, transfers, 0)
+    if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
+        raise MalformedPollError(poll, f"{len(body)} bytes are no transfer")
+    return _ordered(host, transfers, poll, body)
+
+
+def _ordered(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
+    flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
+    wrong, cents, expires = None, {}, None
+    try:
+        cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _amounts(body), strict=True)}
+        expires = parse_expiry(poll, behind[:4], host)
+    except MalformedPollError:
+        wrong = TransferStatus.BAD_AMOUNT
+    if flags & _RECEIPT:
+        wrong = TransferStatus.RECEIPT
+    if body[2] not in _TYPES:
+        wrong = TransferStatus.UNSUPPORTED
+    if body[0] not in {_FULL_ONLY, _PARTIAL}:
+        wrong = TransferStatus.BAD_FUNCTION
+    status = transfers.order(
+        Order(
+            identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
+            kind=_TYPES.get(body[2], TransferKind.OTHER),
+            cents=cents,
+            partial=body[0] == _PARTIAL,
+            expires=expires,
+            pool=from_binary(behind[4:6]),
+            lock_after=bool(flags & _LOCK_AFTER),
+            wrong=wrong,
+            codes={"type": body[2], "flags": flags},
+        ),
+        asset_number=from_binary(body[19:23]),
+        key=body[23:43],
+        if_locked=bool(flags & _IF_LOCKED),
+    )
+    if status is TransferStatus.PENDING:
+        if flags & _SET_CASH_OUT:
+            transfers.set_cash_out(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
+        return _refused(body, _STATUS[status], amounts=True)  # taken: its end is told by an exception
+    return _refused(body, _STATUS[status])
+
+
+def _amounts(body: bytes) -> tuple[bytes, ...]:
+    return tuple(body[at : at + _AMOUNT_BYTES] for at in (3, 8, 13))
+
+
+def _refused(body: bytes, status: int, *, amounts: bool = False) -> Reply:
+    """The answer to an order from its own bytes: nothing has moved, or nothing has been said of it yet."""
+    size = body[_HEAD - 1]
+    said = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
+    behind = body[_HEAD + size : _HEAD + size + 6]
+    return Reply(
+        counted(
+            bytes((0, status, _NO_RECEIPT, body[2]))
+            + said
+            + body[18:23]
+            + bytes((size,))
+            + body[_HEAD : _HEAD + size]
+            + bytes(7)
+            + behind
+            + bytes(3)
+        ),
+        once=True,
+    )
+
+
+def _interrogated(host: Host, transfers: HostTransfers, position: int) -> Reply:
+    found = transfers.last if position == 0 else transfers.history(position)
+    if found is None:
+        return Reply(counted(bytes((position, _STATUS[TransferStatus.NONE]))))
+    return Reply(counted(_result(host, found)))
+
+
+def _result(host: Host, found: Result) -> bytes:
+    """What became of a transfer: its place, status and amounts, and the meters it has moved."""
+    identifier = found.identifier.encode("latin-1")
+    at = found.at.astimezone(host.cabinet.identity.house.zone)
+    expires = bytes(4)
+    if found.expires is not None:
+        expires = date_and_time(datetime(found.expires.year, found.expires.month, found.expires.day))[:4]  # noqa: DTZ001 (a day, written as one)
+    return (
+        bytes((found.position, _STATUS[found.status], _NO_RECEIPT, found.codes.get("type", 0)))
+        + b"".join(bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
+        + bytes((found.codes.get("flags", 0),))
+        + binary(host.cabinet.host.asset_number, 4)
+        + counted(identifier)
+        + date_and_time(at)
+        + expires
+        + binary(found.pool, 2)
+        + _cumulative(host, found)
+    )
+
+
+def _cumulative(host: Host, found: Result) -> bytes:
+    """The meters of the kinds that moved; sizes of zero where nothing did."""
+    if not found.status.moved:
+        return bytes(3)
+    values = host.cabinet.journal.meters().values
+    account = "bonus_in" if found.kind.is_bonus else f"aft_{found.kind.value}"
+    parts = b""
+    for kind in _KINDS:
+        # A bonus is never restricted, and has no meter of that kind.
+        parts += counted(bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
+    return parts
+
+
+def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
+    """The host has the answer: where it was the end of the transfer, that is closed."""
+    transfers = transfers_of(host)
+    if transfers is None or not transfers.untold:
+        return
+    closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
+    if closes and reply.data == _interrogated(host, transfers, 0).data:
+        transfers.told()
+
+
+# ---------------------------------------------------------------------------------------------- registration
+_INITIALISE, _REGISTER, _UNREGISTER, _READ = 0x00, 0x01, 0x80, 0xFF
+_READY, _REGISTERED, _NOT_REGISTERED = 0x00, 0x01, 0x80
+_REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
+
+
+def register(host: Host, poll: LongPoll) -> Reply | None:
+    """73: register the machine, forget that, or say how it is. Nobody here acknowledges for the operator."""
+    transfers = transfers_of(host)
+    if transfers is None:
+        return None
+    length, body = poll.data[0], poll.data[1:]
+    if length not in {1, _REGISTRATION_BYTES}:
+        raise MalformedPollError(poll, f"length {length:02X}")
+    code = body[0]
+    if code == _UNREGISTER:
+        return _registration(transfers.unregister())
+    if length == 1:
+        return _registration(transfers.registration)
+    asset_number, key, pos_id = from_binary(body[1:5]), body[5:25], from_binary(body[25:29])
+    if code == _REGISTER:
+        return _registration(transfers.register(asset_number, key, pos_id))
+    if code == _INITIALISE:
+        now = transfers.unregister()
+        return _registration(Registration(False, now.asset_number, pos_id, key), _READY)
+    return _registration(transfers.registration)
+
+
+def _registration(now: Registration, status: int | None = None) -> Reply:
+    if status is None:
+        status = _REGISTERED if now.registered else _NOT_REGISTERED
+    key = now.key.ljust(_KEY_BYTES, b"\0")
+    return Reply(
+        counted(bytes((status,)) + binary(now.asset_number, 4) + key + binary(now.pos_id, 4)), once=True
+    )
+
+
+# ---------------------------------------------------------------------------------------------- the lock
+_LOCK, _UNLOCK = 0x00, 0x80
+_LOCKED, _WAITING, _NOT_LOCKED = 0x00, 0x40, 0xFF
+_LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
+
+
+def lock(host: Host, poll: LongPoll) -> Reply | None:
+    """74: hold the machine still for a transfer, let it go, or say what is possible now."""
+    transfers = transfers_of(host)
+    if transfers is None:
+        return None
+    code, condition, hundredths = poll.data[0], poll.data[1], from_bcd(poll, poll.data[2:4])
+    if code == _LOCK and condition & ~_possible(transfers) == 0:
+        transfers.lock(condition, hundredths)
+    elif code == _UNLOCK:
+        transfers.unlock()
+    return Reply(counted(_lock_status(host, transfers)))
+
+
+def _possible(transfers: HostTransfers) -> int:
+    """The available transfers: bit 0 to the machine, 1 from it, 4 bonuses."""
+    bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
+    return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
+
+
+def _lock_status(host: Host, transfers: HostTransfers) -> bytes:
+    cabinet = host.cabinet
+    money, terms = cabinet.host, cabinet.recall(Key.RESTRICTED)
+    enabled, hard = transfers.cash_out_terms
+    cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
+    status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)
+    status |= money.bonuses << 5
+    expires, pool = bytes(4), 0
+    if terms is not None:
+        pool = terms["pool"]
+        if terms["expires"]:
+            year, month, day = terms["expires"].split("-")
+            expires = bytes.fromhex(month + day + year)
+    return (
+        binary(money.asset_number, 4)
+        + bytes((_LOCK_STATUS[transfers.locked], _possible(transfers), cash_out, status, HISTORY))
+        + b"".join(bcd(cabinet.kind_cents(kind), _AMOUNT_BYTES) for kind in _KINDS)
+        + bcd(cabinet.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
+        + expires
+        + binary(pool, 2)
+    )
+
+
+_G: Final = Group.AFT
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x72, response=VARIABLE, effect=transfer, acknowledged=transfer_was_read, group=_G),
+    Poll(code=0x73, response=VARIABLE, effect=register, group=_G),
+    Poll(code=0x74, response=VARIABLE, effect=lock, group=_G),
+)

@@ -1,0 +1,122 @@
+"""What a host does to the machine: takes it out of service and gives it back, withholds bills, games, sounds.
+
+Every effect is an event of the state table, under the host's own name: what one host holds, another cannot
+release, and a repeat changes nothing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from egm.kernel.events import EventType
+from egm.links.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
+from egm.links.sas.host import Host
+from egm.links.sas.poll import ONE_BYTE, Effect, Poll
+from egm.links.sas.settings import Group
+from egm.links.sas.tables.denominations import BILLS
+from egm.links.sas.watch import DELAY
+from egm.links.sas.wire import LongPoll
+from egm.money.host.controls import Control
+
+_STAY_ENABLED: Final = 0x01
+_DELAY_UNIT_SECONDS: Final = 0.1
+"""One source; another says milliseconds."""
+
+
+def _wish(host: Host, name: str, value: Any) -> Reply:
+    host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
+    return ACK
+
+
+def _wishing(control: Control, value: Any) -> Effect:
+    def effect(host: Host, _: LongPoll) -> Reply:
+        return _wish(host, control, value)
+
+    return effect
+
+
+def _disabling(suffix: str, reason: str) -> Effect:
+    def effect(host: Host, _: LongPoll) -> Reply:
+        host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
+        return ACK
+
+    return effect
+
+
+def _enabling(suffix: str) -> Effect:
+    def effect(host: Host, _: LongPoll) -> Reply:
+        host.handle(EventType.ENABLED, source=host.source + suffix)
+        return ACK
+
+    return effect
+
+
+def enable_acceptor(host: Host, _: LongPoll) -> Reply:
+    """06: bills again; also after poll 08 had the acceptor closed by the last bill."""
+    return _wish(host, Control.BILL_ACCEPTOR, None)
+
+
+def configure_bills(host: Host, request: LongPoll) -> Reply:
+    """08: which bills may be taken, by the bits of their codes; and whether each one closes the acceptor."""
+    bits, action = from_binary(request.data[:4]), request.data[4]
+    bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
+    host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
+    return _wish(host, Control.BILLS, bills_cents)
+
+
+def enable_game(host: Host, request: LongPoll) -> Reply:
+    """09: enable (01) or disable (00) one game; sources conflict on what the flag means."""
+    game = host.game(from_bcd(request, request.data[:2]))
+    flag = request.data[2]
+    if game is None:
+        return NACK
+    if flag > 1:
+        raise MalformedPollError(request, "neither enable nor disable")
+    return _wish(host, f"{Control.GAME}.{game}", None if flag else False)
+
+
+def delay_game(host: Host, request: LongPoll) -> Reply:
+    """2E: no game begins for so many tenths of a second; zero ends a delay."""
+    source = f"{host.source}{DELAY}"
+    seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
+    pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)
+    if pending is not None:
+        pending.cancel()
+    if not seconds:
+        host.handle(EventType.ENABLED, source=source)
+        return ACK
+    host.handle(EventType.DISABLED, source=source, reason="delay")
+    host.notes["delay"] = asyncio.get_running_loop().call_later(
+        seconds, lambda: host.handle(EventType.ENABLED, source=source)
+    )
+    return ACK
+
+
+CLOSE_AFTER_BILL: Final = "close_after_bill"
+"""Under this note: whether the next bill closes the acceptor."""
+
+
+def after_bill(host: Host) -> None:
+    """A bill was taken: close the acceptor where the host wants to be asked after each."""
+    if host.notes.get(CLOSE_AFTER_BILL):
+        _wish(host, Control.BILL_ACCEPTOR, False)
+
+
+def _row(code: int, effect: Effect) -> Poll:
+    return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
+
+
+ROWS: Final[Sequence[Poll]] = (
+    _row(0x01, _disabling("", "host")),
+    _row(0x02, _enabling("")),
+    _row(0x03, _wishing(Control.SOUND, "off")),
+    _row(0x04, _wishing(Control.SOUND, None)),
+    _row(0x05, _wishing(Control.SOUND, "no_play")),
+    _row(0x06, enable_acceptor),
+    _row(0x07, _wishing(Control.BILL_ACCEPTOR, False)),
+    _row(0x08, configure_bills),
+    _row(0x09, enable_game),
+    _row(0x0A, _disabling(":maintenance", "maintenance")),
+    _row(0x0B, _enabling(":maintenance")),
+    Poll(code=0x2E, response=ONE_BYTE, effect=delay_game, group=Group.DELAY),
+)

@@ -1,0 +1,229 @@
+"""The polls about games: which there are, what each is, which is played, at which denominations."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from egm.links.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd
+from egm.links.sas.meters import meter, payback
+from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.readout import GameFacts, Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
+from egm.links.sas.wire import LongPoll
+from egm.money.host.model import Validation
+
+_MAKER: Final = b"OE"
+"""The two letters that say whose games these are."""
+_SEVERAL: Final = b"SEVERL"
+"""Stands for the paytable of a machine that has more than one."""
+_NO_GROUP: Final = b"\0"
+_NO_OPTIONS: Final = b"\0\0"
+_NAME_BYTES_MAX: Final = 20
+_ONE_CATEGORY: Final = 1
+_COIN_IN_BYTES: Final = 4
+_CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
+    cents: code for code, cents in DENOMINATIONS_CENTS.items()
+}
+
+
+def denomination_code(cents: int) -> int:
+    """The code of a denomination, 0 where the table has none for it."""
+    return _CODE_OF_CENTS.get(cents, 0)
+
+
+def _percent(hundredths: int) -> bytes:
+    return f"{min(hundredths, 9999):04d}".encode("ascii")
+
+
+def _identity(readout: Readout, game: GameFacts | None) -> bytes:
+    """The 20 bytes of 1F and 53: of a game, or of the machine."""
+    games = readout.games if game is None else (game,)
+    max_bet = max((facts.max_bet_credits for facts in games), default=0)
+    paytable = games[0].digest[:6].upper().encode("ascii") if len(games) == 1 else _SEVERAL
+    return b"".join(
+        (
+            _MAKER,
+            b"000",
+            bytes((denomination_code(readout.denomination_cents),)),
+            bytes((min(max_bet, 0xFF),)),
+            _NO_GROUP,
+            _NO_OPTIONS,
+            paytable,
+            _percent(payback(readout) if game is None else game.payback),
+        )
+    )
+
+
+def machine_identity(_: LongPoll, readout: Readout) -> Reply:
+    """1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
+    return Reply(_identity(readout, None))
+
+
+def _named(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | None:
+    return readout.game(from_bcd(request, number))
+
+
+def game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
+    """53: the same of one game; of the machine for game 0000."""
+    game = _named(request, readout, request.data)
+    if game is None and from_bcd(request, request.data):
+        return None
+    return Reply(request.data + _identity(readout, game))
+
+
+def games_implemented(_: LongPoll, readout: Readout) -> Reply:
+    """51: how many games there are."""
+    return Reply(bcd(len(readout.games), 2))
+
+
+def selected_game(_: LongPoll, readout: Readout) -> Reply:
+    """55: the game the player has chosen."""
+    return Reply(bcd(readout.selected_game, 2))
+
+
+def enabled_games(_: LongPoll, readout: Readout) -> Reply:
+    """56: the numbers of the games that can be played."""
+    wanted = readout.only_denomination_cents
+    numbers = [
+        game.number
+        for game in readout.games
+        if game.enabled and (not wanted or wanted in game.denominations_cents)
+    ]
+    return Reply(counted(bytes((len(numbers),)) + b"".join(bcd(number, 2) for number in numbers)))
+
+
+def player_denomination(_: LongPoll, readout: Readout) -> Reply:
+    """B1: what one credit of the player's is worth now."""
+    return Reply(bytes((denomination_code(readout.player_denomination_cents),)))
+
+
+def player_denominations(_: LongPoll, readout: Readout) -> Reply:
+    """B2: every denomination a player may choose."""
+    offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
+    codes = bytes(denomination_code(cents) for cents in sorted(offered))
+    return Reply(counted(bytes((len(codes),)) + codes))
+
+
+def token_denomination(_: LongPoll, readout: Readout) -> Reply:
+    """B3: the coin the machine pays, none where it pays none."""
+    return Reply(bytes((denomination_code(readout.coin_cents or 0),)))
+
+
+def wager_category(request: LongPoll, readout: Readout) -> Reply | None:
+    """B4: what is wagered in a category of a game; each game is one category of its own."""
+    number, category = request.data[:2], request.data[2:]
+    game = _named(request, readout, number)
+    if game is None or from_bcd(request, category) != _ONE_CATEGORY:
+        return None
+    wagered = bcd(meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
+    return Reply(counted(number + category + _percent(game.payback) + counted(wagered)))
+
+
+def extended_information(request: LongPoll, readout: Readout) -> Reply | None:
+    """B5: the largest bet and the names of a game and of its paytable."""
+    game = _named(request, readout, request.data)
+    if game is None:
+        return None
+    names = (game.title, f"{game.id}@{game.version}")
+    return Reply(
+        counted(
+            b"".join(
+                (
+                    request.data,
+                    bcd(min(game.max_bet_credits, 9999), 2),
+                    _NO_GROUP,
+                    binary(0, 4),
+                    *(counted(name.encode("ascii", "replace")[:_NAME_BYTES_MAX]) for name in names),
+                    bcd(_ONE_CATEGORY, 2),
+                )
+            )
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------- features
+_STYLES: Final = {
+    Validation.STAND_ALONE: 0b00,
+    Validation.SYSTEM: 0b01,
+    Validation.SECURE_ENHANCED: 0b10,
+}
+
+
+def features(request: LongPoll, readout: Readout) -> Reply | None:
+    """A0: what this machine can do for this host: nothing that its polls do not bear out."""
+    if from_bcd(request, request.data) and _named(request, readout, request.data) is None:
+        return None
+    has = readout.polls.__contains__
+    tickets = readout.validation.by_host and has(0x71)
+    first = (
+        (readout.bonuses and has(0x72)) << 1
+        | has(0x8A) << 2
+        | has(0x8C) << 3
+        | (readout.validation.by_host and has(0x7B)) << 4
+        | (_STYLES[readout.validation] if has(0x4D) else 0) << 5
+        | tickets << 7
+    )
+    second = (
+        1 << 2  # tickets are in total drop and in total cancelled credits
+        | has(0x6F) << 3
+        | has(0x6E) << 4
+        | (readout.transfers and has(0x72)) << 6
+        | has(0xB0) << 7
+    )
+    third = 1 | has(0x87) << 1  # polled every 40 ms it keeps up
+    return Reply(request.data + bytes((first, second, third)) + bytes(3))
+
+
+# ---------------------------------------------------------------------------------------------- B0
+_NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 0x05
+
+
+def of_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
+    """B0: another poll, of one player denomination only; an error code where that cannot be.
+
+    The meters of play are then those of that denomination; denomination 00 is the machine as a whole.
+    """
+    from egm.links.sas.polls import BUILT  # noqa: PLC0415 (the list of all polls, this one among them)
+
+    if len(request.data) < 3:
+        raise MalformedPollError(request, "no base command")
+    code, base = request.data[1], request.data[2]
+
+    def error(reason: int) -> Reply:
+        return Reply(counted(bytes((code, 0, reason))))
+
+    poll = BUILT.get(base) if base in readout.polls else None
+    if poll is None or poll.answer is None:
+        return error(_NOT_SUPPORTED)
+    if not poll.by_denomination:
+        return error(_NOT_AWARE)
+    cents = DENOMINATIONS_CENTS.get(code, 0)
+    if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
+        return error(_NOT_A_DENOMINATION)
+    try:
+        inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
+        reply = poll.answer(inner, readout.of_denomination(int(cents)) if code else readout)
+    except MalformedPollError:
+        return error(_MALFORMED)
+    if reply is None:
+        return error(_NOT_SUPPORTED)
+    return Reply(counted(bytes((code, base)) + reply.data))
+
+
+_BY_DENOMINATION: Final = Group.MULTI_DENOMINATION
+
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x1F, response=24, answer=machine_identity),
+    Poll(code=0x51, response=6, answer=games_implemented),
+    Poll(code=0x53, response=26, answer=game_configuration),
+    Poll(code=0x55, response=6, answer=selected_game),
+    Poll(code=0x56, response=VARIABLE, answer=enabled_games, by_denomination=True),
+    Poll(code=0xA0, response=12, answer=features),
+    Poll(code=0xB0, response=VARIABLE, answer=of_one_denomination, group=_BY_DENOMINATION),
+    Poll(code=0xB1, response=5, answer=player_denomination, group=_BY_DENOMINATION),
+    Poll(code=0xB2, response=VARIABLE, answer=player_denominations, group=_BY_DENOMINATION),
+    Poll(code=0xB3, response=5, answer=token_denomination),
+    Poll(code=0xB4, response=VARIABLE, answer=wager_category),
+    Poll(code=0xB5, response=VARIABLE, answer=extended_information, by_denomination=True),
+)

@@ -1,0 +1,57 @@
+"""Money owed by hand: what it is, and its reset from afar."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from egm.kernel.events import EventType
+from egm.kernel.machine import Key
+from egm.links.sas.codec import Reply, bcd
+from egm.links.sas.host import READ_HANDPAY, Host
+from egm.links.sas.poll import Poll
+from egm.links.sas.readout import Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+
+_CANCELLED_CREDIT: Final = 0x80
+_TOP_AWARD: Final = 0x00
+"""An ordinary win; 40 is the game's top award, which this machine does not tell apart."""
+_NO_GROUP: Final = b"\0"
+_ATTENDANT_ONLY: Final = b"\0"
+_DATA_BYTES: Final = 20
+_RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
+
+
+def handpay_information(_: LongPoll, readout: Readout) -> Reply:
+    """1B: the money owed by hand, in credits; all zeros when none is, or when this host has read of it.
+
+    SAS has no word for a prize in kind: where nothing else is owed, no money is, and the amount says so.
+    """
+    owed = readout.handpay
+    if owed is None:
+        return Reply(bytes(_DATA_BYTES), once=True)
+    level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _TOP_AWARD
+    data = _NO_GROUP + bytes((level,)) + bcd(readout.credits(owed.amount_cents), 5) + bcd(0, 2)
+    return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
+
+
+def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
+    """The host has it: the record is read once."""
+    owed = host.cabinet.recall(Key.HANDPAY)
+    if owed is not None and (any(reply.data) or not owed["amount_cents"]):
+        host.notes[READ_HANDPAY] = owed["id"]
+        host.republish()
+
+
+def remote_reset(host: Host, _: LongPoll) -> Reply:
+    """94: the host says the money has been paid by hand."""
+    if host.cabinet.recall(Key.HANDPAY) is None:
+        return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
+    host.handle(EventType.HANDPAY_RESET, key=host.source)
+    done = host.cabinet.recall(Key.HANDPAY) is None
+    return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
+
+
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x1B, response=24, answer=handpay_information, acknowledged=handpay_was_read),
+    Poll(code=0x94, response=5, effect=remote_reset, group=Group.HANDPAY_RESET),
+)

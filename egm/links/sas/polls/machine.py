@@ -1,0 +1,123 @@
+"""Who the machine is, what time it has, and what its devices hold."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, date_and_time, from_bcd, is_bcd
+from egm.links.sas.happenings import bill_codes
+from egm.links.sas.host import Host
+from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
+from egm.links.sas.readout import Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+
+SAS_VERSION: Final = b"602"
+_SERIAL_BYTES_MAX: Final = 40
+_YEAR_FIRST, _YEAR_LAST = 1970, 2999
+_REELS: Final = 9
+_NO_REEL: Final = 0xFF
+_UNKNOWN_FILL: Final = 0xFF
+_HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
+
+
+def version_and_serial(_: LongPoll, readout: Readout) -> Reply:
+    """54: the SAS version and the serial number."""
+    return Reply(counted(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
+
+
+# ---------------------------------------------------------------------------------------------- time
+def time_of_day(_: LongPoll, readout: Readout) -> Reply:
+    """7E: date and time where the machine stands."""
+    return Reply(date_and_time(readout.local_time()))
+
+
+def receive_time(host: Host, request: LongPoll) -> Reply:
+    """7F: the host's date and time; recorded, and told back by 7E. The machine's own clock is not touched.
+
+    Every entry of the journal keeps the machine's own time: a host must not be able to reorder a record.
+    """
+    digits = request.data.hex()
+    try:
+        if not is_bcd(request.data):
+            raise ValueError("not decimal")
+        if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
+            raise ValueError(f"the year is not {_YEAR_FIRST} to {_YEAR_LAST}")
+        told = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
+    except ValueError as error:
+        raise MalformedPollError(request, f"no date and time: {error}") from None
+    host.set_time(told)
+    return ACK
+
+
+# ---------------------------------------------------------------------------------------------- devices
+def last_bill(_: LongPoll, readout: Readout) -> Reply:
+    """48: country, code and count of the bill taken last; zeros before the first."""
+    if not readout.last_bill_cents:
+        return Reply(bytes(6))
+    country, code = bill_codes(readout.last_bill_cents, readout.currency)
+    count = readout.bills(readout.last_bill_cents)
+    return Reply(bcd(country, 1) + bcd(code or 0, 1) + bcd(count, 4))
+
+
+def stacker_bills(_: LongPoll, readout: Readout) -> Reply:
+    """49: bills in the stacker."""
+    return Reply(bcd(readout.stacker_bills, 4))
+
+
+def stacker_value(_: LongPoll, readout: Readout) -> Reply:
+    """4A: what they are worth, in credits."""
+    return Reply(bcd(readout.credits(readout.stacker_cents), 4))
+
+
+def last_ticket(_: LongPoll, readout: Readout) -> Reply:
+    """3D: amount of the last cash-out ticket. Its number is not the eight digits of old: zeros."""
+    return Reply(bytes(4) + bcd(readout.last_ticket_cents, 5))
+
+
+def hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
+    """2C: coins in the hopper, as counted in and out."""
+    return None if readout.hopper is None else Reply(bcd(readout.hopper.coins, 4))
+
+
+def hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
+    """4F: how the hopper is, how full (not known), and its level; the codes rest on general knowledge."""
+    hopper = readout.hopper
+    if hopper is None:
+        return None
+    status = _HOPPER_OK
+    if hopper.faults:
+        known = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
+        status = known.get(hopper.faults[0], _HOPPER_OTHER)
+    return Reply(counted(bytes((status, _UNKNOWN_FILL)) + bcd(hopper.coins, 4)))
+
+
+def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
+    """8F: where each reel of the last game stopped; silence where it had none."""
+    if not readout.reel_stops:
+        return None
+    stops = [min(_NO_REEL, stop) for stop in readout.reel_stops[:_REELS]]
+    return Reply(bytes(stops).ljust(_REELS, bytes((_NO_REEL,))))
+
+
+def real_time(host: Host, request: LongPoll) -> Reply:
+    """0E: event reports in place of exceptions, on or off."""
+    if request.data[0] > 1:
+        raise MalformedPollError(request, "neither on nor off")
+    host.report_real_time(on=from_bcd(request, request.data) == 1)
+    return ACK
+
+
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x0E, response=ONE_BYTE, effect=real_time, group=Group.REAL_TIME),
+    Poll(code=0x2C, response=8, answer=hopper_level),
+    Poll(code=0x3D, response=13, answer=last_ticket),
+    Poll(code=0x48, response=10, answer=last_bill),
+    Poll(code=0x49, response=8, answer=stacker_bills),
+    Poll(code=0x4A, response=8, answer=stacker_value),
+    Poll(code=0x4F, response=VARIABLE, answer=hopper_status, group=Group.HOPPER_STATUS),
+    Poll(code=0x54, response=VARIABLE, answer=version_and_serial),
+    Poll(code=0x7E, response=11, answer=time_of_day),
+    Poll(code=0x7F, response=ONE_BYTE, effect=receive_time, broadcast=True),
+    Poll(code=0x8F, response=13, answer=reel_stops),
+)

@@ -1,0 +1,159 @@
+"""The polls that read meters: fixed lists of them (0F to 1E, 2A to 46), and any by code (2F, 6F, AF)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from egm.links.sas.codec import MalformedPollError, Reply, bcd, binary, counted, from_bcd, from_binary
+from egm.links.sas.meters import meter
+from egm.links.sas.poll import VARIABLE, Answer, Poll
+from egm.links.sas.readout import Readout
+from egm.links.sas.tables.meters import METERS
+from egm.links.sas.wire import LongPoll
+
+_GAME_BYTES: Final = 2
+_OVERHEAD: Final = 4
+"""Address, command and CRC of an answer."""
+_SELECTED_MAX: Final = 10
+_EXTENDED_MAX: Final = 12
+"""One source says 12, another 11: the larger request is answered too."""
+
+#: Poll -> the meters it gives, four bytes each.
+_LISTS: Final[Mapping[int, tuple[int, ...]]] = {
+    0x0F: (0x04, 0x00, 0x01, 0x24, 0x02, 0x05),
+    0x10: (0x04,),
+    0x11: (0x00,),
+    0x12: (0x01,),
+    0x13: (0x24,),
+    0x14: (0x02,),
+    0x15: (0x05,),
+    0x16: (0x06,),
+    0x17: (0x07,),
+    0x19: (0x00, 0x01, 0x24, 0x02, 0x05),
+    0x1A: (0x0C,),
+    0x1E: (0x40, 0x42, 0x43, 0x44, 0x46, 0x47),
+    0x2A: (0x08,),
+    0x2B: (0x09,),
+    0x46: (0x0B,),
+}
+_BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
+
+#: Poll -> the bill it counts, as a meter code of the accepted bills.
+_BILL_POLLS: Final[Mapping[int, int]] = dict(
+    zip(
+        bytes.fromhex("31 32 33 34 35 3B 36 37 3A 45 38 39 3C 3E 3F 40 41 42 43 44"),
+        range(0x40, 0x54),
+        strict=True,
+    )
+)
+
+
+def _listed(*codes: int) -> Answer:
+    """The answer that gives these meters of the machine one after the other."""
+
+    def answer(_: LongPoll, readout: Readout) -> Reply:
+        return Reply(b"".join(bcd(meter(code, readout) or 0, 4) for code in codes))
+
+    return answer
+
+
+def games_since(_: LongPoll, readout: Readout) -> Reply:
+    """18: games since power-up and since the slot door was closed, two bytes each."""
+    return Reply(b"".join(bcd(meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
+
+
+def machine_meters(_: LongPoll, readout: Readout) -> Reply:
+    """1C: six meters of play, slot door openings and power resets."""
+    play = [meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
+    values = readout.values()
+    occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
+    return Reply(b"".join(bcd(value, 4) for value in (*play, *occurrences)))
+
+
+def dollars_of_bills(_: LongPoll, readout: Readout) -> Reply:
+    """20: the value of the bills taken, in whole units of the currency."""
+    return Reply(bcd(readout.values()["bill_in.value"] // 100, 4))
+
+
+# ---------------------------------------------------------------------------------------------- of a game
+def _of_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
+    """The id of the game a request names, empty for the machine, None for a game there is not."""
+    value = from_bcd(request, number)
+    if value == 0:
+        return ""
+    game = readout.game(value)
+    return None if game is None else game.id
+
+
+def _about_game(*codes: int) -> Answer:
+    """The answer that gives these meters of a game, behind its number."""
+
+    def answer(request: LongPoll, readout: Readout) -> Reply | None:
+        game = _of_game(request, readout, request.data)
+        if game is None:
+            return None
+        values = (meter(code, readout, game) or 0 for code in codes)
+        return Reply(request.data + b"".join(bcd(value, 4) for value in values))
+
+    return answer
+
+
+def selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
+    """2F: up to ten meters by one-byte codes. A meter the machine does not keep is zero.
+
+    A code that is no meter at all has no size, so the whole request is met with silence.
+    """
+    number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
+    if not 0 < len(codes) <= _SELECTED_MAX:
+        raise MalformedPollError(request, f"{len(codes)} meters asked for")
+    game = _of_game(request, readout, number)
+    if game is None or any(code not in METERS for code in codes):
+        return None
+    values = [bytes((c,)) + bcd(meter(c, readout, game) or 0, METERS[c].size) for c in codes]
+    return Reply(counted(number + b"".join(values)))
+
+
+def extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
+    """6F and AF: up to twelve meters by two-byte codes, each with its size: 0 where it is not kept."""
+    number, asked = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
+    if not asked or len(asked) % 2 or len(asked) > 2 * _EXTENDED_MAX:
+        raise MalformedPollError(request, f"{len(asked)} bytes of meter codes")
+    game = _of_game(request, readout, number)
+    if game is None:
+        return None
+    codes = [from_binary(asked[at : at + 2]) for at in range(0, len(asked), 2)]
+    return Reply(counted(number + b"".join(_sized(code, readout, game) for code in codes)))
+
+
+def _sized(code: int, readout: Readout, game: str) -> bytes:
+    value = meter(code, readout, game)
+    if value is None:
+        return binary(code, 2) + b"\0"
+    size = METERS[code].size
+    return binary(code, 2) + bytes((size,)) + bcd(value, size)
+
+
+def _rows() -> Sequence[Poll]:
+    row: Callable[..., Poll] = Poll
+    return (
+        *(
+            row(
+                code=code,
+                response=_OVERHEAD + 4 * len(codes),
+                answer=_listed(*codes),
+                by_denomination=code in _BY_DENOMINATION,
+            )
+            for code, codes in _LISTS.items()
+        ),
+        *(row(code=poll, response=8, answer=_listed(bill)) for poll, bill in _BILL_POLLS.items()),
+        row(code=0x18, response=8, answer=games_since),
+        row(code=0x1C, response=36, answer=machine_meters),
+        row(code=0x20, response=8, answer=dollars_of_bills),
+        row(code=0x2D, response=10, answer=_about_game(0x03)),
+        row(code=0x52, response=22, answer=_about_game(0x00, 0x01, 0x02, 0x05)),
+        row(code=0x2F, response=VARIABLE, answer=selected_meters, by_denomination=True),
+        row(code=0x6F, response=VARIABLE, answer=extended_meters, by_denomination=True),
+        row(code=0xAF, response=VARIABLE, answer=extended_meters, by_denomination=True),
+    )
+
+
+ROWS: Final = _rows()

@@ -1,0 +1,131 @@
+"""The polls of progressives (protocols 1.15): amounts broadcast to the machine, and what was won of them.
+
+Their layouts rest on general knowledge, so their group is off unless switched on. Sources differ on whether
+86 counts its bytes; here it does, as every poll of variable length.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any, Final
+
+from egm.kernel.machine import Key
+from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, from_bcd
+from egm.links.sas.host import Host
+from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
+from egm.links.sas.readout import Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+
+_AMOUNT_BYTES: Final = 5
+_CREDIT_BYTES: Final = 4
+_WIN_BYTES: Final = 2 + _AMOUNT_BYTES
+_HIT: Final = 0x56
+_LEVELS_MAX: Final = 32
+_WINS_MAX: Final = 32
+"""Wins in one answer to 87; more wait for the next."""
+_G: Final = Group.PROGRESSIVES
+
+
+def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
+    """80: what one level of a group shows, in cents."""
+    return _hear(host, poll, poll.data[0], poll.data[1:])
+
+
+def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
+    """86: what several levels of a group show."""
+    return _hear(host, poll, poll.data[1], poll.data[2:])
+
+
+def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+    size = 1 + _AMOUNT_BYTES
+    if not group or not levels or len(levels) % size:
+        raise MalformedPollError(poll, "no group with whole levels")
+    amounts = {levels[at]: from_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
+    if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
+        raise MalformedPollError(poll, "no such level")
+    if host.cabinet.broadcasts is None:
+        return None
+    host.cabinet.broadcasts.hear(group, amounts)
+    return ACK
+
+
+def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
+    """83: what a game, or for game 0000 the machine, has ever won of levels, in credits."""
+    number = from_bcd(request, request.data)
+    game = readout.game(number)
+    if number and game is None:
+        return None
+    values = readout.values("" if game is None else game.id)
+    won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
+    return Reply(request.data + bcd(readout.credits(won_cents), _CREDIT_BYTES))
+
+
+# ---------------------------------------------------------------------------------------------- what was won
+def _wins(host: Host) -> list[tuple[str, Mapping[str, Any]]]:
+    """The wins no host has read, oldest first: the journal key of each, and what was won."""
+    kept: Mapping[str, Any] = host.cabinet.journal.states(Key.PROGRESSIVE_WIN)
+    return sorted(kept.items(), key=lambda item: item[1]["entry"])
+
+
+def _win(won: Mapping[str, Any]) -> bytes:
+    """Level and amount in cents."""
+    return bytes((int(won["pool"].split(".")[2]),)) + bcd(won["amount_cents"], _AMOUNT_BYTES)
+
+
+def _group(won: Mapping[str, Any]) -> int:
+    return int(won["pool"].split(".")[1])
+
+
+def current_win(host: Host, _: LongPoll) -> Reply:
+    """84: group, level and amount of the oldest win not read yet; zeros without any. It stays."""
+    wins = _wins(host)
+    return Reply(bytes((_group(wins[0][1]),)) + _win(wins[0][1]) if wins else bytes(_WIN_BYTES))
+
+
+def queued_win(host: Host, request: LongPoll) -> Reply:
+    """85: the same, and the win is read once the host has it."""
+    return replace(current_win(host, request), once=True)
+
+
+def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
+    """The host has the win: the next one is next, and is told of."""
+    _read(host, 1 if any(reply.data) else 0)
+
+
+def queued_wins(host: Host, _: LongPoll) -> Reply:
+    """87: every win of the oldest one's group, at most 32: group, how many, then level and amount of each."""
+    wins = _of_first_group(host)
+    if not wins:
+        return Reply(counted(bytes(2)), once=True)
+    told = bytes((_group(wins[0]), len(wins))) + b"".join(_win(won) for won in wins)
+    return Reply(counted(told), once=True)
+
+
+def wins_were_read(host: Host, _: LongPoll, reply: Reply) -> None:
+    """The host has them all."""
+    _read(host, reply.data[2])
+
+
+def _of_first_group(host: Host) -> list[Mapping[str, Any]]:
+    wins = [won for _, won in _wins(host)]
+    return list(takewhile(lambda won: _group(won) == _group(wins[0]), wins))[:_WINS_MAX]
+
+
+def _read(host: Host, number: int) -> None:
+    read = _wins(host)[:number]
+    if read:
+        state = {key: None for key, _ in read}
+        host.cabinet.record("progressive.read", state=state, story={"host": host.name, "wins": len(read)})
+    if number and _wins(host):
+        host.post(_HIT)
+
+
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x80, response=ONE_BYTE, effect=receive_amount, group=_G, broadcast=True),
+    Poll(code=0x83, response=10, answer=cumulative_wins, group=_G),
+    Poll(code=0x84, response=11, effect=current_win, group=_G),
+    Poll(code=0x85, response=11, effect=queued_win, acknowledged=win_was_read, group=_G),
+    Poll(code=0x86, response=ONE_BYTE, effect=receive_amounts, group=_G, broadcast=True),
+    Poll(code=0x87, response=VARIABLE, effect=queued_wins, acknowledged=wins_were_read, group=_G),
+)

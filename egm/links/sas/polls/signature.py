@@ -1,0 +1,54 @@
+"""The ROM signature: the machine's whole software under a seed of the host's, in two bytes.
+
+A machine of several hundred files has no ROM to sum up, so the signature is a CRC over the keyed digests of
+its components, in the order of their names: it changes with any byte of any file, and with the seed. It
+takes seconds, in a process of low priority, and answers a later general poll.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from egm.devices.crc import kermit
+from egm.errors import LocalError
+from egm.integrity.verify.digest import Algorithm
+from egm.integrity.verify.examine import sign_beside
+from egm.integrity.verify.tree import Scope, components_of, own_files
+from egm.links.sas.codec import ACK, Reply, binary
+from egm.links.sas.host import Host
+from egm.links.sas.poll import ONE_BYTE, Poll
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+
+_CODE: Final = 0x21
+_TASK: Final = "rom_signature"
+
+
+async def rom_signature(scope: Scope, seed: bytes) -> int:
+    """The signature of the software under ``seed`` (two bytes). Raises LocalError when it cannot be made."""
+    wanted = tuple(sorted(components_of(scope)))
+    signed = await sign_beside(scope, Algorithm.SHA1_HMAC, seed, wanted)
+    return kermit("".join(signed[name] for name in wanted).encode("ascii"))
+
+
+def send_rom_signature(host: Host, request: LongPoll) -> Reply:
+    """21: begin; a request while one is being made starts over with its own seed."""
+    begun: asyncio.Task[None] | None = host.notes.get(_TASK)
+    if begun is not None:
+        begun.cancel()
+    host.notes[_TASK] = asyncio.get_running_loop().create_task(_deliver(host, request.data))
+    return ACK
+
+
+async def _deliver(host: Host, seed: bytes) -> None:
+    try:
+        signature = await rom_signature(Scope(own=own_files(host.context.file)), seed)
+    except LocalError as error:
+        host.cabinet.log("host.unsigned", {"host": host.name, "why": str(error)})
+        return
+    host.deliver(_CODE, Reply(binary(signature, 2), once=True))
+
+
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=_CODE, response=ONE_BYTE, effect=send_rom_signature, group=Group.ROM_SIGNATURE),
+)

@@ -1,0 +1,416 @@
+"""Tickets over SAS: numbers for tickets out, the worth of tickets in, and what is printed on them.
+
+Each poll is a translation: what it means for the machine's money is in :mod:`egm.money.host.ticket_port`.
+On a machine whose tickets no host validates, and on a line that is not its money's, all of them are met with
+silence.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from egm.kernel.credits import CreditKind
+from egm.links.sas.codec import (
+    MalformedPollError,
+    Reply,
+    bcd,
+    binary,
+    counted,
+    date_and_time,
+    from_bcd,
+    from_binary,
+    is_bcd,
+)
+from egm.links.sas.host import Host
+from egm.links.sas.poll import VARIABLE, Poll
+from egm.links.sas.readout import Readout
+from egm.links.sas.settings import Group
+from egm.links.sas.wire import LongPoll
+from egm.money.host.model import RING, Redeeming, Validation
+from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
+from egm.money.tickets.model import Ticket, TicketKind
+from egm.money.tickets.redemption import Reason
+
+PRINTED, TICKET_DONE = 0x3D, 0x68
+"""Exceptions: a cash-out ticket is printed; the transfer of a ticket is complete."""
+
+_NUMBER_DIGITS: Final = 18
+_AMOUNT_BYTES: Final = 5
+
+#: Validation types of tickets in a machine's credits; hand-pays are not validated here.
+_TYPES: Final[Mapping[TicketKind, int]] = {TicketKind.CASHABLE: 0x00, TicketKind.RESTRICTED: 0x01}
+#: Validation type -> the meters of poll 50; None for what this machine does not validate.
+_METERS: Final[Mapping[int, str | None]] = {
+    0x00: "ticket_out.cashable",
+    0x01: "ticket_out.promo_restricted",
+    0x80: "ticket_in.cashable",
+    0x81: "ticket_in.promo_restricted",
+    0x82: "ticket_in.promo_cashable",
+    **dict.fromkeys((0x02, 0x03, 0x04, 0x10, 0x20, 0x40, 0x60), None),
+}
+
+
+def tickets_of(host: Host) -> HostTickets | None:
+    """The tickets this host validates, or None where it validates none."""
+    if host.cabinet.host.validation.by_host and host.cabinet.host.line == host.name:
+        return HostTickets(host.context.engine, host.context.handle)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------- out
+def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
+    """4C: the identifier and sequence numbers are made from; identifier 0 only reads them.
+
+    Besides secure enhanced validation, a place that lets machines number tickets while their host is silent
+    wants it too (H-09).
+    """
+    tickets = tickets_of(host)
+    alone_at_times = host.cabinet.profile.host.offline_tickets > 0
+    if tickets is None:
+        return None
+    if host.cabinet.host.validation is not Validation.SECURE_ENHANCED and not alone_at_times:
+        return None
+    validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
+    if validation_id:
+        tickets.enrol(validation_id, sequence)
+    enrolment = None if host.cabinet.desk is None else host.cabinet.desk.enrolment
+    if enrolment is None:
+        return Reply(bytes(6), once=True)
+    return Reply(binary(enrolment.validation_id, 3) + binary(enrolment.sequence, 3), once=True)
+
+
+_READ_NEXT: Final = 0x00
+_PEEK: Final = 0xFF
+_RECORD_BYTES: Final = 31
+_RECORD_NUMBER: Final = slice(9, 17)
+_RECORD_SYSTEM: Final = 24
+
+
+def validation_record(host: Host, poll: LongPoll) -> Reply | None:
+    """4D: a printed ticket: the next unread one (00: read once the host has it; FF: not), or by place."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    (function,) = poll.data
+    if function in {_READ_NEXT, _PEEK}:
+        found = tickets.unread()
+    elif function <= RING:
+        found = tickets.at(function)
+    else:
+        raise MalformedPollError(poll, f"no place {function:02X} in the ring")
+    return Reply(bytes(_RECORD_BYTES) if found is None else _record(found), once=True)
+
+
+def _record(found: Validated) -> bytes:
+    ticket = found.ticket
+    return (
+        bytes((_TYPES.get(ticket.kind, 0), found.place))
+        + date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
+        + bytes.fromhex(ticket.number[2:])
+        + bcd(ticket.amount_cents, _AMOUNT_BYTES)
+        + binary(ticket.sequence % (1 << 16), 2)
+        + bytes.fromhex(ticket.number[:2])
+        + _expiry(ticket)
+        + binary(found.pool, 2)
+    )
+
+
+def _expiry(ticket: Ticket) -> bytes:
+    """The last day a ticket is good, MMDDYYYY; zeros where it never expires."""
+    if ticket.expires_at is None:
+        return bytes(4)
+    return date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
+
+
+def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
+    """The host has the record: the next one is next."""
+    tickets = tickets_of(host)
+    number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
+    if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
+        tickets.read(number)
+        if tickets.unread() is not None:
+            host.post(PRINTED)
+
+
+def validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
+    """50: how many of a validation type, worth how much."""
+    (kind,) = poll.data
+    if kind not in _METERS:
+        return None
+    name, values = _METERS[kind], readout.values()
+    count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
+    return Reply(bytes((kind,)) + bcd(count, 4) + bcd(value, _AMOUNT_BYTES))
+
+
+_CASH_OUT_TYPES: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01}
+_NOT_WAITING: Final = 0x80
+
+
+def pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
+    """57: the cash-out that waits for a number."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    wanted = tickets.wanted
+    if wanted is None:
+        return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
+    return Reply(bytes((_CASH_OUT_TYPES[wanted.kind],)) + bcd(wanted.amount_cents, _AMOUNT_BYTES))
+
+
+_NUMBER_ANSWERS: Final = {
+    NumberAnswer.TAKEN: 0x00,
+    NumberAnswer.NOT_WAITING: 0x80,
+    NumberAnswer.IMPROPER: 0x81,
+}
+
+
+def receive_number(host: Host, poll: LongPoll) -> Reply | None:
+    """58: the number of the waiting ticket; system 00 refuses one."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    digits = poll.data.hex()
+    if not is_bcd(poll.data):
+        answer = NumberAnswer.IMPROPER
+    elif digits.startswith("00"):
+        answer = tickets.refuse_number()
+    else:
+        answer = tickets.give_number(digits)
+    return Reply(bytes((_NUMBER_ANSWERS[answer],)), once=True)
+
+
+# ---------------------------------------------------------------------------------------------- in
+_NO_TICKET: Final = 0xFF
+_PARSING: Final = 0x00
+
+
+def ticket_data(host: Host, _: LongPoll) -> Reply | None:
+    """70: the ticket in escrow."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    digits = tickets.offered
+    if digits is None:
+        return Reply(counted(bytes((_NO_TICKET,))))
+    return Reply(counted(bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_PARSING,)) + bytes.fromhex(digits)))
+
+
+_STATUS: Final[Mapping[Redeeming, int]] = {
+    Redeeming.WAITING: 0x20,
+    Redeeming.PENDING: 0x40,
+    Redeeming.REJECTED_BY_HOST: 0x80,
+    Redeeming.NUMBER_MISMATCH: 0x81,
+    Redeeming.BAD_AMOUNT: 0x83,
+    Redeeming.OVER_LIMIT: 0x84,
+    Redeeming.NOT_NOW: 0x87,
+    Redeeming.TIMED_OUT: 0x88,
+    Redeeming.LINK_DOWN: 0x89,
+    Redeeming.DISABLED: 0x8A,
+    Redeeming.NOT_STACKED: 0x8B,
+    Redeeming.OTHER_POOL: 0xC0,
+    Redeeming.MISREAD: 0xFF,
+    Redeeming.NO_TICKET: 0xFF,
+}
+_BAD_FUNCTION: Final = 0x82
+_KINDS: Final = {0x00: CreditKind.CASHABLE, 0x01: CreditKind.RESTRICTED, 0x02: CreditKind.NONRESTRICTED}
+_REDEEMED: Final = {kind: code for code, kind in _KINDS.items()}
+#: Statuses after which nothing more is to be told: the host has the end of it.
+_ENDED: Final = frozenset({*_REDEEMED.values(), *range(0x80, 0xC1)}) - {_BAD_FUNCTION}
+_REASONS: Final[Mapping[int, Reason]] = {
+    0x80: Reason.HOST_REFUSED,
+    0x81: Reason.HOST_REFUSED,
+    0x82: Reason.UNKNOWN,
+    0x83: Reason.PENDING,
+    0x84: Reason.REDEEMED,
+    0x85: Reason.EXPIRED,
+    0x86: Reason.HOST_REFUSED,
+    0x87: Reason.AMOUNT,
+    0x88: Reason.ABOVE_LIMIT,
+}
+_INTERROGATE: Final = 0xFF
+_SHORT, _FULL = 0x10, 0x16
+"""Lengths of a redemption without and with the terms of restricted credit."""
+
+
+def redeem(host: Host, poll: LongPoll) -> Reply | None:
+    """71: what the ticket in escrow is worth, or that it is worth nothing; FF asks what became of it."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
+    if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
+        return _told(tickets.redeeming)
+    if length not in {_SHORT, _FULL} or code is None:
+        raise MalformedPollError(poll, f"length {length:02X}")
+    amount_cents, digits = from_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
+    if code in _REASONS:
+        return _answered(host, tickets.decline(Redeeming.REJECTED_BY_HOST, _REASONS[code]))
+    if code not in _KINDS:
+        return Reply(counted(bytes((_BAD_FUNCTION,))))
+    expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
+    pool = from_binary(body[19:21])
+    now = tickets.authorise(digits, _KINDS[code], amount_cents, expires=expires, pool=pool)
+    return _answered(host, now)
+
+
+def _answered(host: Host, now: Redeemed) -> Reply:
+    """The answer to a redemption, given once; one that is the end of it need not be announced besides."""
+    reply = _told(now)
+    if reply.data[1] in _ENDED:
+        host.withdraw(TICKET_DONE)
+    return Reply(reply.data, once=True)
+
+
+def _told(now: Redeemed) -> Reply:
+    """The answer to 71: short where nothing is known of a ticket."""
+    if now.status is Redeeming.REDEEMED and now.kind is not None:
+        status = _REDEEMED[now.kind]
+    else:
+        status = _STATUS[now.status]
+    if len(now.digits) != _NUMBER_DIGITS:
+        return Reply(counted(bytes((status,))))
+    body = bytes((status,)) + bcd(now.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
+    return Reply(counted(body + bytes.fromhex(now.digits)))
+
+
+def redemption_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
+    """The host has the status; where it was the end of this very ticket, it need not be told again."""
+    tickets = tickets_of(host)
+    if tickets is not None and reply.data[1] in _ENDED and _told(tickets.redeeming).data == reply.data:
+        tickets.told()
+
+
+def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
+    """MMDDYYYY; or, below 10,000, days from today; zeros: never. Raises :class:`MalformedPollError`."""
+    number = from_bcd(poll, data)
+    if number == 0:
+        return None
+    if number < 10_000:
+        return host.cabinet.local_date + timedelta(days=number)
+    month, day, year = number // 1_000_000, number // 10_000 % 100, number % 10_000
+    try:
+        return date(year, month, day)
+    except ValueError as error:
+        raise MalformedPollError(poll, f"no day {number:08d}: {error}") from None
+
+
+# ---------------------------------------------------------------------------------------------- terms
+_PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 15
+_NEVER: Final = 9999
+
+
+def validation_status(host: Host, poll: LongPoll) -> Reply | None:
+    """7B: what the host allows of tickets, and for how many days they are good; all zeros reads it.
+
+    The bits rest on general knowledge. Those this machine obeys are restricted tickets out and redemption; it
+    says of the others how it is.
+    """
+    tickets = tickets_of(host)
+    if tickets is None or poll.data[0] != 8:
+        return None
+    mask, bits = from_binary(poll.data[1:3]), from_binary(poll.data[3:5])
+    changes: dict[str, object] = {}
+    if mask & _RESTRICTED_OUT:
+        changes["restricted_out"] = bool(bits & _RESTRICTED_OUT)
+    if mask & _REDEMPTION:
+        changes["redemption"] = bool(bits & _REDEMPTION)
+    for name, data in (("cashable_days", poll.data[5:7]), ("restricted_days", poll.data[7:9])):
+        if days := from_bcd(poll, data):
+            changes[name] = days
+    tickets.agree(changes)
+    return Reply(
+        counted(binary(host.cabinet.host.asset_number, 4) + _status_bits(host) + _days(host)), once=True
+    )
+
+
+def _status_bits(host: Host) -> bytes:
+    cabinet = host.cabinet
+    terms = cabinet.terms
+    bits = _PRINTER if cabinet.printer is not None else 0
+    bits |= _RESTRICTED_OUT if cabinet.profile.tickets.restricted_out and terms.restricted_out else 0
+    bits |= _REDEMPTION if cabinet.acceptor is not None and terms.redemption else 0
+    bits |= _SECURE if cabinet.host.validation is Validation.SECURE_ENHANCED else 0
+    return binary(bits, 2)
+
+
+def _days(host: Host) -> bytes:
+    terms, sold = host.cabinet.terms, host.cabinet.profile.tickets.valid_days
+    days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
+    return b"".join(bcd(each, 2) for each in days)
+
+
+_TEXTS: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
+_TEXT_MAX: Final = 40
+_VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
+
+
+def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+    """7C: texts printed on tickets, by code; an empty one is the machine's own again.
+
+    Titles are those of the place's ticket, which the law writes: a host's are not taken.
+    """
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    changes: dict[str, object] = {}
+    for code, text in _elements(poll.data[1:]):
+        if code not in _TEXTS or text is None:
+            return _INVALID
+        changes[_TEXTS[code]] = text
+    tickets.agree(changes)
+    return _VALID
+
+
+def _elements(data: bytes) -> Iterator[tuple[int, str | None]]:
+    """Each code with its text; None for a text that is cut short, too long, or not to be printed."""
+    at = 0
+    while at < len(data):
+        size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
+        yield data[at], _text(data[at + 2 : at + 2 + size], size)
+        at += 2 + size
+
+
+def _text(data: bytes, size: int) -> str | None:
+    text = data.decode("ascii", "replace")
+    ok = len(data) == size <= _TEXT_MAX and text.isascii() and (text.isprintable() or not text)
+    return text if ok else None
+
+
+def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
+    """7D: days tickets are good, and the texts printed; what is left out stays. 7B and 7C outrank it."""
+    tickets = tickets_of(host)
+    if tickets is None:
+        return None
+    data = poll.data[1:]
+    if not data:
+        return _VALID
+    if len(data) < 3:
+        return _INVALID
+    changes: dict[str, object] = {"cashable_days": data[2]} if data[2] else {}
+    at = 3
+    for name in _TEXTS.values():
+        if at >= len(data):
+            break
+        size = data[at]
+        text = _text(data[at + 1 : at + 1 + size], size)
+        if text is None:
+            return _INVALID
+        changes[name] = text
+        at += 1 + size
+    tickets.agree(changes, outranked=True)
+    return _VALID
+
+
+_G: Final = Group.TICKETS
+ROWS: Final[Sequence[Poll]] = (
+    Poll(code=0x4C, response=10, effect=set_validation_id, group=_G),
+    Poll(code=0x4D, response=35, effect=validation_record, acknowledged=record_was_read, group=_G),
+    Poll(code=0x50, response=14, answer=validation_meters, group=_G),
+    Poll(code=0x57, response=10, effect=pending_cash_out, group=_G),
+    Poll(code=0x58, response=5, effect=receive_number, group=_G),
+    Poll(code=0x70, response=VARIABLE, effect=ticket_data, group=_G),
+    Poll(code=0x71, response=VARIABLE, effect=redeem, acknowledged=redemption_was_read, group=_G),
+    Poll(code=0x7B, response=VARIABLE, effect=validation_status, group=_G, broadcast=True),
+    Poll(code=0x7C, response=5, effect=extended_ticket_data, group=_G, broadcast=True),
+    Poll(code=0x7D, response=5, effect=old_ticket_data, group=_G, broadcast=True),
+)

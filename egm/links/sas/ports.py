@@ -1,0 +1,229 @@
+"""Where a SAS line is plugged in: a real port, a pseudo-terminal of the machine's own, or a serial server.
+
+All open non-blocking and are read with a time limit, on the line's own thread. What the line hears with the
+wakeup bit comes as a Linux UART marks it (see :mod:`egm.links.sas.wire`), except from a serial server,
+which has no ninth bit.
+"""
+
+import os
+import select
+import termios
+import tty
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+import serial
+
+from egm.devices.line import LineLostError, is_pseudo_terminal
+
+BAUD: Final = 19_200
+_READ_BYTES: Final = 4096
+_IFLAG, _CFLAG = 0, 2
+_CMSPAR: Final = 0o10000000000
+"""Mark or space parity (Linux, asm-generic/termbits.h); the termios module does not name it."""
+_SERVER_SLICE_SECONDS: Final = 0.05
+"""How long a serial server is waited for at a time: its library cannot be woken."""
+
+
+class Port(Protocol):
+    """An open line."""
+
+    def read(self, seconds: float) -> bytes:
+        """What has arrived, waiting so long at most; nothing after :meth:`wake`. Raises LineLostError."""
+        ...
+
+    def write(self, data: bytes, *, wakeup: bool = False) -> None:
+        """Send all of ``data``, or drop it where nobody takes it. Raises LineLostError."""
+        ...
+
+    def wake(self) -> None:
+        """End a read that waits; from any thread."""
+        ...
+
+    def close(self) -> None:
+        """Give the line back."""
+        ...
+
+
+class _Descriptor:
+    """A line that is a file descriptor."""
+
+    def __init__(self, path: str, fileno: int) -> None:
+        self._path = path
+        self._fileno = fileno
+        self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._poll = select.poll()
+        self._poll.register(fileno, select.POLLIN)
+        self._poll.register(self._woken, select.POLLIN)
+
+    def read(self, seconds: float) -> bytes:
+        """What has arrived, waiting so long at most; nothing after :meth:`wake`."""
+        ready = self._poll.poll(seconds * 1000)
+        if any(fileno == self._woken for fileno, _ in ready):
+            os.read(self._woken, _READ_BYTES)
+        if not any(fileno == self._fileno for fileno, _ in ready):
+            return b""
+        try:
+            data = os.read(self._fileno, _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise LineLostError(self._path, f"cannot be read: {error}") from error
+        if not data:
+            raise LineLostError(self._path, "hung up")
+        return data
+
+    def write(self, data: bytes, *, wakeup: bool = False) -> None:
+        """Send all of ``data``, or drop it where nobody takes it."""
+        if wakeup:
+            self._before_wakeup()
+        try:
+            os.write(self._fileno, data)
+        except BlockingIOError:  # nobody reads: the host will ask again
+            return
+        except OSError as error:
+            raise LineLostError(self._path, f"cannot be written: {error}") from error
+        if wakeup:
+            self._after_wakeup()
+
+    def _before_wakeup(self) -> None:
+        """Make the next byte carry the wakeup bit, where the line has one."""
+
+    def _after_wakeup(self) -> None:
+        """Make further bytes carry none."""
+
+    def wake(self) -> None:
+        """End a read that waits; from any thread."""
+        with suppress(OSError):
+            os.write(self._waker, b"\0")
+
+    def close(self) -> None:
+        """Give the line back."""
+        os.close(self._woken)
+        os.close(self._waker)
+
+
+class PseudoTerminal(_Descriptor):
+    """A pseudo-terminal, its other end under a path of the machine's own, for a host on this computer.
+
+    The other end is kept open here too, so that a host that leaves does not hang the line up.
+    """
+
+    def __init__(self, link: Path) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        super().__init__(str(link), self._master)
+        link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(os.ttyname(self._slave))
+
+    def _before_wakeup(self) -> None:
+        """Take back what nobody has read, or the next host would begin with old news."""
+        termios.tcflush(self._slave, termios.TCIFLUSH)
+
+    def close(self) -> None:
+        """Give both ends back."""
+        super().close()
+        os.close(self._master)
+        os.close(self._slave)
+
+
+class SerialPort(_Descriptor):
+    """A real port: space parity out, and the UART's marks on parity errors in, where framing is strict.
+
+    The slave of somebody's pseudo-terminal has no parity; the other side then writes the marks itself.
+    """
+
+    def __init__(self, path: str, *, strict: bool) -> None:
+        try:
+            self._ninth_bit = strict and not is_pseudo_terminal(path)
+            self._serial = serial.Serial(
+                path,
+                baudrate=BAUD,
+                parity=serial.PARITY_SPACE if self._ninth_bit else serial.PARITY_NONE,
+                timeout=0,
+                write_timeout=0,
+                exclusive=True,
+            )
+        except (serial.SerialException, OSError, termios.error) as error:
+            raise LineLostError(path, f"cannot be opened: {error}") from error
+        super().__init__(path, self._serial.fileno())
+        if self._ninth_bit:
+            self._mark_parity()
+
+    def _mark_parity(self) -> None:
+        """Have the wakeup bit reported in the stream; pyserial clears this whenever it sets the port up."""
+        settings = termios.tcgetattr(self._fileno)
+        settings[_IFLAG] |= termios.INPCK | termios.PARMRK
+        settings[_IFLAG] &= ~termios.IGNPAR
+        termios.tcsetattr(self._fileno, termios.TCSANOW, settings)
+
+    def _before_wakeup(self) -> None:
+        self._set_parity(mark=True)
+
+    def _after_wakeup(self) -> None:
+        self._set_parity(mark=False)
+
+    def _set_parity(self, *, mark: bool) -> None:
+        """Mark or space parity, once everything sent before has left."""
+        if not self._ninth_bit:
+            return
+        settings = termios.tcgetattr(self._fileno)
+        settings[_CFLAG] |= termios.PARENB | _CMSPAR
+        if mark:
+            settings[_CFLAG] |= termios.PARODD
+        else:
+            settings[_CFLAG] &= ~termios.PARODD
+        termios.tcsetattr(self._fileno, termios.TCSADRAIN, settings)
+
+    def close(self) -> None:
+        """Give the port back."""
+        super().close()
+        self._serial.close()
+
+
+class SerialServer:
+    """A port behind a network address: ``socket://`` or ``rfc2217://``, as pyserial speaks them."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._woken = False
+        try:
+            self._serial = serial.serial_for_url(url, baudrate=BAUD, timeout=_SERVER_SLICE_SECONDS)
+        except (serial.SerialException, OSError, ValueError) as error:
+            raise LineLostError(url, f"cannot be opened: {error}") from error
+
+    def read(self, seconds: float) -> bytes:
+        """What has arrived, waiting so long at most; nothing after :meth:`wake`."""
+        try:
+            self._serial.timeout = min(seconds, _SERVER_SLICE_SECONDS)
+            first = self._serial.read(1)
+            return first + self._serial.read(self._serial.in_waiting) if first else b""
+        except (serial.SerialException, OSError) as error:
+            raise LineLostError(self._url, f"cannot be read: {error}") from error
+
+    def write(self, data: bytes, *, wakeup: bool = False) -> None:
+        """Send all of ``data``; there is no wakeup bit to set."""
+        del wakeup
+        try:
+            self._serial.write(data)
+        except (serial.SerialException, OSError) as error:
+            raise LineLostError(self._url, f"cannot be written: {error}") from error
+
+    def wake(self) -> None:
+        """Nothing: a read never waits long."""
+
+    def close(self) -> None:
+        """Hang up."""
+        self._serial.close()
+
+
+def open_port(name: str, *, strict: bool, link: Path) -> Port:
+    """Open the line a cabinet file names; ``link`` is where a pseudo-terminal's other end is to be found."""
+    if name == "pty":
+        return PseudoTerminal(link)
+    if "://" in name:
+        return SerialServer(name)
+    return SerialPort(name, strict=strict)

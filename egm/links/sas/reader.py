@@ -1,0 +1,158 @@
+"""Makes the :class:`Readout`: from journal, games and cabinet, on the loop."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from egm.kernel.machine import Key
+from egm.links.sas.host import READ_HANDPAY, Host
+from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
+from egm.money.host.controls import game_is_allowed
+from egm.money.host.model import HostMoney
+from egm.play.records import last_game
+from meters import MeterReading
+from meters.entry import StoredEntry
+from meters.view import JournalView
+
+_STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
+
+
+class Readings:
+    """The meters as of the last entry, read once for every line of the machine."""
+
+    def __init__(self, journal: JournalView) -> None:
+        self._journal = journal
+        self._last: MeterReading | None = None
+
+    def now(self) -> MeterReading:
+        """Every meter."""
+        if self._last is None or self._last.sequence != self._journal.sequence:
+            self._last = self._journal.meters()
+        return self._last
+
+
+class Reader:
+    """Reads the machine for one host. It must be shown every entry of the journal once: :meth:`note`."""
+
+    def __init__(self, host: Host, readings: Readings) -> None:
+        self._host = host
+        self._readings = readings
+        cabinet = host.cabinet
+        self._facts = tuple(
+            GameFacts(
+                number=number,
+                id=game_id,
+                title=game.title.get("en", game_id),
+                version=game.version,
+                digest=game.digest,
+                denominations_cents=cabinet.denominations_cents[game_id],
+                max_bet_credits=max(game.bet_options),
+                payback=_hundredths(cabinet.returns.get(game_id)),
+            )
+            for number, (game_id, game) in enumerate(cabinet.games.items(), start=1)
+        )
+        self._last_bill_cents = 0
+        self._last_ticket_cents = 0
+        self._stacker_bills = 0
+        self._stacker_cents = 0
+        self._look_back()
+
+    def _look_back(self) -> None:
+        """What :meth:`note` would have kept, had it seen the journal so far."""
+        journal = self._host.cabinet.journal
+        removals = (
+            entry.sequence
+            for entry in journal.entries("fault.raised", newest_first=True)
+            if _story(entry).get("code") == _STACKER_REMOVED
+        )
+        for entry in journal.entries("bill.in", since=next(removals, 0)):
+            self.note(entry)
+        for kind in ("bill.in", "voucher.out"):
+            for entry in journal.entries(kind, newest_first=True, limit=1):
+                self._keep_last(entry)
+
+    def note(self, entry: StoredEntry) -> None:
+        """Keep what the meters do not tell: the last bill and ticket, and what lies in the stacker."""
+        self._keep_last(entry)
+        story = _story(entry)
+        if entry.kind == "bill.in":
+            self._stacker_bills += 1
+            self._stacker_cents += int(story["amount_cents"])
+        elif entry.kind == "fault.raised" and story.get("code") == _STACKER_REMOVED:
+            self._stacker_bills = self._stacker_cents = 0
+
+    def _keep_last(self, entry: StoredEntry) -> None:
+        if entry.kind == "bill.in":
+            self._last_bill_cents = int(_story(entry)["amount_cents"])
+        elif entry.kind == "voucher.out":
+            self._last_ticket_cents = int(_story(entry)["amount_cents"])
+
+    def readout(self) -> Readout:
+        """The machine as of now."""
+        host, cabinet = self._host, self._host.cabinet
+        selection = cabinet.selection
+        # Money goes through one host; what the others are told is a machine without one.
+        money = cabinet.host if cabinet.host.line == host.name else HostMoney()
+        return Readout(
+            reading=self._readings.now(),
+            serial=cabinet.identity.serial,
+            currency=cabinet.profile.currency,
+            denomination_cents=host.settings.denomination_cents,
+            games=tuple(replace(f, enabled=game_is_allowed(cabinet, f.id)) for f in self._facts),
+            selected_game=next((g.number for g in self._facts if g.id == selection.game_id), 0),
+            player_denomination_cents=selection.denomination_cents,
+            handpay=self._handpay(),
+            hopper=self._hopper(),
+            coin_cents=cabinet.profile.coins.hopper_cents or None,
+            last_bill_cents=self._last_bill_cents,
+            last_ticket_cents=self._last_ticket_cents,
+            stacker_bills=self._stacker_bills,
+            stacker_cents=self._stacker_cents,
+            reel_stops=self._reel_stops(),
+            local_time=_local_time(host),
+            polls=host.polls,
+            validation=money.validation,
+            transfers=money.transfers,
+            bonuses=money.bonuses,
+        )
+
+    def _handpay(self) -> HandpayFacts | None:
+        """The money owed by hand, until this host has read of it."""
+        owed = self._host.cabinet.recall(Key.HANDPAY)
+        if owed is None or owed["id"] == self._host.notes.get(READ_HANDPAY):
+            return None
+        return HandpayFacts(owed["id"], owed["kind"], owed["amount_cents"])
+
+    def _hopper(self) -> HopperFacts | None:
+        cabinet = self._host.cabinet
+        coin_cents = cabinet.profile.coins.hopper_cents
+        if cabinet.hopper is None or not coin_cents:
+            return None
+        level_cents = max(0, cabinet.journal.balance_cents("stock:hopper"))
+        faults = tuple(code for code in cabinet.faults if code.startswith("hopper."))
+        return HopperFacts(level_cents // coin_cents, faults)
+
+    def _reel_stops(self) -> tuple[int, ...]:
+        last = last_game(self._host.cabinet)
+        stops = () if last is None else last["outcome"]["display"].get("stops", ())
+        return tuple(stops)
+
+
+def _story(entry: StoredEntry) -> Mapping[str, Any]:
+    return entry.record if isinstance(entry.record, Mapping) else {}
+
+
+def _hundredths(fraction: Any) -> int:
+    """A return in hundredths of a percent, rounded down."""
+    return 0 if fraction is None else int(fraction * 10_000)
+
+
+def _local_time(host: Host) -> Any:
+    clock, zone = host.context.clock, host.zone
+    offset = timedelta(seconds=host.clock_offset_seconds)
+
+    def now() -> datetime:
+        return (clock.now() + offset).astimezone(zone)
+
+    return now

@@ -1,0 +1,60 @@
+"""How long each long poll is, so that a message can be cut from the line whoever it is for.
+
+Counted in data bytes: those between the command and the CRC. A request that carries its own length has it
+right after the command; it counts the bytes behind itself and not the CRC.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from egm.links.sas.crc import SIZE as CRC_BYTES
+from egm.links.sas.names import PollType
+from egm.links.sas.tables.polls import POLLS
+
+HEAD_BYTES: Final = 2
+"""Address and command."""
+
+_GAME_BYTES: Final = 2
+
+#: Data bytes where they are neither none (R, S) nor a game number (M).
+_FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
+    0x08: 5,
+    0x09: 3,
+    0x21: 2,
+    0x2E: 2,
+    0x4C: 6,
+    0x58: 9,
+    0x74: 4,
+    0x7F: 7,
+    0x80: 7,
+    0x8A: 5,
+    0x8C: 9,
+    0xB4: 4,
+}
+_OWN_LENGTH: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7D 86 AF B0"))
+#: Nothing says how long these are: the rest of such a message is passed over.
+_UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
+
+
+def frame_size(head: bytes | bytearray) -> int | None:
+    """The size in bytes of the request that begins so; 0 where more bytes must be seen, None where unknown.
+
+    ``head`` is address, command and whatever follows them so far.
+    """
+    if len(head) < HEAD_BYTES:
+        return 0
+    code = head[1]
+    if code in _OWN_LENGTH:
+        return HEAD_BYTES + 1 + head[HEAD_BYTES] + CRC_BYTES if len(head) > HEAD_BYTES else 0
+    if code not in POLLS or code in _UNKNOWN:
+        return None
+    kind = POLLS[code].type
+    if kind is PollType.READ:
+        return HEAD_BYTES
+    data_bytes = _FIXED.get(code, _GAME_BYTES if kind is PollType.GAME else 0)
+    return HEAD_BYTES + data_bytes + CRC_BYTES
+
+
+def has_crc(code: int) -> bool:
+    """Whether a request of this command ends in a CRC: all but reads do."""
+    return POLLS[code].type is not PollType.READ

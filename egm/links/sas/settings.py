@@ -1,0 +1,87 @@
+"""One SAS line as the cabinet file describes it: ``[sas.<name>]``."""
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Group(StrEnum):
+    """Polls that are switched together. What rests on general knowledge only is off unless switched on."""
+
+    STANDARD = "standard"
+    """Meters, games, bills, doors, identity: always on."""
+    CONTROL = "control"
+    """Disable, bills, games, maintenance, sounds: what a host may do to the machine."""
+    HANDPAY_RESET = "handpay_reset"
+    HOPPER_STATUS = "hopper_status"
+    MULTI_DENOMINATION = "multi_denomination"
+    ROM_SIGNATURE = "rom_signature"
+    TICKETS = "tickets"
+    AFT = "aft"
+    REAL_TIME = "real_time"
+    DELAY = "delay"
+    LEGACY_BONUS = "legacy_bonus"
+    TOURNAMENT = "tournament"
+    PROGRESSIVES = "progressives"
+
+
+ON: Final = frozenset(Group) - {
+    Group.HANDPAY_RESET,
+    Group.HOPPER_STATUS,
+    Group.REAL_TIME,
+    Group.DELAY,
+    Group.LEGACY_BONUS,
+    Group.TOURNAMENT,
+    Group.PROGRESSIVES,
+}
+"""On without being asked for."""
+
+
+class SasLine(BaseModel):
+    """One line to one host, under a name of yours; two at most."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    port: str = "pty"
+    """A serial port; ``pty`` for a pseudo-terminal of the machine's own; ``socket://`` or ``rfc2217://``."""
+    address: Annotated[int, Field(ge=1, le=127, strict=True)] = 1
+    """The machine's on the line."""
+    framing: Literal["strict", "lenient"] = "strict"
+    """Strict hears the wakeup bit; lenient is for lines that have none."""
+    gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
+    """The longest pause inside a message; None: 5 on a real port, more where timing is not the line's own."""
+    require_sync: bool = False
+    """After silence, whether to wait for a poll to another machine before answering."""
+    chirp: bool = True
+    """Whether to send the address now and then while nobody polls."""
+    queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20
+    """Exceptions kept for the host."""
+    busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
+    """How long a poll that acts may take before it is answered busy; the standard allows 20."""
+    denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
+    """The accounting denomination: what one credit of every meter is worth, in minor units."""
+    enable: frozenset[Group] = frozenset()
+    """Groups of polls that are off by themselves (egm/links/sas/CONFORMANCE.md)."""
+    disable: frozenset[Group] = frozenset()
+    """Groups of polls that are on by themselves; `standard` cannot be."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "SasLine":
+        if "://" in self.port and self.framing == "strict":
+            raise ValueError(f'{self.port} carries no wakeup bit: framing must be "lenient"')
+        if Group.STANDARD in self.disable:
+            raise ValueError("the standard polls cannot be disabled; leave the line out instead")
+        return self
+
+    @property
+    def groups(self) -> frozenset[Group]:
+        """The polls this host may use."""
+        return (ON | self.enable) - self.disable
+
+    @property
+    def gap_ns(self) -> int:
+        """The longest pause inside a message, in nanoseconds."""
+        own_timing = self.framing == "strict" and self.port != "pty"
+        milliseconds = self.gap_ms if self.gap_ms is not None else 5 if own_timing else 30
+        return milliseconds * 1_000_000

@@ -1,0 +1,93 @@
+"""Whether a host still polls: recorded when it stops, and what the place's rules make of a long silence."""
+
+import asyncio
+from datetime import datetime
+from typing import Final
+
+from egm.kernel.events import EventType
+from egm.links.sas.host import Host
+
+_KEY: Final = "host_silent:"
+_KNOWN_KEY: Final = "host_known:"
+FULL, DELAY = ":full", ":delay"
+#: What holds the machine under a host's name and is forgotten with the run: a full queue, a delayed game.
+_PASSING: Final = (FULL, DELAY)
+
+
+class LinkWatch:
+    """Watches one host's line, on the loop. Since when it is silent is in the journal, over any restart."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def _source(self) -> str:
+        return f"{self._host.source}:silent"
+
+    def begin(self) -> None:
+        """The machine has come up and nobody polls yet."""
+        for passing in _PASSING:  # what ends by itself has ended with the run that began it
+            self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
+        self._wait_for_start_up()
+        if self._host.cabinet.profile.host.silence_seconds is None:
+            return
+        if self._since() is None:
+            self._record("host.awaited", silent=True)
+        self._count_down()
+
+    def _wait_for_start_up(self) -> None:
+        """Where the place says so, a machine whose host has never started it waits for poll 02."""
+        cabinet = self._host.cabinet
+        key = f"{_KNOWN_KEY}{self._host.name}"
+        if cabinet.profile.host.starts_machine and cabinet.journal.state(key) is None:
+            cabinet.record("host.start_awaited", state={key: True}, story={"host": self._host.name})
+            self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
+
+    def changed(self, *, up: bool) -> None:
+        """The host has begun to poll, or has stopped."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if up:
+            self._record("host.link_up", silent=False)
+            self._host.handle(EventType.ENABLED, source=self._source)
+        else:
+            self._record("host.link_lost", silent=True)
+            self._count_down()
+
+    def queue_full(self, *, full: bool) -> None:
+        """The host has fallen behind, or has caught up (AGE 11.1.2(3))."""
+        if not self._host.cabinet.profile.host.full_queue_stops:
+            return
+        source = f"{self._host.source}{FULL}"
+        if full:
+            self._host.handle(EventType.DISABLED, source=source, reason="host_behind")
+        else:
+            self._host.handle(EventType.ENABLED, source=source)
+
+    def _record(self, kind: str, *, silent: bool) -> None:
+        cabinet = self._host.cabinet
+        cabinet.record(
+            kind,
+            counts={"host_comm_loss": 1} if kind == "host.link_lost" else {},
+            state={f"{_KEY}{self._host.name}": cabinet.times.now().isoformat() if silent else None},
+            story={"host": self._host.name},
+        )
+
+    def _since(self) -> datetime | None:
+        kept = self._host.cabinet.journal.state(f"{_KEY}{self._host.name}")
+        return datetime.fromisoformat(kept) if isinstance(kept, str) else None
+
+    def _count_down(self) -> None:
+        """Take the machine out of service when the place's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
+        limit, since = self._host.cabinet.profile.host.silence_seconds, self._since()
+        if limit is None or since is None:
+            return
+        # A clock set back since then counts as no silence yet: never as a longer wait.
+        silent_seconds = max(0.0, (self._host.cabinet.times.now() - since).total_seconds())
+        if silent_seconds >= limit:
+            self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
+            return
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(limit - silent_seconds, self._count_down)

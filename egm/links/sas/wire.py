@@ -1,0 +1,208 @@
+"""From bytes on a line to polls: where messages begin and end, whole or broken.
+
+Two framings. *Strict* hears the wakeup bit, which is set on the first byte of every message, in the form a
+Linux UART hands it over (INPCK and PARMRK with space parity): ``FF 00 xx`` is xx with the bit set, ``FF FF``
+is a plain FF. *Lenient* is for lines without a ninth bit: a message begins after a pause or after the message
+before it, and a length table says where it ends. Nothing here is ever raised, whatever arrives.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from egm.links.sas.crc import is_intact
+from egm.links.sas.requests import HEAD_BYTES, frame_size, has_crc
+
+BROADCAST: Final = 0
+ADDRESS_MAX: Final = 127
+_GENERAL: Final = 0x80
+_ESCAPE: Final = 0xFF
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralPoll:
+    """The host asks ``address`` what has happened."""
+
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class LongPoll:
+    """A whole long poll, its CRC right where it has one: ``frame`` is all of it, ``data`` what it carries."""
+
+    frame: bytes
+
+    @property
+    def address(self) -> int:
+        """Whom it is for."""
+        return self.frame[0]
+
+    @property
+    def code(self) -> int:
+        """The command."""
+        return self.frame[1]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes between command and CRC, a length byte included."""
+        return self.frame[HEAD_BYTES:-2] if has_crc(self.code) else b""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A message to another machine has begun."""
+
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Bytes that are no message.
+
+    ``why`` is ``crc``, ``gap``, ``cut`` (short by the next message), ``unknown`` (command) or ``stray``.
+    """
+
+    why: str
+    data: bytes
+
+
+Heard: TypeAlias = GeneralPoll | LongPoll | Elsewhere | Broken
+
+
+class Framing(Protocol):
+    """Turns the bytes of one line into what was heard."""
+
+    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+        """What ``data``, read at ``now_ns``, completes."""
+        ...
+
+
+def _finish(frame: bytes) -> Heard:
+    """A message of full length."""
+    if has_crc(frame[1]) and not is_intact(frame):
+        return Broken("crc", frame)
+    return LongPoll(frame)
+
+
+class StrictFraming:
+    """Framing by the wakeup bit, for the machine at ``address``. A pause inside a message ends it."""
+
+    def __init__(self, address: int, gap_ns: int) -> None:
+        self._address = address
+        self._gap_ns = gap_ns
+        self._heard_ns = 0
+        self._escape = b""
+        self._message = bytearray()
+        self._listening = False
+
+    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+        """What ``data``, read at ``now_ns``, completes."""
+        if now_ns - self._heard_ns > self._gap_ns:
+            yield from self._give_up("gap")
+        self._heard_ns = now_ns
+        for byte in data:
+            if self._escape:
+                yield from self._escaped(byte)
+            elif byte == _ESCAPE:
+                self._escape = b"\xff"
+            else:
+                yield from self._plain(byte)
+
+    def _escaped(self, byte: int) -> Iterator[Heard]:
+        """The second or third byte of what the UART marked."""
+        escape, self._escape = self._escape, b""
+        if len(escape) > 1:
+            yield from self._marked(byte)
+        elif byte == 0:
+            self._escape = escape + b"\0"
+        elif byte == _ESCAPE:
+            yield from self._plain(byte)
+        else:  # no UART sends that: a lone FF is dropped
+            yield from self._plain(byte)
+
+    def _marked(self, byte: int) -> Iterator[Heard]:
+        """A byte with the wakeup bit: a message begins, whatever came before."""
+        yield from self._give_up("cut")
+        if byte & _GENERAL:
+            yield GeneralPoll(byte & ADDRESS_MAX)
+        elif byte in {self._address, BROADCAST}:
+            self._message.append(byte)
+            self._listening = True
+        else:
+            yield Elsewhere(byte)
+
+    def _plain(self, byte: int) -> Iterator[Heard]:
+        """A byte inside a message; of one that is not for this machine, nothing."""
+        if not self._listening:
+            return
+        self._message.append(byte)
+        size = frame_size(self._message)
+        if size is None:
+            yield from self._give_up("unknown")
+        elif len(self._message) == size:
+            frame = bytes(self._message)
+            self._message.clear()
+            self._listening = False
+            yield _finish(frame)
+
+    def _give_up(self, why: str) -> Iterator[Heard]:
+        self._escape = b""
+        self._listening = False
+        if self._message:
+            broken = bytes(self._message)
+            self._message.clear()
+            yield Broken(why, broken)
+
+
+class LenientFraming:
+    """Framing by pauses, lengths and CRCs, for the machine at ``address``.
+
+    After anything broken the line is not listened to until it has paused: only there is the beginning of a
+    message certain.
+    """
+
+    def __init__(self, address: int, gap_ns: int) -> None:
+        self._address = address
+        self._gap_ns = gap_ns
+        self._heard_ns = 0
+        self._message = bytearray()
+        self._lost = False
+
+    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+        """What ``data``, read at ``now_ns``, completes."""
+        if now_ns - self._heard_ns > self._gap_ns:
+            self._lost = False
+            if self._message:
+                yield self._broken("gap")
+        self._heard_ns = now_ns
+        for position, byte in enumerate(data):
+            if self._lost:
+                yield Broken("stray", data[position:])
+                return
+            yield from self._take(byte)
+
+    def _take(self, byte: int) -> Iterator[Heard]:
+        if not self._message and byte & _GENERAL:
+            yield GeneralPoll(byte & ADDRESS_MAX)
+            return
+        self._message.append(byte)
+        size = frame_size(self._message)
+        if size is None:
+            self._lost = True
+            yield self._broken("unknown")
+        elif len(self._message) == size:
+            frame = bytes(self._message)
+            self._message.clear()
+            heard = _finish(frame)
+            self._lost = isinstance(heard, Broken)
+            yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
+
+    def _broken(self, why: str) -> Broken:
+        broken = bytes(self._message)
+        self._message.clear()
+        return Broken(why, broken)
+
+
+def marked(message: bytes) -> bytes:
+    """A host's message as a Linux UART delivers it to a strict framing: its first byte has the wakeup bit."""
+    return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

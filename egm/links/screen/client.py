@@ -1,0 +1,126 @@
+"""The other end of a link: the screen's to the machine, the drawer's to the bench.
+
+Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when it can, says hello with the token,
+and returns whatever has come; a lost peer is tried again after a wait that doubles up to a limit.
+"""
+
+import contextlib
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
+
+WAIT_FIRST: Final = 0.1
+WAIT_MOST: Final = 0.5
+_READ_BYTES: Final = 1 << 18
+_UNSENT_BYTES_MAX: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What one poll brought: the messages in order, and whether the link came up or went down.
+
+    ``error``: what was wrong with the link, where it is more than that the peer is gone.
+    """
+
+    messages: tuple[Message, ...] = ()
+    up: bool = False
+    down: bool = False
+    error: str = ""
+
+
+class Client:
+    """One unix stream link. ``now`` is monotonic seconds, always the caller's."""
+
+    def __init__(self, socket_path: Path, token_path: Path) -> None:
+        self._path = socket_path
+        self._token_path = token_path
+        self._socket: socket.socket | None = None
+        self._inbox = bytearray()
+        self._outbox = bytearray()
+        self._wait = WAIT_FIRST
+        self._next_try = 0.0
+
+    @property
+    def linked(self) -> bool:
+        """Whether there is a peer."""
+        return self._socket is not None
+
+    def send(self, message: Message) -> bool:
+        """Queue a message; False where there is no peer to hear it (a request is never kept for later)."""
+        if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
+            return False
+        self._outbox += encode(message)
+        return True
+
+    def poll(self, now: float) -> Heard:
+        """Connect, write what waits, read what has come. Never blocks and never raises for a peer's fault."""
+        up = False
+        if self._socket is None:
+            if now < self._next_try or not self._connect(now):
+                return Heard()
+            up = True
+        try:
+            self._write()
+            messages = self._read()
+        except (OSError, MessageError) as error:
+            self.close()
+            self._back_off(now)
+            gone = isinstance(error, ConnectionError)  # as whoever is stopped or starts again is: no fault
+            return Heard(up=up, down=True, error="" if gone else str(error))
+        if messages:
+            self._wait = WAIT_FIRST
+        return Heard(messages, up=up)
+
+    def close(self) -> None:
+        """Let the peer go; what was unsent is forgotten."""
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
+        self._inbox.clear()
+        self._outbox.clear()
+
+    def _back_off(self, now: float) -> None:
+        self._next_try = now + self._wait
+        self._wait = min(WAIT_MOST, self._wait * 2)
+
+    def _connect(self, now: float) -> bool:
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            token = self._token_path.read_text("utf-8").strip()
+            peer.connect(str(self._path))
+        except (OSError, UnicodeDecodeError):
+            peer.close()
+            self._back_off(now)
+            return False
+        peer.setblocking(False)
+        self._socket = peer
+        self._outbox += encode(Hello(token=token))
+        return True
+
+    def _write(self) -> None:
+        if self._socket is not None and self._outbox:
+            with contextlib.suppress(BlockingIOError):
+                sent = self._socket.send(self._outbox)
+                del self._outbox[:sent]
+
+    def _read(self) -> tuple[Message, ...]:
+        """Every whole line that has come. Raises OSError for a closed link, MessageError for a bad line."""
+        assert self._socket is not None
+        while True:
+            try:
+                piece = self._socket.recv(_READ_BYTES)
+            except BlockingIOError:
+                break
+            if not piece:
+                if self._inbox:
+                    break
+                raise ConnectionResetError("the peer closed the link")
+            self._inbox += piece
+            if len(self._inbox) > LINE_BYTES_MAX and b"\n" not in self._inbox:
+                raise MessageError(f"a line of more than {LINE_BYTES_MAX} bytes")
+        *lines, rest = self._inbox.split(b"\n")
+        self._inbox = bytearray(rest)
+        return tuple(decode(bytes(line)) for line in lines if line)

@@ -1,0 +1,88 @@
+"""The machine's end of the link to the screen: a socket in the state folder, for its owner only.
+
+Who connects must first say hello with the token that stands beside the socket in a file only the machine's
+user can read. Then it is sent the games and a snapshot, and every change after that. It can send requests,
+and nothing else: a line that is no intent ends the connection.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, MessageError, decode, encode
+from egm.links.screen.private import is_token, listen
+
+_BACKLOG_BYTES_MAX = 8 * 1024 * 1024
+"""A screen that does not read is dropped rather than buffered without end; it reconnects and is told all."""
+
+
+class ScreenServer:
+    """Serves any number of screens; each gets every message, and whoever asks first is heard first."""
+
+    def __init__(
+        self,
+        socket_path: Path,
+        token: str,
+        *,
+        greeting: Callable[[], tuple[Message, ...]],
+        on_intent: Callable[[Intent], None],
+        on_peer_error: Callable[[str], None],
+    ) -> None:
+        self._path = socket_path
+        self._token = token
+        self._greeting = greeting
+        self._on_intent = on_intent
+        self._on_peer_error = on_peer_error
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Listen. A socket left by a machine that was killed is replaced: the state folder's lock is ours."""
+        self._server = await listen(self._path, self._serve, line_bytes_max=LINE_BYTES_MAX)
+
+    async def close(self) -> None:
+        """Stop listening and let every screen go."""
+        if self._server is not None:
+            self._server.close()
+        for writer in list(self._writers):
+            writer.close()
+
+    @property
+    def audience(self) -> int:
+        """How many screens are watching."""
+        return len(self._writers)
+
+    def send(self, message: Message) -> None:
+        """Tell every screen."""
+        line = encode(message)
+        for writer in list(self._writers):
+            if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
+                self._on_peer_error("a screen does not read; dropped")
+                writer.transport.abort()
+                self._writers.discard(writer)
+                continue
+            writer.write(line)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            hello = decode(await reader.readline())
+            if not isinstance(hello, Hello) or not is_token(hello.token, self._token):
+                raise MessageError("a screen without the token")
+            for message in self._greeting():
+                writer.write(encode(message))
+            self._writers.add(writer)
+            while line := await reader.readline():
+                message = decode(line)
+                if not isinstance(message, Intent):
+                    raise MessageError(f"a screen sent {message.type!r}; only intents are taken")
+                self._on_intent(message)
+        except (MessageError, ValueError) as error:  # ValueError: a line over the limit
+            self._on_peer_error(str(error))
+        except (
+            ConnectionError,
+            asyncio.CancelledError,
+        ):  # gone, or the machine stops; nobody awaits this task
+            pass
+        finally:
+            self._writers.discard(writer)
+            writer.close()

@@ -1,0 +1,83 @@
+"""What the cabinet file does not name any more: a device or a host that will never end what it has begun.
+
+A driver ends what it left open in the journal, a host lifts its own hold. Once either is out of the cabinet
+file (taken away, or dead and given up), nobody is left to: so at each start what they left goes to persons.
+A paper on its way and coins of a payout are disputed amounts, for a ruling; a hold is lifted, and a
+technician's fault stands in its place until one has settled it by name. Faults that only such a device could
+clear end.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from egm.config.cabinet_file import CabinetFile
+from egm.devices.ledgers import EscrowPhase
+from egm.errors import OperatorError
+from egm.kernel.events import EventType
+from egm.kernel.machine import Cabinet, Fate, Key, key_of
+from egm.kernel.positions import POSITIONS_MOST, Position, is_own_fault
+from egm.money.device_ledgers import Ledgers
+from egm.progressive.attachment import SOURCE as LINK
+from meters import JournalView
+from meters.chart import CREDIT_KINDS
+
+#: The fault that stands where a host held the machine and is not configured any more.
+HOLDER_GONE: Final = "holder_gone"
+#: The prefix of a SAS host's holds. The staff's own holds have neither.
+_HOST: Final = "host:"
+#: A board of doors and keys is not among them: taking it away must not quiet what it had seen.
+_WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
+
+
+def holders_of(file: CabinetFile) -> frozenset[str]:
+    """The names under which what a cabinet file names may hold the machine."""
+    hosts = {f"{_HOST}{name}" for name in file.sas}
+    return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))
+
+
+def settle_absent(
+    cabinet: Cabinet,
+    ledgers: Ledgers,
+    handle: Callable[..., None],
+    kinds: Collection[str],
+    holders: Collection[str] = (),
+) -> None:
+    """Bring what absent devices and hosts left open before persons; a repeat finds nothing.
+
+    ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
+    :func:`holders_of`.
+    """
+    paper, ordered = cabinet.recall(Key.PAPER), cabinet.recall(Key.HOPPER)
+    if paper is not None and "bill_acceptor" not in kinds:
+        if paper["phase"] == EscrowPhase.VENDED:
+            ledgers.paper.vend_confirmed()
+        else:
+            ledgers.paper.lost_track("the acceptor is gone")
+    if ordered is not None and "hopper" not in kinds:
+        handle(EventType.COINS_PAID, paid_coins=ordered.get("paid_coins", 0), doubt="the hopper is gone")
+    for code in list(cabinet.faults):
+        kind = code.partition(".")[0]
+        speaks = cabinet.position.number == 1 or is_own_fault(code)
+        if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
+            handle(EventType.FAULT_CLEARED, code=code)
+    if cabinet.position.number == 1:
+        _lift_holds(cabinet, handle, holders)
+
+
+def refuse_lost_positions(journal: JournalView, positions: int) -> None:
+    """Raise :class:`OperatorError` where a player position with money is not in the cabinet file any more."""
+    for number in range(positions + 1, POSITIONS_MOST + 1):
+        cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
+        states = journal.states(f"{number}/")
+        left = [name for name in states if (key := key_of(name)) is not None and key.fate is Fate.OWED]
+        if cents or left:
+            what = ", ".join([f"{cents} cents of credit", *left])
+            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
+
+
+def _lift_holds(cabinet: Cabinet, handle: Callable[..., None], holders: Collection[str]) -> None:
+    for source in cabinet.disabled:
+        name = ":".join(source.split(":")[:2])
+        if source.startswith((_HOST, LINK)) and name not in holders:
+            handle(EventType.FAULT_RAISED, code=HOLDER_GONE, detail=name)
+            handle(EventType.ENABLED, source=source)

@@ -1,0 +1,272 @@
+"""What the drivers of money-handling devices must not forget, kept in the journal.
+
+Each is the machine's side of a ledger of :mod:`egm.devices.ledgers`: a method that changes something returns
+when the change is durable, and what moves money goes through the state table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
+from egm.devices.ledgers import (
+    CoinDoubt,
+    CoinLedger,
+    EscrowLedger,
+    EscrowPhase,
+    EscrowRecord,
+    PayoutLedger,
+    PayoutRecord,
+    PrintLedger,
+    PrintRecord,
+)
+from egm.errors import InvariantError, invariant
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType
+from egm.kernel.machine import Cabinet, Key
+from egm.money.pay_out import open_job
+from egm.staff.service.device_tests import is_test
+from egm.staff.slips import is_slip
+from meters import Phase, Transfer
+
+
+class PaperLedger:
+    """The acceptor driver's durable memory (:class:`egm.devices.ledgers.EscrowLedger`), kept in the journal.
+
+    ``handle`` is the engine's: what moves money goes through the state table like everything else, and is
+    durable when it returns.
+    """
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> EscrowRecord | None:
+        """The bill or ticket whose stacking is not finished."""
+        paper = self._cabinet.recall(Key.PAPER)
+        if paper is None:
+            return None
+        desk = self._cabinet.desk
+        number = desk.number_of(paper["id"]) if desk is not None and paper["ticket"] else None
+        content = Note(paper["amount_cents"]) if number is None else Barcode(number)
+        return EscrowRecord(
+            content=content,
+            phase=EscrowPhase(paper["phase"]),
+            mark=paper["mark"],
+            outward=paper.get("outward", False),
+        )
+
+    def stack_ordered(self, content: Content, mark: int) -> None:
+        """Reserve the paper's credit: from here on the machine knows what may come."""
+        invariant(self.pending() is None, "a second paper ordered into the box")
+        if isinstance(content, Note):
+            paper_id = self._cabinet.fresh_id("bill")
+            amount_cents, ticket = content.amount_cents, ""
+            account = self._cabinet.credit(CreditKind.CASHABLE)
+            transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
+        else:
+            redemption = self._cabinet.redemption
+            if redemption is None or redemption.ticket.number != content.digits:
+                raise InvariantError("a ticket ordered into the box that was not locked")
+            paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
+            amount_cents = redemption.ticket.amount_cents
+            kind = CreditKind(redemption.ticket.kind.value)
+            transfer = Transfer(f"world:voucher_in:{kind}", self._cabinet.credit(kind), amount_cents)
+        self._cabinet.redemption = None
+        paper = {
+            "id": paper_id,
+            "amount_cents": amount_cents,
+            "ticket": ticket,
+            "phase": EscrowPhase.ORDERED.value,
+            "mark": mark,
+        }
+        self._cabinet.record(
+            "voucher.escrow" if ticket else "bill.escrow",
+            transaction_id=paper_id,
+            phase=Phase.RESERVE,
+            transfers=(transfer,),
+            state={Key.PAPER: paper},
+        )
+
+    def vended(self) -> None:
+        """Credit the open paper."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a paper credited out of order")
+        self._handle(EventType.BILL_STACKED)
+        invariant(self._phase() is EscrowPhase.VENDED, "a stacked paper was not credited")
+
+    def vend_confirmed(self) -> None:
+        """The acceptor knows that we know; the record is closed."""
+        invariant(self._phase() is EscrowPhase.VENDED, "a paper closed before it was credited")
+        self._cabinet.record("bill.confirmed", state={Key.PAPER: None})
+
+    def not_stacked(self, why: str) -> None:
+        """The paper never reached the box."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be given back")
+        self._handle(EventType.BILL_NOT_STACKED, why=why)
+        invariant(self.pending() is None, "a returned paper is still open")
+
+    def lost_track(self, why: str) -> None:
+        """Nobody knows where the paper went: its amount is disputed."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be disputed")
+        self._handle(EventType.BILL_LOST, why=why)
+        invariant(self.pending() is None, "a disputed paper is still open")
+
+    def contradicted(self, why: str, most_cents: int) -> None:
+        """The acceptor has taken what nobody ordered."""
+        self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
+
+    def moving(self, *, outward: bool) -> None:
+        """Which way the acceptor says the paper moves."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
+        paper = self._cabinet.recall(Key.PAPER)
+        self._cabinet.record("bill.moving", state={Key.PAPER: {**paper, "outward": outward}})
+
+    def set_mark(self, mark: int) -> None:
+        """Keep the driver's place in its protocol with the open paper."""
+        paper: dict[str, Any] = self._cabinet.recall(Key.PAPER)
+        self._cabinet.record("bill.mark", state={Key.PAPER: {**paper, "mark": mark}})
+
+    def _phase(self) -> EscrowPhase | None:
+        record = self.pending()
+        return None if record is None else record.phase
+
+
+class PrintingLedger:
+    """The ticket being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> PrintRecord | None:
+        """The open ticket."""
+        job = open_job(self._cabinet)
+        return None if job is None else PrintRecord(job=job, state=PrintState(self._kept()["state"]))
+
+    def opened(self, job: TicketJob) -> None:
+        """The printer's driver has it."""
+        invariant(self.pending() is None, "a second ticket given to the printer")
+        pay_out = self._cabinet.recall(Key.PAY_OUT)
+        language = (
+            self._cabinet.selection.language
+            if is_test(job.job_id) or is_slip(job.job_id)
+            else pay_out["language"]
+        )
+        kept = {"id": job.job_id, "language": language, "state": PrintState.PENDING.value}
+        self._cabinet.record("ticket.pending", state={Key.PRINT: kept})
+
+    def moved(self, job_id: str, state: PrintState, detail: str) -> None:
+        """Its next state; a bar code that is done is money, a failure gives the credits back."""
+        kept = self._kept()
+        invariant(kept["id"] == job_id, "the printer speaks of another ticket")
+        if state is PrintState.BARCODE_DONE:
+            self._handle(EventType.TICKET_PRINTED)
+            settled = self._kept()["state"] == PrintState.BARCODE_DONE
+            invariant(settled, "a printed ticket was not settled")
+        elif state is PrintState.FAILED:
+            self._handle(EventType.TICKET_FAILED, why=detail)
+            invariant(self._cabinet.recall(Key.PRINT) is None, "a failed ticket was not given up")
+        elif state is PrintState.TAKEN:
+            self._cabinet.record("ticket.taken", state={Key.PRINT: None}, story={"id": job_id})
+        else:
+            self._cabinet.record("ticket.printing", state={Key.PRINT: {**kept, "state": state.value}})
+
+    def _kept(self) -> dict[str, Any]:
+        kept: dict[str, Any] | None = self._cabinet.recall(Key.PRINT)
+        if kept is None:
+            raise InvariantError("the printer speaks of a ticket that is not open")
+        return kept
+
+
+class HopperLedger:
+    """The coins being paid (:class:`egm.devices.ledgers.PayoutLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def pending(self) -> PayoutRecord | None:
+        """The open payout."""
+        kept = self._cabinet.recall(Key.HOPPER)
+        return None if kept is None else PayoutRecord(**kept)
+
+    def ordered(self, record: PayoutRecord) -> None:
+        """The hopper is about to be told."""
+        invariant(self.pending() is None, "a second payout ordered from the hopper")
+        self._cabinet.record(
+            "coins.ordered",
+            state={
+                Key.HOPPER: {
+                    "payout_id": record.payout_id,
+                    "coins": record.coins,
+                    "events_before": record.events_before,
+                    "count_before": record.count_before,
+                    "serial": record.serial,
+                    "paid_coins": record.paid_coins,
+                }
+            },
+        )
+
+    def progressed(self, payout_id: str, paid_coins: int) -> None:
+        """So many have been seen to leave."""
+        self._is_of(payout_id)
+        kept = self._cabinet.recall(Key.HOPPER)
+        self._cabinet.record(
+            "coins.counted",
+            state={Key.HOPPER: {**kept, "paid_coins": paid_coins}},
+            story={"id": payout_id, "paid_coins": paid_coins},
+        )
+
+    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+        """The hopper has counted out so many; of the rest nobody knows where there is a doubt."""
+        self._is_of(payout_id)
+        self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
+        invariant(self.pending() is None, "a finished payout was not settled")
+
+    def strayed(self, coins: int, why: str) -> None:
+        """So many have left that nobody ordered."""
+        self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
+
+    def _is_of(self, payout_id: str) -> None:
+        kept = self.pending()
+        invariant(kept is not None and kept.payout_id == payout_id, "the hopper speaks of another payout")
+
+
+class CoinsLedger:
+    """Coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
+
+    def __init__(self, cabinet: Cabinet, handle: Callable[..., None]) -> None:
+        self._cabinet = cabinet
+        self._handle = handle
+
+    def position(self) -> int | None:
+        """How far the acceptor's events are recorded."""
+        kept = self._cabinet.recall(Key.COINS)
+        return None if kept is None else int(kept)
+
+    def coins_in(
+        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
+    ) -> None:
+        """Credit each coin, move the position and open what is disputed, in one transaction."""
+        self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
+        invariant(self.position() == position, "coins were not recorded")
+
+
+@dataclass(frozen=True, slots=True)
+class Ledgers:
+    """All of them, for whoever makes the drivers."""
+
+    paper: EscrowLedger
+    printing: PrintLedger
+    coins: CoinLedger
+    payouts: PayoutLedger
+
+
+def ledgers_of(cabinet: Cabinet, handle: Callable[..., None]) -> Ledgers:
+    """The ledgers of one machine; ``handle`` is its engine's."""
+    return Ledgers(
+        paper=PaperLedger(cabinet, handle),
+        printing=PrintingLedger(cabinet, handle),
+        coins=CoinsLedger(cabinet, handle),
+        payouts=HopperLedger(cabinet, handle),
+    )

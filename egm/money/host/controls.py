@@ -1,0 +1,72 @@
+"""What a host may withhold without taking the machine out of service: bills, games, sounds.
+
+Each host's request is kept on its own account and over a power cut; the machine does what all of them allow.
+A request of None is no request.
+"""
+
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet
+
+_PREFIX: Final = "control:"
+
+
+class Control(StrEnum):
+    """What can be withheld."""
+
+    BILL_ACCEPTOR = "bill_acceptor"
+    """False: no bills, no tickets."""
+    BILLS = "bills"
+    """The bills that may be taken, in minor units."""
+    GAME = "game"
+    """Of one game (``game.<id>``), False: it is not offered."""
+    SOUND = "sound"
+    """``no_play``: games are silent; ``off``: everything but alarms is."""
+
+
+def record_control(cabinet: Cabinet, event: Event) -> None:
+    """Keep what a host asks for; a repeat changes nothing."""
+    source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
+    key = f"{_PREFIX}{name}:{source}"
+    if cabinet.journal.state(key) == value:
+        return
+    cabinet.record("host.control", state={key: value}, story={"source": source, "name": name, "value": value})
+
+
+def requests(cabinet: Cabinet, control: Control, of: str = "") -> list[Any]:
+    """What every host asks of a control; ``of`` is the game it is about."""
+    name = f"{control}.{of}" if of else str(control)
+    return list(cabinet.journal.states(f"{_PREFIX}{name}:").values())
+
+
+def acceptor_is_allowed(cabinet: Cabinet) -> bool:
+    """Whether bills and tickets may be taken at all."""
+    return False not in requests(cabinet, Control.BILL_ACCEPTOR)
+
+
+def bills_allowed(cabinet: Cabinet, bills_cents: frozenset[int]) -> frozenset[int]:
+    """Those of ``bills_cents`` (minor units) that every host allows."""
+    if not acceptor_is_allowed(cabinet):
+        return frozenset()
+    for allowed in requests(cabinet, Control.BILLS):
+        bills_cents &= frozenset(allowed)
+    return bills_cents
+
+
+def game_is_allowed(cabinet: Cabinet, game_id: str) -> bool:
+    """Whether no host has disabled a game."""
+    return False not in requests(cabinet, Control.GAME, game_id)
+
+
+def sound(cabinet: Cabinet) -> str:
+    """How much may be heard: ``on``, ``no_play`` or ``off``."""
+    asked = requests(cabinet, Control.SOUND)
+    return next((level for level in ("off", "no_play") if level in asked), "on")
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def game_is_enabled(cabinet: Cabinet, _: Event) -> bool:
+    """No host has disabled the selected game."""
+    return game_is_allowed(cabinet, cabinet.selection.game_id)

@@ -1,0 +1,194 @@
+"""Tickets through a host: a number asked for on the way out, a value asked for on the way in.
+
+**Out.** The credits are reserved first, then the host is asked. Whatever comes (a number, a refusal,
+silence), it is taken once and durably: a number is given to the reserved cash-out and printed, a refusal or
+silence leads to the machine's own number where the place allows that (H-09), or to the attendant's hand
+(F-09). A restart in between finds the cash-out without a number, and asks again.
+
+**In.** The ticket waits in escrow. When the host has said what it is worth, the ticket is locked in the
+machine's own ledger with that worth, then ordered into the box, and from there it goes like every other
+paper: reserved, stacked, credited (:mod:`egm.money.device_ledgers`). What became of it is kept for the host
+to read until the next ticket. A restart before the order gives the paper back and tells the host nothing;
+after it, the acceptor says where the paper is.
+"""
+
+from typing import Any, Final
+
+from egm.errors import InvariantError
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.host.model import Inquiry, Redeeming
+from egm.money.pay_out import give_up_unprinted, printed_terms
+from egm.money.tickets.model import Ticket, TicketKind, mask
+from egm.money.tickets.redemption import Reason, Refusal
+
+#: What the host is told of its own accord: it was asked, and waits to know.
+_ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
+#: Why the host gave no number.
+SILENT: Final = "the host did not answer"
+DENIED: Final = "the host refused a number"
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def host_validates(cabinet: Cabinet, _: Event) -> bool:
+    """A host says what tickets are worth here."""
+    return cabinet.host.validation.by_host
+
+
+def number_is_awaited(cabinet: Cabinet, event: Event) -> bool:
+    """This very cash-out is reserved and has no number yet."""
+    pay_out = awaited(cabinet)
+    return pay_out is not None and pay_out["id"] == event.data.get("id")
+
+
+def inquiry_is_open(cabinet: Cabinet, event: Event) -> bool:
+    """This very ticket lies in escrow and waits for the host's word."""
+    inquiry = cabinet.host.inquiry
+    return inquiry is not None and inquiry.id == event.data.get("id")
+
+
+def awaited(cabinet: Cabinet) -> dict[str, Any] | None:
+    """The cash-out that waits for a number, or None."""
+    pay_out: dict[str, Any] | None = cabinet.recall(Key.PAY_OUT)
+    return pay_out if pay_out is not None and pay_out["way"] == "ticket" and not pay_out["number"] else None
+
+
+# ---------------------------------------------------------------------------------------------- out
+def take_number(cabinet: Cabinet, event: Event) -> None:
+    """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if not _number(cabinet, pay_out, str(event.data["number"])):
+        give_up_unprinted(cabinet, pay_out, "the number could not be kept")
+
+
+def do_without_number(cabinet: Cabinet, event: Event) -> None:
+    """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
+    pay_out, why = cabinet.recall(Key.PAY_OUT), str(event.data["why"])
+    allowed = why != DENIED and cabinet.profile.host.offline_tickets > 0
+    if not (allowed and _number(cabinet, pay_out, None)):
+        give_up_unprinted(cabinet, pay_out, why)
+
+
+def _number(cabinet: Cabinet, pay_out: dict[str, Any], number: str | None) -> bool:
+    """Give the reserved ticket this number, or one of the machine's own; whether it could be had."""
+    ticket = cabinet.the_desk.prepare(
+        pay_out["id"],
+        pay_out["amount_cents"],
+        TicketKind(pay_out["kind"]),
+        denomination_cents=cabinet.selection.denomination_cents,
+        printed=printed_terms(cabinet, CreditKind(pay_out["kind"])),
+        number=number,
+        witness=cabinet.witness,
+    )
+    if isinstance(ticket, Ticket):
+        note_number(cabinet, pay_out, ticket)
+        return True
+    return False
+
+
+def note_number(cabinet: Cabinet, pay_out: dict[str, Any], ticket: Ticket) -> None:
+    """Record that a reserved cash-out has its number (its last digits: a journal is shown to people)."""
+    cabinet.record(
+        "voucher.numbered",
+        transaction_id=f"{pay_out['id']}.numbered",
+        state={Key.PAY_OUT: {**pay_out, "number": ticket.masked}},
+        story={"id": pay_out["id"], "number": ticket.masked},
+    )
+
+
+# ---------------------------------------------------------------------------------------------- in
+def ask_host(cabinet: Cabinet, event: Event) -> None:
+    """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
+    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
+    inquiry = Inquiry(cabinet.fresh_id("ticket"), escrow, digits)
+    cabinet.notice = None
+    if not cabinet.the_desk.reads(digits):
+        _reject(cabinet, inquiry, Redeeming.MISREAD, Reason.MISREAD)
+    elif not cabinet.host.online:
+        _reject(cabinet, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+    elif _is_owed_a_word(cabinet):
+        _reject(cabinet, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
+    else:
+        cabinet.host.inquiry = inquiry
+        cabinet.the_acceptor.hold(escrow)
+        cabinet.notice = Notice(code="ticket_is_checked")
+
+
+def _is_owed_a_word(cabinet: Cabinet) -> bool:
+    """Whether a ticket the host has called good has come to its end, and the host has not read how.
+
+    Another ticket would take its place, and the host would never know whether it has been paid for.
+    """
+    kept = cabinet.recall(Key.HOST_TICKET)
+    return kept is not None and bool(kept["kind"]) and not kept["told"]
+
+
+def stack_authorised(cabinet: Cabinet, event: Event) -> None:
+    """Lock the ticket with the worth the host gave it, and order it into the box."""
+    inquiry, values = _the_inquiry(cabinet), event.data
+    kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
+    answer = cabinet.the_desk.admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
+    if isinstance(answer, Refusal):
+        _reject(cabinet, inquiry, Redeeming.NOT_NOW, answer.reason)
+        return
+    cabinet.host.inquiry = None
+    cabinet.redemption = answer
+    cabinet.record(
+        "voucher.authorised",
+        state={
+            Key.HOST_TICKET: {
+                "id": inquiry.id,
+                "number": answer.ticket.masked,
+                "amount_cents": amount_cents,
+                "kind": kind.value,
+                "expires": str(values.get("expires", "")),
+                "pool": int(values.get("pool", 0)),
+                "status": Redeeming.PENDING.value,
+                "told": False,
+            }
+        },
+        story={
+            "id": inquiry.id,
+            "number": answer.ticket.masked,
+            "amount_cents": amount_cents,
+            "kind": kind.value,
+        },
+    )
+    cabinet.the_acceptor.stack(inquiry.escrow)
+
+
+def return_inquired(cabinet: Cabinet, event: Event) -> None:
+    """Give the ticket back: the host will not have it, did not answer, or answered at a wrong moment."""
+    status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
+    reason = Reason(event.data.get("reason", Reason.NOT_NOW))
+    _reject(cabinet, _the_inquiry(cabinet), status, reason)
+
+
+def _reject(cabinet: Cabinet, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+    cabinet.host.inquiry, cabinet.host.answered = None, inquiry.digits
+    heard = status in _ANSWERS
+    told = {"id": inquiry.id, "number": mask(inquiry.digits), "status": status.value}
+    outcome = {**told, "amount_cents": 0, "kind": "", "told": not heard}
+    cabinet.record(
+        "voucher.refused",
+        counts={"vouchers_refused": 1},
+        state={} if _is_owed_a_word(cabinet) else {Key.HOST_TICKET: outcome},
+        story={**told, "reason": reason.value},
+    )
+    cabinet.the_acceptor.return_bill(inquiry.escrow)
+    cabinet.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
+
+
+def _the_inquiry(cabinet: Cabinet) -> Inquiry:
+    if cabinet.host.inquiry is None:
+        raise InvariantError("an answer about a ticket nobody asked about")
+    return cabinet.host.inquiry
+
+
+def note_told(cabinet: Cabinet) -> None:
+    """The host has heard what became of the ticket: it is not told of its own accord any more."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is not None and not kept["told"]:
+        cabinet.record("voucher.told", state={Key.HOST_TICKET: {**kept, "told": True}})

@@ -1,0 +1,270 @@
+"""Electronic transfers between the credits and a host, and the lock that holds the machine still for them.
+
+A host orders a transfer under an identifier of its own. What it moves, its identifier and its result are one
+transaction of the journal, whose name is that identifier: whatever is repeated, by whom, after whichever
+power cut, moves nothing a second time (K-09). An order the machine cannot follow now is kept only while a
+game is shown; a restart forgets it, and the host, asking, finds no such transfer and may order it again.
+
+Bonuses are the house's own money and are metered as wins of a bonus system. A bonus jackpot is never put on
+the meter: it waits for the attendant, as every jackpot does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+from egm.errors import InvariantError
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.host.model import Lock, Order, TransferKind, TransferStatus
+from meters import Phase, Transfer
+
+#: Transfers the host may read back (E-05: at least 35).
+HISTORY: Final = 35
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def order_is_open(cabinet: Cabinet, _: Event) -> bool:
+    """A host has ordered a transfer that is not done."""
+    return cabinet.host.order is not None
+
+
+def lock_is_asked(cabinet: Cabinet, _: Event) -> bool:
+    """A host wants the machine held still."""
+    return cabinet.host.lock is not None
+
+
+def host_takes_cash_out(cabinet: Cabinet, event: Event) -> bool:
+    """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
+    terms = cabinet.recall(Key.HOST_CASH_OUT)
+    return (
+        cabinet.host.transfers
+        and cabinet.host.online
+        and terms is not None
+        and terms["enabled"]
+        and cabinet.credit_cents > 0
+        and not event.data.get("passed")
+    )
+
+
+def restricted_has_expired(cabinet: Cabinet, _: Event) -> bool:
+    """There is restricted credit, and its last day is over by a clock that is believed."""
+    terms = cabinet.recall(Key.RESTRICTED)
+    if (
+        not cabinet.times.is_believed
+        or terms is None
+        or not terms["expires"]
+        or not cabinet.kind_cents(CreditKind.RESTRICTED)
+    ):
+        return False
+    return date.fromisoformat(terms["expires"]) < cabinet.local_date
+
+
+# ---------------------------------------------------------------------------------------------- transfers
+def transfer(cabinet: Cabinet, _: Event) -> None:
+    """Do what was ordered, or record why not; the lock is lifted unless it is to stay."""
+    order = _take_order(cabinet)
+    cents = _possible(cabinet, order)
+    if isinstance(cents, TransferStatus):
+        note_failure(cabinet, order, cents)
+        return
+    _move(cabinet, order, cents)
+    lock = cabinet.host.lock
+    if lock is not None and not order.lock_after:
+        cabinet.host.lock = None
+        if order.kind is TransferKind.OUT:
+            _let_pass(cabinet, lock)
+
+
+def refuse_transfer(cabinet: Cabinet, _: Event) -> None:
+    """The machine is at something else: the order is not followed."""
+    note_failure(cabinet, _take_order(cabinet), TransferStatus.NOT_NOW)
+
+
+def cancel_transfer(cabinet: Cabinet, _: Event) -> None:
+    """The host has thought better of an order that waited."""
+    note_failure(cabinet, _take_order(cabinet), TransferStatus.CANCELLED)
+
+
+def _take_order(cabinet: Cabinet) -> Order:
+    order, cabinet.host.order = cabinet.host.order, None
+    if order is None:
+        raise InvariantError("a transfer nobody ordered")
+    return order
+
+
+def _possible(cabinet: Cabinet, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
+    """What may be moved now of what was ordered, by kind; or why nothing may."""
+    limit_cents = cabinet.profile.host.transfer_limit_cents
+    promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
+    if promised and not cabinet.takes_pool(order.pool):  # another has come while the order waited
+        return TransferStatus.OTHER_POOL
+    if order.kind is TransferKind.OUT:
+        cents = {kind: min(asked, cabinet.kind_cents(kind)) for kind, asked in order.cents.items()}
+    else:
+        cents = dict(order.cents)
+        if order.kind is not TransferKind.BONUS_JACKPOT:
+            room_cents = cabinet.profile.value_in.credit_limit_cents - cabinet.credit_cents
+            limit_cents = min(limit_cents, max(0, room_cents))
+    within = _within(cents, limit_cents)
+    if within == order.cents:
+        return within
+    if order.partial and not order.kind.is_bonus:
+        return within
+    return TransferStatus.BAD_AMOUNT if within == cents else TransferStatus.OVER_LIMIT
+
+
+def _within(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
+    """As much of each kind, in the order they are asked, as the limit leaves."""
+    within, rest_cents = {}, limit_cents
+    for kind, asked_cents in cents.items():
+        within[kind] = min(asked_cents, rest_cents)
+        rest_cents -= within[kind]
+    return within
+
+
+def _move(cabinet: Cabinet, order: Order, cents: Mapping[CreditKind, int]) -> None:
+    """One transaction: the value, the result, and what the host may read of both."""
+    status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
+    moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
+    count = int(cabinet.recall(Key.TRANSFERS) or 0) + 1
+    result = {**_result(cabinet, order, status, cents), "position": (count - 1) % HISTORY + 1}
+    state: dict[str, Any] = {Key.TRANSFERS: count, Key.TRANSFER: result}
+    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
+        expires = "" if order.expires is None else order.expires.isoformat()
+        state[Key.RESTRICTED] = {"expires": expires, "pool": order.pool}
+    by_hand = order.kind is TransferKind.BONUS_JACKPOT
+    if by_hand:
+        handpay = {"id": entry_id(order.identifier), "kind": "bonus", "amount_cents": order.total_cents}
+        state[Key.HANDPAY] = handpay
+    cabinet.record(
+        "aft.complete",
+        transaction_id=entry_id(order.identifier),
+        phase=Phase.RESERVE if by_hand else Phase.POST,
+        transfers=tuple(_flow(cabinet, order.kind, kind, part) for kind, part in moved.items()),
+        state=state,
+        story=result,
+    )
+    if moved:
+        total_cents = sum(moved.values())
+        cabinet.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
+
+
+def _flow(cabinet: Cabinet, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
+    credit = cabinet.credit(kind)
+    match way:
+        case TransferKind.IN:
+            return Transfer(f"world:aft_in:{kind}", credit, amount_cents)
+        case TransferKind.OUT:
+            return Transfer(credit, f"out:aft_out:{kind}", amount_cents)
+        case TransferKind.BONUS:
+            return Transfer("house:bonus", credit, amount_cents)
+        case TransferKind.BONUS_JACKPOT:
+            return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
+        case TransferKind.OTHER:
+            raise InvariantError("a transfer of a kind this machine does not do")
+
+
+def note_failure(cabinet: Cabinet, order: Order, status: TransferStatus, *, told: bool = False) -> None:
+    """Record an order that moves nothing; ``told`` where its host has the answer already."""
+    result = _result(cabinet, order, status, dict.fromkeys(order.cents, 0))
+    kept = {**result, "position": 0, "told": told}
+    cabinet.record("aft.failed", state={Key.TRANSFER: kept}, story=result)
+
+
+def _result(
+    cabinet: Cabinet, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
+) -> dict[str, Any]:
+    return {
+        "identifier": order.identifier,
+        "kind": order.kind.value,
+        "status": status.value,
+        "cents": {kind.value: amount_cents for kind, amount_cents in cents.items()},
+        "asked_cents": order.total_cents,
+        "expires": "" if order.expires is None else order.expires.isoformat(),
+        "pool": order.pool,
+        "codes": dict(order.codes),
+        "at": cabinet.clock.now().isoformat(timespec="seconds"),
+        "told": False,
+    }
+
+
+def entry_id(identifier: str) -> str:
+    """The journal's name of a transfer, from its host's identifier: the journal itself refuses a second."""
+    return f"transfer:{identifier}"
+
+
+# ---------------------------------------------------------------------------------------------- the lock
+def take_lock(cabinet: Cabinet, _: Event) -> None:
+    """Hold the machine still."""
+    lock = _the_lock(cabinet)
+    cabinet.host.lock = replace(lock, granted=True)
+    cabinet.log("aft.locked", {"condition": lock.condition})
+
+
+def offer_to_host(cabinet: Cabinet, _: Event) -> None:
+    """Hold the machine still while the host is asked to take the credits."""
+    until_ns = cabinet.clock.monotonic_ns() + cabinet.profile.host.answer_seconds * 1_000_000_000
+    cabinet.host.lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
+    cabinet.log("aft.offered", {"amount_cents": cabinet.credit_cents})
+    cabinet.notice = Notice(code="cash_out_to_host")
+
+
+def end_lock(cabinet: Cabinet, _: Event) -> None:
+    """Let the machine go; a cash-out the host let pass is paid another way, unless the host forbids it."""
+    lock, cabinet.host.lock = _the_lock(cabinet), None
+    if lock.granted:
+        cabinet.log("aft.unlocked", {"cash_out": lock.is_offer})
+    _let_pass(cabinet, lock)
+
+
+def _let_pass(cabinet: Cabinet, lock: Lock) -> None:
+    """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
+    if lock.is_offer and cabinet.credit_cents:
+        hard = bool(cabinet.recall(Key.HOST_CASH_OUT)["hard"])
+        cabinet.host.cash_out_passed = not hard
+        cabinet.host.not_taken_cents = cabinet.credit_cents if hard else None
+        cabinet.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
+
+
+def _the_lock(cabinet: Cabinet) -> Lock:
+    if cabinet.host.lock is None:
+        raise InvariantError("the end of a lock that is not")
+    return cabinet.host.lock
+
+
+# ---------------------------------------------------------------------------------------------- promotions
+def expire_restricted(cabinet: Cabinet, _: Event) -> None:
+    """Its last day is over: restricted credit leaves the meter."""
+    amount_cents = cabinet.kind_cents(CreditKind.RESTRICTED)
+    flow = Transfer(cabinet.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
+    cabinet.record("credit.expired", transfers=(flow,), state={Key.RESTRICTED: None})
+    cabinet.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
+
+
+# ---------------------------------------------------------------------------------------------- in its turn
+def give_order_its_turn(_cabinet: Cabinet, _: Event) -> Event:
+    """An order that waited for the game to end is done; or refused, if something else has come since.
+
+    Hours later it might find another player.
+    """
+    return Event(EventType.TRANSFER_ORDERED)
+
+
+def give_lock_its_turn(_cabinet: Cabinet, _: Event) -> Event:
+    """The machine is free, and held still for the host that asked."""
+    return Event(EventType.LOCK_ASKED)
+
+
+def cash_out_has_passed(cabinet: Cabinet, _: Event) -> bool:
+    """A host has let a cash-out pass that was offered to it."""
+    return cabinet.host.cash_out_passed
+
+
+def pass_cash_out_on(cabinet: Cabinet, _: Event) -> Event:
+    """What the host has let pass is paid another way, once."""
+    cabinet.host.cash_out_passed = False
+    return Event(EventType.CASH_OUT, {"passed": True})

@@ -1,0 +1,487 @@
+"""Value out: reserved when the player asks, settled when it has left.
+
+The way out is chosen when the player asks, in the profile's order: ticket, coins, or the attendant's hand.
+The credits leave the player's account only with the settlement; while they are reserved they can neither be
+played nor paid a second time. A way that fails gives them back, and they are paid by hand.
+"""
+
+from datetime import date
+from functools import cache
+from typing import Any
+
+from egm.devices.interface import TicketJob
+from egm.errors import InvariantError
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.faults import fault
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.host.model import Validation, into_ring
+from egm.money.ticket_ledger import anchor, committed, tickets_may_move
+from egm.money.tickets.desk import Printed
+from egm.money.tickets.model import Ticket, TicketKind
+from egm.money.tickets.redemption import Refusal
+from egm.money.tickets.templates import Template, load_template
+from egm.play import player_protection as protection
+from egm.staff import disputed
+from egm.staff.disputed import DisputedAmount, open_dispute
+from egm.staff.service.device_tests import is_test, test_job
+from egm.staff.slips import is_slip, slip_job
+from meters import Phase, Transfer
+from rng import RngError
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def has_credit(cabinet: Cabinet, _: Event) -> bool:
+    """There is something to pay: restricted credit is not."""
+    return cabinet.cash_cents > 0
+
+
+def restricted_may_leave(cabinet: Cabinet, _: Event) -> bool:
+    """Nothing but restricted credit is left, and it may leave on a ticket of its kind."""
+    return (
+        cabinet.cash_cents == 0
+        and cabinet.kind_cents(CreditKind.RESTRICTED) > 0
+        and cabinet.profile.tickets.restricted_out
+        and cabinet.terms.restricted_out
+        and not no_ticket(cabinet, cabinet.kind_cents(CreditKind.RESTRICTED))
+    )
+
+
+def ticket_comes_first(cabinet: Cabinet, _: Event) -> bool:
+    """The profile's first way out that is open is a ticket."""
+    return _way(cabinet) == "ticket"
+
+
+def coins_come_first(cabinet: Cabinet, _: Event) -> bool:
+    """The profile's first way out that is open is the hopper."""
+    return _way(cabinet) == "coins"
+
+
+def _way(cabinet: Cabinet) -> str:
+    return next((way for way in cabinet.profile.pay_out.order if _open(cabinet, way)), "hand")
+
+
+def _open(cabinet: Cabinet, way: str) -> bool:
+    """Whether a way out could take what is on the credit meter now."""
+    if way == "ticket":
+        return not no_ticket(cabinet, cabinet.cash_cents)
+    if way == "coins":
+        return (
+            cabinet.hopper is not None
+            and cabinet.recall(Key.HOPPER) is None
+            and not _ails(cabinet, "hopper")
+            and _coins(cabinet) > 0
+        )
+    return False
+
+
+def no_ticket(cabinet: Cabinet, amount_cents: int) -> str:
+    """Why no ticket of so much could be printed now, as a code; empty: it could.
+
+    ``printer`` there is none; ``fault`` it has failed; ``busy`` it is at work; ``limit`` a ticket may not be
+    worth so much; ``clock`` a ticket with a wrong date may never be money; ``tickets`` this machine prints
+    none now: it is out of service, has no host, or its ledger is not to be trusted.
+    """
+    tickets = cabinet.profile.tickets
+    reasons = {
+        "printer": cabinet.desk is None or cabinet.printer is None,
+        "fault": _ails(cabinet, "ticket_printer"),
+        "busy": cabinet.recall(Key.PRINT) is not None,
+        "limit": amount_cents > tickets.limit_cents,
+        "clock": not cabinet.times.is_believed,
+        "tickets": cabinet.recall(Key.OUT_OF_SERVICE) is not None
+        or (tickets.central and not cabinet.host.validation.by_host)
+        or (cabinet.desk is not None and not tickets_may_move(cabinet)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _ails(cabinet: Cabinet, kind: str) -> bool:
+    return any(code.startswith(f"{kind}.") and fault(code).hampers for code in cabinet.faults)
+
+
+def _coins(cabinet: Cabinet) -> int:
+    """Coins the hopper may pay of the credit; 0 where the profile's limit would be passed."""
+    coin_cents, limit_coins = cabinet.profile.coins.hopper_cents, cabinet.profile.coins.payout_coins_max
+    coins = cabinet.cash_cents // coin_cents if coin_cents else 0
+    return coins if coins <= limit_coins else 0
+
+
+# ---------------------------------------------------------------------------------------------- by ticket
+def reserve_ticket(cabinet: Cabinet, _: Event) -> None:
+    """Have a ticket numbered, set the whole balance aside for it, and print."""
+    _reserve(cabinet, CreditKind.CASHABLE, _into_money(cabinet))
+
+
+def reserve_restricted_ticket(cabinet: Cabinet, _: Event) -> None:
+    """The same with the restricted credit, on a ticket of its own kind."""
+    _reserve(cabinet, CreditKind.RESTRICTED, cabinet.kind_cents(CreditKind.RESTRICTED))
+
+
+def _reserve(cabinet: Cabinet, kind: CreditKind, amount_cents: int) -> None:
+    """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
+    pay_out_id, number = cabinet.fresh_id("cashout"), ""
+    if cabinet.host.validation is not Validation.SYSTEM:
+        ticket = _own_number(cabinet, pay_out_id, kind, amount_cents)
+        if isinstance(ticket, Refusal):
+            if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
+                cabinet.notice = Notice(code="restricted_stays", severity="warning")
+                return
+            raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
+        number = ticket.masked
+    cabinet.record(
+        "voucher.request",
+        transaction_id=pay_out_id,
+        phase=Phase.RESERVE,
+        transfers=(Transfer(cabinet.credit(kind), f"out:voucher:{kind}", amount_cents),),
+        state={
+            Key.PAY_OUT: {
+                "id": pay_out_id,
+                "way": "ticket",
+                "kind": kind.value,
+                "pool": _pool(cabinet, kind),
+                "amount_cents": amount_cents,
+                "number": number,
+                "language": cabinet.selection.language,
+            },
+            Key.GOES_ON: None,
+        },
+    )
+    print_ticket(cabinet)
+
+
+def _pool(cabinet: Cabinet, kind: CreditKind) -> int:
+    """The pool a host has given restricted credit from; 0 for every other credit."""
+    terms = cabinet.recall(Key.RESTRICTED)
+    return int(terms["pool"]) if kind is CreditKind.RESTRICTED and terms is not None else 0
+
+
+def _own_number(cabinet: Cabinet, pay_out_id: str, kind: CreditKind, amount_cents: int) -> Ticket | Refusal:
+    try:
+        return cabinet.the_desk.prepare(
+            pay_out_id,
+            amount_cents,
+            TicketKind(kind.value),
+            denomination_cents=cabinet.selection.denomination_cents,
+            printed=printed_terms(cabinet, kind),
+            witness=cabinet.witness,
+        )
+    except RngError as error:
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
+def printed_terms(cabinet: Cabinet, kind: CreditKind) -> Printed:
+    """What a ticket of this kind says of its house and its last day, as the host has it where it says so.
+
+    Restricted credit that has a last day of its own takes it along.
+    """
+    own, terms = cabinet.profile.tickets.valid_days, cabinet.terms
+    days = terms.valid_days(kind, own)
+    credit = cabinet.recall(Key.RESTRICTED) if kind is CreditKind.RESTRICTED else None
+    if credit is not None and credit["expires"]:
+        days = max(0, (date.fromisoformat(credit["expires"]) - cabinet.local_date).days)
+    return Printed(terms.house(cabinet.identity.house), days)
+
+
+def print_ticket(cabinet: Cabinet) -> None:
+    """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart.
+
+    A ticket that waits for the host's number waits on, unless the machine has no such host any more.
+    """
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "ticket":
+        return
+    if not pay_out["number"]:
+        if cabinet.host.validation is Validation.SYSTEM:
+            return
+        values = {"id": pay_out["id"], "why": "no host numbers tickets here"}
+        raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
+    if ticket_of(cabinet, pay_out["id"]) is None:  # its ledger is lost: no printer can be given it, or asked
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "the ticket ledger does not know it"}))
+    if cabinet.printer is None:  # nor any more: until its bar code is reported done, a ticket is nothing
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer"}))
+    if cabinet.recall(Key.PRINT) is not None:
+        return
+    job = _job(cabinet, pay_out["id"], pay_out["language"])
+    try:
+        cabinet.printer.print_ticket(job)
+    except ValueError as error:
+        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": str(error)})) from error
+
+
+def open_job(cabinet: Cabinet) -> TicketJob | None:
+    """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
+    printing = cabinet.recall(Key.PRINT)
+    if printing is None:
+        return None
+    if is_test(printing["id"]):
+        return test_job(cabinet.profile.id, printing["id"])
+    if is_slip(printing["id"]):
+        return slip_job(cabinet, printing["id"])
+    if ticket_of(cabinet, printing["id"]) is None:
+        return None
+    return _job(cabinet, printing["id"], printing["language"])
+
+
+def _job(cabinet: Cabinet, pay_out_id: str, language: str) -> TicketJob:
+    return _template(cabinet.profile.id).job(pay_out_id, _ticket(cabinet, pay_out_id), language)
+
+
+def ticket_of(cabinet: Cabinet, pay_out_id: str) -> Ticket | None:
+    """The ticket of a cash-out; None where the ledger does not know it, or there is none."""
+    return None if cabinet.desk is None else cabinet.desk.ticket_of(pay_out_id)
+
+
+@cache
+def _template(place: str) -> Template:
+    """A place's ticket, read once: the printer's driver asks for the open job at every poll."""
+    return load_template(place)
+
+
+def _ticket(cabinet: Cabinet, pay_out_id: str) -> Ticket:
+    ticket = ticket_of(cabinet, pay_out_id)
+    if ticket is None:
+        raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
+    return ticket
+
+
+def settle_ticket(cabinet: Cabinet, _: Event) -> None:
+    """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
+    pay_out, printing = cabinet.recall(Key.PAY_OUT), cabinet.recall(Key.PRINT)
+    number = _ticket(cabinet, pay_out["id"]).number
+    ring = into_ring(cabinet.journal, pay_out["id"]) if cabinet.host.validation.by_host else {}
+    cabinet.record(
+        "voucher.out",
+        transaction_id=f"{pay_out['id']}.printed",
+        phase=Phase.SETTLE,
+        ref=pay_out["id"],
+        state={
+            Key.PAY_OUT: None,
+            Key.PRINT: {**printing, "state": "barcode_done"},
+            **ring,
+            **anchor(cabinet),
+        },
+        story={**pay_out, **committed(cabinet, number)},
+    )
+    cabinet.the_desk.printed(number)
+    cabinet.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out["amount_cents"]})
+
+
+def give_ticket_up(cabinet: Cabinet, event: Event) -> None:
+    """It was not printed, or nobody can tell: its number is void, and the credits are paid by hand."""
+    pay_out, why = cabinet.recall(Key.PAY_OUT), str(event.data.get("why", ""))
+    ticket = ticket_of(cabinet, pay_out["id"])
+    _void(cabinet, pay_out, {Key.PRINT: None}, why)
+    if ticket is not None:
+        cabinet.the_desk.failed(ticket.number, why)
+    _pay_otherwise(cabinet, pay_out)
+
+
+def give_up_unprinted(cabinet: Cabinet, pay_out: dict[str, Any], why: str) -> None:
+    """A reserved ticket that never got a number: the credits are paid by hand."""
+    _void(cabinet, pay_out, {}, why)
+    _pay_otherwise(cabinet, pay_out)
+
+
+def _pay_otherwise(cabinet: Cabinet, pay_out: dict[str, Any]) -> None:
+    if pay_out.get("kind") == CreditKind.RESTRICTED:
+        cabinet.notice = Notice(code="restricted_stays", severity="warning")
+    else:
+        open_cancelled_credit(cabinet, Event(EventType.NO_PAYOUT_DEVICE))
+
+
+# ---------------------------------------------------------------------------------------------- by coins
+def reserve_coins(cabinet: Cabinet, _: Event) -> None:
+    """Set aside what the hopper can pay in whole coins, and start it."""
+    _into_money(cabinet)
+    coins = _coins(cabinet)
+    amount_cents = coins * cabinet.profile.coins.hopper_cents
+    pay_out_id = cabinet.fresh_id("cashout")
+    cabinet.record(
+        "coins.request",
+        transaction_id=pay_out_id,
+        phase=Phase.RESERVE,
+        transfers=_coins_leave(cabinet, amount_cents, amount_cents),
+        state={
+            Key.PAY_OUT: {"id": pay_out_id, "way": "coins", "amount_cents": amount_cents, "coins": coins},
+            Key.GOES_ON: None,
+        },
+    )
+    start_hopper(cabinet)
+
+
+def start_hopper(cabinet: Cabinet) -> None:
+    """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    if pay_out is None or pay_out["way"] != "coins" or cabinet.recall(Key.HOPPER) is not None:
+        return
+    if cabinet.hopper_asked == pay_out["id"]:  # its driver has it, and will record it before a coin leaves
+        return
+    if cabinet.hopper is None:
+        raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
+    cabinet.hopper.pay(pay_out["id"], pay_out["coins"])
+    cabinet.hopper_asked = pay_out["id"]
+
+
+def settle_coins(cabinet: Cabinet, event: Event) -> None:
+    """The hopper has stopped: what it counted has left; what it could not pay is paid by hand.
+
+    Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
+    """
+    pay_out = cabinet.recall(Key.PAY_OUT)
+    paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
+    if paid == pay_out["coins"]:
+        cabinet.record(
+            "coins.out",
+            transaction_id=f"{pay_out['id']}.paid",
+            phase=Phase.SETTLE,
+            ref=pay_out["id"],
+            state={Key.PAY_OUT: None, Key.HOPPER: None, **_goes_on(cabinet)},
+            story={**pay_out, "paid_coins": paid},
+        )
+        cabinet.notice = Notice(code="coins_paid", values={"amount_cents": pay_out["amount_cents"]})
+        return
+    gone = {**pay_out, "paid_coins": paid, "coin_cents": cabinet.profile.coins.hopper_cents, "doubt": doubt}
+    state: dict[str, Any] = {Key.HOPPER: None, Key.COINS_GONE: gone if paid or doubt else None}
+    _void(cabinet, pay_out, state, f"short pay: {paid} of {pay_out['coins']} coins")
+    post_coins(cabinet, event)
+    if cabinet.cash_cents:
+        open_cancelled_credit(cabinet, event)
+
+
+def coins_are_unposted(cabinet: Cabinet, _: Event) -> bool:
+    """Coins left before a payout was given up, and are not posted yet."""
+    return cabinet.recall(Key.COINS_GONE) is not None
+
+
+def post_coins(cabinet: Cabinet, _: Event) -> None:
+    """Post the coins that left before a payout was given up: at once, or after a restart in between."""
+    gone = cabinet.recall(Key.COINS_GONE)
+    if gone is None:
+        return
+    counted_cents = gone["paid_coins"] * gone["coin_cents"]
+    paid_cents = min(counted_cents, gone["amount_cents"])
+    if gone.get("doubt") and paid_cents < gone["amount_cents"]:
+        rest_cents = gone["amount_cents"] - paid_cents
+        bounds = {"most_cents": rest_cents, "held_cents": rest_cents}
+        open_dispute(
+            cabinet, DisputedAmount.about(cabinet, "hopper", gone["doubt"], subject=gone["id"], **bounds)
+        )
+        disputed.finish(cabinet)
+    story = {key: value for key, value in gone.items() if key != "coin_cents" and value != ""}
+    cabinet.record(
+        "coins.out",
+        transaction_id=f"{gone['id']}.paid",
+        transfers=_coins_leave(cabinet, paid_cents, counted_cents) if counted_cents else (),
+        state={Key.COINS_GONE: None},
+        story=story,
+    )
+
+
+def record_stray_coins(cabinet: Cabinet, event: Event) -> None:
+    """Coins have left the hopper that nobody ordered: they are out of its stock, and a person looks."""
+    cents = int(event.data["coins"]) * cabinet.profile.coins.hopper_cents
+    left = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
+    stray = DisputedAmount.about(cabinet, "hopper", str(event.data["why"]))
+    open_dispute(cabinet, stray, left)
+    disputed.finish(cabinet)
+
+
+def _goes_on(cabinet: Cabinet) -> dict[str, Any]:
+    """What the hopper could not pay in whole coins goes the next way, where the profile says so."""
+    goes_on = cabinet.profile.pay_out.rest == "next_way" and cabinet.cash_cents > 0
+    return {Key.GOES_ON: True} if goes_on else {}
+
+
+def _coins_leave(cabinet: Cabinet, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
+    """The player's money for the coins he is paid, and every coin counted out, out of the hopper's stock."""
+    return (
+        Transfer(_cashable(cabinet), "out:hopper", paid_cents),
+        Transfer("stock:hopper", "stock:floor", counted_cents),
+    )
+
+
+def _void(cabinet: Cabinet, pay_out: dict[str, Any], state: dict[str, Any], why: str) -> None:
+    cabinet.record(
+        "cashout.void",
+        transaction_id=f"{pay_out['id']}.void",
+        phase=Phase.VOID,
+        ref=pay_out["id"],
+        state={Key.PAY_OUT: None, **state},
+        story={**pay_out, "why": why},
+    )
+
+
+# ---------------------------------------------------------------------------------------------- by hand
+def open_cancelled_credit(cabinet: Cabinet, _: Event) -> None:
+    """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
+    amount_cents = _into_money(cabinet)
+    handpay_id = cabinet.fresh_id("handpay")
+    why = no_ticket(cabinet, amount_cents)
+    cabinet.record(
+        "handpay.pending",
+        transaction_id=handpay_id,
+        phase=Phase.RESERVE,
+        transfers=(Transfer(_cashable(cabinet), "out:handpay_cancelled_credit", amount_cents),),
+        state={
+            Key.HANDPAY: {
+                "id": handpay_id,
+                "kind": "cancelled_credit",
+                "amount_cents": amount_cents,
+                **({"why": why} if why else {}),
+            },
+            Key.GOES_ON: None,
+        },
+    )
+
+
+# ---------------------------------------------------------------------------------------------- in between
+def _cashable(cabinet: Cabinet) -> str:
+    """The account of the player's own money."""
+    return cabinet.credit(CreditKind.CASHABLE)
+
+
+def _into_money(cabinet: Cabinet) -> int:
+    """Make nonrestricted credit the player's own, and return all there is of it, in minor units.
+
+    What leaves the machine then leaves in one transfer, and is counted as one.
+    """
+    promotional_cents = cabinet.kind_cents(CreditKind.NONRESTRICTED)
+    if promotional_cents:
+        flow = Transfer(cabinet.credit(CreditKind.NONRESTRICTED), _cashable(cabinet), promotional_cents)
+        cabinet.record("credit.converted", transfers=(flow,))
+    return cabinet.kind_cents(CreditKind.CASHABLE)
+
+
+def payout_is_due(cabinet: Cabinet, event: Event) -> bool:
+    """The player is paid without asking: from the place's balance on, or at a limit of his own.
+
+    A cash-out that its host has just not taken stays: the host would be asked without end.
+    """
+    host, limit_cents = cabinet.host, cabinet.profile.pay_out.automatic_cents
+    if not cabinet.cash_cents or (host.online and host.not_taken_cents == cabinet.credit_cents):
+        return False
+    too_much = limit_cents is not None and cabinet.cash_cents >= limit_cents
+    return rest_goes_on(cabinet, event) or too_much or protection.pays_out(cabinet)
+
+
+def rest_goes_on(cabinet: Cabinet, _: Event) -> bool:
+    """What one way out has left over goes the next way by itself."""
+    return cabinet.cash_cents > 0 and cabinet.recall(Key.GOES_ON) is not None
+
+
+def cash_out_by_itself(_cabinet: Cabinet, _: Event) -> Event:
+    """Pay the player as if he had asked."""
+    return Event(EventType.CASH_OUT)
+
+
+def payout_is_under_way(cabinet: Cabinet, _: Event) -> bool:
+    """Credits are set aside for a payout."""
+    return cabinet.recall(Key.PAY_OUT) is not None
+
+
+def resume_payout(cabinet: Cabinet, _: Event) -> None:
+    """Go on with a payout that a restart interrupted before its device had it."""
+    print_ticket(cabinet)
+    start_hopper(cabinet)

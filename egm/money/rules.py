@@ -1,0 +1,144 @@
+"""Rules of money: bills, coins and tickets in and out, hand-pays, and what a payout was interrupted in."""
+
+from typing import Final
+
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import TELL, Rule
+from egm.kernel.states import AWAKE, EVERYWHERE, PAYABLE, only
+from egm.money.hand_pays import handpay_is_in_order, settle_handpay
+from egm.money.pay_out import (
+    cash_out_by_itself,
+    coins_are_unposted,
+    coins_come_first,
+    give_ticket_up,
+    has_credit,
+    open_cancelled_credit,
+    payout_is_due,
+    payout_is_under_way,
+    post_coins,
+    record_stray_coins,
+    reserve_coins,
+    reserve_restricted_ticket,
+    reserve_ticket,
+    rest_goes_on,
+    restricted_may_leave,
+    resume_payout,
+    settle_coins,
+    settle_ticket,
+    ticket_comes_first,
+)
+from egm.money.ticket_for_handpay import (
+    asked_ticket_is_gone,
+    choose_way,
+    hand_is_asked,
+    keep_handpay,
+    return_handpay,
+    ticket_is_asked,
+    ticket_may_replace,
+)
+from egm.money.value_in import (
+    bill_is_welcome,
+    credit_bill,
+    credit_coins,
+    dispute_amount,
+    dispute_bill,
+    record_bill_rejected,
+    record_bill_returned,
+    redeem_ticket,
+    return_bill,
+    stack_bill,
+    ticket_is_welcome,
+    void_bill,
+)
+from egm.play.prizes_in_kind import no_prize_waits
+from egm.staff.disputed import dispute_is_unfinished, end_disputes
+from egm.staff.service.effects import ask_who, key_is_enough, nobody_is_asked
+
+_IDLE: Final = only(State.IDLE)
+_HANDPAY: Final = only(State.HANDPAY)
+
+RULES: Final[tuple[Rule[Cabinet], ...]] = (
+    # ------------------------------------------------------------------ value in
+    Rule(EventType.BILL_ESCROWED, _IDLE, (bill_is_welcome,), (stack_bill,)),
+    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome,), (redeem_ticket,)),
+    Rule((EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED), AWAKE, (), (return_bill,)),
+    Rule(EventType.BILL_STACKED, AWAKE, (), (credit_bill,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.BILL_NOT_STACKED, AWAKE, (), (void_bill,)),
+    Rule(EventType.BILL_LOST, AWAKE, (), (dispute_bill,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.BILL_RETURNED, AWAKE, (), (record_bill_returned,)),
+    Rule(EventType.BILL_REJECTED, AWAKE, (), (record_bill_rejected,)),
+    Rule(EventType.AMOUNT_DISPUTED, AWAKE, (), (dispute_amount,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.COINS_IN, AWAKE, (), (credit_coins,), Next.DERIVED_ONCE_TESTED),
+    # ------------------------------------------------------------------ value out
+    Rule(
+        EventType.CASH_OUT,
+        PAYABLE,
+        (has_credit, ticket_comes_first),
+        (reserve_ticket,),
+        State.PAYING,
+        TELL,
+    ),
+    Rule(EventType.CASH_OUT, PAYABLE, (has_credit, coins_come_first), (reserve_coins,), State.PAYING, TELL),
+    Rule(
+        EventType.CASH_OUT,
+        PAYABLE,
+        (restricted_may_leave,),
+        (reserve_restricted_ticket,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(EventType.CASH_OUT, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY, TELL),
+    Rule(EventType.NO_PAYOUT_DEVICE, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY),
+    Rule(EventType.TICKET_PRINTED, AWAKE, (), (settle_ticket,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.TICKET_FAILED, AWAKE, (), (give_ticket_up,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (coins_are_unposted,), (post_coins,)),
+    Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
+    Rule(EventType.AT_REST, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
+    Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (cash_out_by_itself,)),
+    Rule(EventType.AT_REST, only(State.OUT_OF_SERVICE), (rest_goes_on,), (cash_out_by_itself,)),
+    # ------------------------------------------------------------------ hand-pays
+    Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, TELL),
+    Rule(
+        EventType.KEY_TURNED,
+        _HANDPAY,
+        (ticket_is_asked, ticket_may_replace, key_is_enough),
+        (return_handpay,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(
+        EventType.KEY_TURNED,
+        _HANDPAY,
+        (ticket_is_asked, ticket_may_replace, nobody_is_asked),
+        (ask_who,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(EventType.KEY_TURNED, _HANDPAY, (asked_ticket_is_gone,), (keep_handpay,), Next.SAME, TELL),
+    Rule(
+        EventType.KEY_TURNED,
+        _HANDPAY,
+        (hand_is_asked, handpay_is_in_order, key_is_enough),
+        (settle_handpay,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(
+        EventType.KEY_TURNED,
+        _HANDPAY,
+        (hand_is_asked, handpay_is_in_order, nobody_is_asked),
+        (ask_who,),
+        Next.DERIVED,
+        TELL,
+    ),
+    Rule(
+        EventType.HANDPAY_RESET,
+        _HANDPAY,
+        (no_prize_waits, hand_is_asked, handpay_is_in_order),
+        (settle_handpay,),
+        Next.DERIVED,
+    ),
+)

@@ -1,0 +1,75 @@
+"""A ticket instead of the attendant's hand: credits that could not leave on a ticket do so after all.
+
+Where the place lets them, the player asks for it, and the attendant's key returns the reservation to the
+credit meter; the cash-out then goes on by itself. Whenever the power is cut, the reservation stands or it is
+void: there is never both the hand-pay and the ticket, and never neither.
+"""
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.hand_pays import persons_of
+from egm.money.pay_out import no_ticket
+from meters import Phase
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def ticket_may_replace(cabinet: Cabinet, _: Event) -> bool:
+    """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return (
+        handpay is not None
+        and cabinet.profile.by_hand.ticket_instead
+        and handpay["kind"] == "cancelled_credit"
+        and "form" not in handpay
+        and not no_ticket(cabinet, handpay["amount_cents"])
+    )
+
+
+def ticket_is_asked(cabinet: Cabinet, _: Event) -> bool:
+    """The player has asked for a ticket in its place."""
+    return "way" in cabinet.recall(Key.HANDPAY)
+
+
+def asked_ticket_is_gone(cabinet: Cabinet, event: Event) -> bool:
+    """A ticket was asked for, and none can be printed any more."""
+    return ticket_is_asked(cabinet, event) and not ticket_may_replace(cabinet, event)
+
+
+def hand_is_asked(cabinet: Cabinet, event: Event) -> bool:
+    """The player has asked for nothing else than the attendant's hand."""
+    return not ticket_is_asked(cabinet, event)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def choose_way(cabinet: Cabinet, _: Event) -> None:
+    """The player would rather have a ticket; asked again, the attendant's hand after all."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    by_hand = {key: value for key, value in handpay.items() if key != "way"}
+    way = "ticket" if by_hand == handpay else "hand"
+    kept = by_hand if way == "hand" else {**by_hand, "way": way}
+    cabinet.record("handpay.way", state={Key.HANDPAY: kept}, story={"handpay": handpay["id"], "way": way})
+
+
+def return_handpay(cabinet: Cabinet, event: Event) -> None:
+    """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
+    handpay, persons = cabinet.recall(Key.HANDPAY), persons_of(cabinet, event)
+    cabinet.record(
+        "handpay.returned",
+        transaction_id=f"{handpay['id']}.returned",
+        phase=Phase.VOID,
+        ref=handpay["id"],
+        state={Key.HANDPAY: None, Key.GOES_ON: True},
+        story={
+            "handpay": handpay["id"],
+            "amount_cents": handpay["amount_cents"],
+            "person": persons[0],
+            "persons": persons,
+        },
+    )
+
+
+def keep_handpay(cabinet: Cabinet, event: Event) -> None:
+    """The printer has failed since: the hand-pay stands, and the attendant is told before he pays."""
+    choose_way(cabinet, event)
+    cabinet.notice = Notice(code="ticket_impossible", severity="warning")

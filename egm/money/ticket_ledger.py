@@ -1,0 +1,134 @@
+"""The ticket ledger held against the journal: neither is believed of tickets without the other.
+
+The journal keeps how far the ledger had come (place and digest of a move) with each ticket that leaves and
+comes in, and what each has moved in all. So the machine knows, at its start and each time a door is closed,
+a ledger that is lost, that was put back to an earlier day, or that knows of other money than the journal. It
+then neither issues nor takes tickets, says so, and goes on with everything else: nothing is guessed, and two
+persons restore the ledger (``egm ticket restore``).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from egm.errors import OperatorError
+from egm.kernel.machine import Cabinet, Key
+from egm.money.host.model import Redeeming
+from egm.money.tickets.audit import (
+    DIGEST_DIGITS,
+    begun_as,
+    disagreement,
+    journal_knows,
+    ledger_cents,
+    put_back,
+)
+from egm.money.tickets.errors import TicketLedgerDamaged
+from egm.money.tickets.proof import PURPOSE as NUMBERS
+from egm.money.tickets.proof import commitment
+from egm.money.tickets.record import Record
+from egm.money.tickets.store import PURPOSE, TicketStore
+from meters import Journal
+from meters.chart import CREDIT_KINDS
+from meters.storage import Storage
+
+FAULT: Final = "ticket_ledger"
+#: Said with every reason: what to do.
+_REMEDY: Final = "; no tickets until two persons have looked: egm ticket restore"
+
+
+def open_store(
+    journal: Journal, folder: Path, second: Path, storage: Storage | None = None
+) -> tuple[TicketStore | None, str]:
+    """The ledger in ``folder``, or None and why there is none that may be used.
+
+    A new one is begun only beside a journal that knows of no ticket. Raises TicketLedgerUnwritable when the
+    medium refuses: the machine stops, and tries again.
+    """
+    known = journal.state(Key.TICKETS) is not None or any(
+        journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
+    )
+    key = journal.derive(PURPOSE)
+    try:
+        return TicketStore.open(folder, key=key, second=second, storage=storage, make=not known), ""
+    except (OperatorError, TicketLedgerDamaged) as error:
+        return None, f"{error}{_REMEDY}"
+
+
+def tickets_may_move(cabinet: Cabinet) -> bool:
+    """There is a ledger, and it agrees with the journal."""
+    return cabinet.desk is not None and FAULT not in cabinet.faults
+
+
+def anchor(cabinet: Cabinet) -> dict[str, Any]:
+    """The machine state that keeps how far the ledger has come by now."""
+    kept = cabinet.recall(Key.TICKETS)
+    place, digest = cabinet.the_desk.store.end
+    return {Key.TICKETS: {**(kept or _beginning(cabinet)), "place": place, "digest": digest[:DIGEST_DIGITS]}}
+
+
+def committed(cabinet: Cabinet, number: str) -> dict[str, str]:
+    """What an entry tells of a ticket's number (:mod:`egm.money.tickets.proof`)."""
+    return {"commitment": commitment(cabinet.journal.derive(NUMBERS), number)}
+
+
+def host_ticket(cabinet: Cabinet, ticket_id: str, status: Redeeming) -> dict[str, Any]:
+    """What the host may read of this ticket from now on; nothing where it was not asked about it."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is None or kept["id"] != ticket_id:
+        return {}
+    return {Key.HOST_TICKET: {**kept, "status": status.value}}
+
+
+def is_accounted(cabinet: Cabinet, record: Record) -> bool:
+    """Whether the journal knows a ticket that the ledger says this machine has issued."""
+    return journal_knows(cabinet.journal, record)
+
+
+def hold_against(cabinet: Cabinet) -> str:
+    """Hold the ledger against the journal; why they differ and what to do, or nothing.
+
+    Where they agree, how far the ledger has come is recorded, unless it stands there already.
+    """
+    store, kept = cabinet.the_desk.store, cabinet.recall(Key.TICKETS)
+    fresh = _beginning(cabinet)
+    begun_anew = kept is None or kept["begun"] != fresh["begun"]
+    if differs := put_back(store, cabinet.journal):
+        return f"{differs}{_REMEDY}"
+    base = {**fresh, "place": 0, "digest": ""} if begun_anew else kept
+    differs = disagreement(store, base, cabinet.journal.balance_cents, cabinet.identity.serial)
+    if differs:
+        return f"{differs}{_REMEDY}"
+    place, digest = store.end
+    now = {**base, "place": place, "digest": digest[:DIGEST_DIGITS]}
+    if now != kept:
+        story = {"place": place} | ({"begun": _who_began(store)} if base["begun"] and begun_anew else {})
+        cabinet.record("tickets.checked", state={Key.TICKETS: now}, story=story)
+    return ""
+
+
+def _beginning(cabinet: Cabinet) -> dict[str, Any]:
+    """What the ledger knew when this journal began, or when two persons began the ledger anew.
+
+    A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
+    """
+    store, journal = cabinet.the_desk.store, cabinet.journal
+    begun = store.begun()
+    base: Mapping[str, int] = {}
+    if begun is not None or _is_cleared(journal):
+        known = ledger_cents(store, cabinet.identity.serial)
+        base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
+    return {
+        "begun": begun_as(store),
+        "from": store.end[0] if base else 0,
+        "base": {name: cents for name, cents in base.items() if cents},
+    }
+
+
+def _who_began(store: TicketStore) -> dict[str, Any]:
+    begun = store.begun()
+    return {} if begun is None else {"by": begun.by, **begun.story}
+
+
+def _is_cleared(journal: Journal) -> bool:
+    genesis = next(journal.entries("machine.genesis", limit=1)).record
+    return isinstance(genesis, Mapping) and "cleared" in genesis

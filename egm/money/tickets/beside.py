@@ -1,0 +1,30 @@
+"""The ticket ledger opened beside its machine: by the cage, by reports, by tests of what a machine left."""
+
+from pathlib import Path
+
+from egm.errors import OperatorError
+from egm.money.tickets.store import PURPOSE, TicketStore
+from meters.copies import SECOND_FOLDER
+from meters.keys import MachineKey
+from meters.storage import DiskStorage
+
+
+def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
+    """The key of the machine in a state folder. Raises :class:`OperatorError` where there is none.
+
+    ``second`` is the folder on the second medium, by default the one inside the first.
+    """
+    key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
+    if key is None:
+        raise OperatorError(f"{folder}: no machine was ever started here: there is no key")
+    return key
+
+
+def open_beside(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
+    """The ledger of the machine in a state folder; nothing is made, and nothing written unless asked.
+
+    Raises what :meth:`TicketStore.open` does.
+    """
+    second = second or folder / SECOND_FOLDER
+    key = machine_key(folder, second).derive(PURPOSE)
+    return TicketStore.open(folder, key=key, second=second, make=False, prove=False, read_only=read_only)

@@ -1,0 +1,390 @@
+"""The ticket desk: what one machine asks of the ticket ledger while it pays out and takes in.
+
+**Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
+
+    ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
+    (print; when the printer says the bar code is done: settle the cash-out in the journal)
+    desk.printed(ticket.number)              durable: from here on it can be redeemed
+    or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
+
+**In.** With a bar code in escrow, under an id of the cabinet's making::
+
+    answer = desk.redeem_begin(redemption_id, digits)    durable lock, or a Refusal: return the ticket
+    (reserve the amount in the journal, order the stacking; when it is in the box: settle)
+    desk.redeem_commit(redemption_id)                    durable: redeemed, for good
+    or desk.redeem_abort(redemption_id, why)             durable: the ticket is good again
+
+Every step may be repeated with the same id or number and counts once. After a power cut the cabinet asks
+:meth:`TicketDesk.unfinished` and, by what its own journal says, ends each: a reserved ticket whose cash-out
+was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is committed,
+otherwise aborted. So the journal always leads, and the ledger follows it: a cut between the two leaves a
+ticket that nobody can redeem for a moment, never one that two can.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from egm.clock import Clock
+from egm.money.tickets import numbers
+from egm.money.tickets.errors import TicketOrderError
+from egm.money.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
+from egm.money.tickets.record import Action, Enrolment, Record
+from egm.money.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lock
+from egm.money.tickets.store import TicketStore
+from egm.money.tickets.templates import load_template
+
+#: The vouchers a machine can show (AGE 5.1.5).
+HISTORY: Final = 35
+#: Numbers tried before it is certain that their source is broken: one in 10^12 collides by chance.
+_TRIES: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketRules:
+    """What the place and the house allow.
+
+    ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is good to the end of that
+    many days, local time, after its own; None never expires. ``allowance``: tickets this machine may number
+    itself before the host knows of them; ``unread``: tickets there may be at all that the host does not know,
+    whoever numbered them. Both None when there is no host to know.
+    """
+
+    currency: str
+    template: str
+    limit_cents: int
+    valid_days: int | None = None
+    allowance: int | None = None
+    unread: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a machine has begun and not ended."""
+
+    tickets: tuple[Record, ...]
+    """Reserved, not known to be printed."""
+    redemptions: tuple[Redemption, ...]
+    """Locked by this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Who issues and redeems here."""
+
+    serial: str
+    operator_number: str
+    house: House
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a ticket says of its house, and for how many days it is good (None: for ever)."""
+
+    house: House
+    valid_days: int | None
+
+
+#: Makes a number: the kind and, where the machine is enrolled, its identifier and sequence. None: not yet.
+Numbering = Callable[[TicketKind, Enrolment | None], str | None]
+
+
+def stand_alone_numbers(below: numbers.Below) -> Numbering:
+    """Unpredictable numbers of this machine's own, from ``below`` of its random number generator."""
+    return lambda kind, _: numbers.stand_alone(kind, below)
+
+
+def secure_enhanced_numbers(_: TicketKind, enrolment: Enrolment | None) -> str | None:
+    """Numbers from the host's identifier and the running sequence."""
+    if enrolment is None:
+        return None
+    return numbers.secure_enhanced(enrolment.validation_id, enrolment.sequence)
+
+
+class TicketDesk:
+    """One machine's tickets.
+
+    ``numbering`` makes numbers, ``reads`` says whether digits can be one here
+    (:mod:`egm.money.tickets.numbers`). ``date_is_known``: whether the clock may be believed; while it may
+    not, nothing is issued and no ticket is past its date. ``is_accounted``: whether the journal knows of a
+    ticket that the ledger says this machine has issued. Raises :class:`InvalidTicket` when the rules'
+    template is not there or the house lacks what it must print.
+    """
+
+    def __init__(
+        self,
+        store: TicketStore,
+        machine: Machine,
+        rules: TicketRules,
+        clock: Clock,
+        *,
+        numbering: Numbering,
+        reads: Callable[[str], bool],
+        date_is_known: Callable[[], bool] = lambda: True,
+        is_accounted: Callable[[Record], bool] = lambda _: True,
+    ) -> None:
+        load_template(rules.template).check_house(machine.house)
+        self._store = store
+        self._machine = machine
+        self._rules = rules
+        self._clock = clock
+        self._numbering = numbering
+        self._reads = reads
+        self._date_is_known = date_is_known
+        self._is_accounted = is_accounted
+
+    @property
+    def store(self) -> TicketStore:
+        """The ledger."""
+        return self._store
+
+    # ------------------------------------------------------------------ out
+    def prepare(
+        self,
+        issue_id: str,
+        amount_cents: int,
+        kind: TicketKind = TicketKind.CASHABLE,
+        *,
+        denomination_cents: int,
+        printed: Printed | None = None,
+        number: str | None = None,
+        witness: str = "",
+    ) -> Ticket | Refusal:
+        """Reserve a number for a ticket: durable when it returns, and not money before :meth:`printed`.
+
+        ``printed`` is what it says where that is not the machine's own. ``number`` is the host's, under
+        system validation; otherwise the desk makes one. ``witness`` is the journal's head, to be printed. A
+        refusal has issued nothing; the credits go to a hand-pay.
+
+        The same ``issue_id`` gives the same ticket again while it is reserved. Raises
+        :class:`TicketOrderError` where something else was asked under that id.
+        """
+        with self._store.together():
+            known = self._store.by_issue(issue_id)
+            if known is not None:
+                asked = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
+                same = (known.ticket.amount_cents, known.ticket.kind, known.ticket.denomination_cents)
+                if asked != (known.state, *same, number and known.ticket.number):
+                    raise TicketOrderError(
+                        f"{issue_id}: asked for {amount_cents} cents {kind}; under this id the ledger has"
+                        f" {known.ticket.masked}, {known.ticket.amount_cents} cents, {known.state}"
+                    )
+                return known.ticket
+            refusal = self._cannot_issue(amount_cents, kind, from_host=number is not None)
+            if refusal is not None:
+                return refusal
+            number = number or self._fresh_number(kind)
+            if number is None:
+                return Refusal(Reason.NOT_ENROLLED)
+            now = self._now()
+            says = printed or Printed(self._machine.house, self._rules.valid_days)
+            ticket = Ticket(
+                number=number,
+                sequence=self._store.next_ticket(self._machine.serial),
+                kind=kind,
+                amount_cents=amount_cents,
+                currency=self._rules.currency,
+                denomination_cents=denomination_cents,
+                issued_at=now,
+                expires_at=expiry(now, says.house, says.valid_days),
+                machine_serial=self._machine.serial,
+                operator_number=self._machine.operator_number,
+                house=says.house,
+                template=self._rules.template,
+                witness=witness,
+            )
+            return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
+
+    def ticket_of(self, issue_id: str) -> Ticket | None:
+        """The ticket that was numbered under this id; None when none was."""
+        known = self._store.by_issue(issue_id)
+        return None if known is None else known.ticket
+
+    def number_of(self, redemption_id: str) -> str | None:
+        """The number locked under this redemption; None when nothing was."""
+        known = self._store.by_redemption(redemption_id)
+        return None if known is None else known.ticket.number
+
+    def printed(self, number: str) -> Ticket:
+        """The printer says the bar code is done: the ticket is money. Durable; a repeat changes nothing."""
+        return self._once(number, Action.ISSUE).ticket
+
+    def failed(self, number: str, why: str) -> None:
+        """It was not printed, or nobody can tell: void. Durable; a repeat changes nothing.
+
+        A paper that came out after all is then worth nothing, and the player is paid by hand.
+        """
+        self._once(number, Action.FAIL, why=why)
+
+    def holds(self, redemption_id: str) -> bool:
+        """Whether the ticket of this redemption is locked to this machine still: only then is it credited."""
+        known = self._store.by_redemption(redemption_id)
+        return known is not None and is_held(known, redemption_id, self._machine.serial)
+
+    def knows(self, number: str) -> bool:
+        """Whether the ledger has a ticket of this number."""
+        return self._store.get(number) is not None
+
+    # ------------------------------------------------------------------ in
+    def reads(self, digits: str) -> bool:
+        """Whether digits can be a number here."""
+        return self._reads(digits)
+
+    def admit(
+        self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
+    ) -> Redemption | Refusal:
+        """Lock a ticket whose worth the host has said, durably, or say why not.
+
+        A ticket this ledger has never seen is entered as the host's, so that one paper is never taken twice,
+        whatever a host that lost its memory says of it. The same id and digits give the same answer again.
+        """
+        by, at = self._machine.serial, self._now()
+        with self._store.together():
+            known = self._store.get(number)
+            if known is None:
+                self._enter(redemption_id, number, kind, amount_cents)
+            elif (known.ticket.kind, known.ticket.amount_cents) != (kind, amount_cents):
+                return Refusal(Reason.AMOUNT, f"{known.ticket.amount_cents} cents {known.ticket.kind}")
+            return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+
+    def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
+        """A ticket issued elsewhere, as the host describes it."""
+        now = self._now()
+        ticket = Ticket(
+            number=number,
+            sequence=self._store.next_ticket(ELSEWHERE),
+            kind=kind,
+            amount_cents=amount_cents,
+            currency=self._rules.currency,
+            denomination_cents=1,
+            issued_at=now,
+            expires_at=None,
+            machine_serial=ELSEWHERE,
+            operator_number="",
+            house=self._machine.house,
+            template=self._rules.template,
+        )
+        self._store.reserve(f"{redemption_id}.host", ticket, by=ELSEWHERE)
+        self._store.move(number, Action.ISSUE, at=now, by=ELSEWHERE)
+
+    def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
+        """Lock the ticket of these digits to this machine, durably, or say why not.
+
+        The same id and digits give the same answer again while the redemption is open. The lock has no end by
+        itself: this machine may have the paper in its box.
+        """
+        by, at = self._machine.serial, self._now()
+        return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
+
+    def redeem_commit(self, redemption_id: str) -> None:
+        """The ticket is in the box and credited: redeemed, for good. Durable; a repeat changes nothing."""
+        end(self._store, redemption_id, Action.REDEEM, at=self._now(), by=self._machine.serial)
+
+    def redeem_abort(self, redemption_id: str, why: str) -> None:
+        """The ticket went back to the player: it is good again. Durable; a repeat changes nothing.
+
+        An id that never locked anything is nothing to abort: the cut came before the lock.
+        """
+        if self._store.by_redemption(redemption_id) is not None:
+            end(
+                self._store,
+                redemption_id,
+                Action.RELEASE,
+                at=self._now(),
+                by=self._machine.serial,
+                story={"why": why},
+            )
+
+    # ------------------------------------------------------------------ after a power cut, and for people
+    def unfinished(self) -> Unfinished:
+        """What this machine has begun and not ended."""
+        serial = self._machine.serial
+        return Unfinished(
+            tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
+            tuple(
+                Redemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
+                for record in self._store.records(TicketState.PENDING)
+                if (lock := record.lock) is not None and lock.by == serial
+            ),
+        )
+
+    def history(self) -> tuple[Record, ...]:
+        """The last 35 tickets of this machine, newest first; show their ``shown_number`` (E-06)."""
+        records = self._store.records(machine_serial=self._machine.serial)
+        return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
+
+    # ------------------------------------------------------------------ the host
+    def enrol(self, validation_id: int, sequence: int) -> None:
+        """Take the host's validation identifier and the sequence to go on from (SAS 4C). Durable."""
+        self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
+
+    @property
+    def enrolment(self) -> Enrolment | None:
+        """What the host has enrolled this machine with, and the sequence last used."""
+        return self._store.enrolment(self._machine.serial)
+
+    def unreported(self) -> list[Record]:
+        """The tickets the host does not know yet, oldest first."""
+        return self._store.unreported(self._machine.serial)
+
+    def reported(self, number: str) -> None:
+        """The host has acknowledged the ticket. Durable; a repeat changes nothing."""
+        self._store.report(number, self._now())
+
+    # ------------------------------------------------------------------ inside
+    def _now(self) -> datetime:
+        return self._clock.now().replace(microsecond=0)
+
+    def _cannot_issue(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
+        if not self._date_is_known():
+            return Refusal(Reason.CLOCK)
+        if amount_cents > self._rules.limit_cents and not kind.is_receipt:
+            return Refusal(Reason.ABOVE_LIMIT, f"{amount_cents} > {self._rules.limit_cents}")
+        allowance = self._rules.unread if from_host else self._rules.allowance
+        if allowance is not None and len(self.unreported()) >= allowance:
+            return Refusal(Reason.ALLOWANCE_USED, f"{allowance} tickets the host does not know")
+        return None
+
+    def _fresh_number(self, kind: TicketKind) -> str | None:
+        """A number no ticket has; what is spent on the way is spent with the ticket, or not at all.
+
+        A host may enrol a machine with a sequence it has used before: None then, with the tries spent, so
+        that the machine pays by hand until it is past them. A source of its own is broken: that stops it.
+        """
+        for _ in range(_TRIES):
+            enrolment = self._store.spend_sequence(self._machine.serial)
+            number = self._numbering(kind, enrolment)
+            if number is None or self._store.get(number) is None:
+                return number
+        if enrolment is not None:
+            return None
+        raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
+
+    def _refuse(self, record: Record) -> Refusal | None:
+        ticket = record.ticket
+        if self._date_is_known() and record.is_past(self._now()):
+            return Refusal(Reason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
+            return Refusal(Reason.NOT_OURS, record.issue_id)
+        if ticket.kind.is_receipt:
+            return Refusal(Reason.WRONG_KIND, ticket.kind.value)
+        if ticket.currency != self._rules.currency:
+            return Refusal(Reason.CURRENCY, ticket.currency)
+        return None
+
+    def _once(self, number: str, action: Action, **story: str) -> Record:
+        with self._store.together():
+            record = self._store.found(number)
+            if any(move.action is action for move in record.moves):
+                return record
+            return self._store.move(number, action, at=self._now(), by=self._machine.serial, story=story)
+
+
+def expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
+    """The end of the local day ``days`` after the day of issue, in UTC."""
+    if days is None:
+        return None
+    local = issued_at.astimezone(house.zone)
+    last = (local + timedelta(days=days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return last.astimezone(issued_at.tzinfo)

@@ -1,0 +1,134 @@
+"""The second copy of the ticket ledger: a plain file of moves, written first.
+
+One line a transaction, a JSON array of its rows, so that a transaction is in the file whole or not at all: a
+line the power cut short has no end and is as if never written. Every row carries a digest over itself and the
+row before it, under a key derived from the machine's: a row that anybody else has written is none, wherever
+it stands.
+"""
+
+import hmac
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from egm.money.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
+from meters import JournalUnwritable
+from meters.storage import StorageFile
+
+#: Not ``.log``: the journal's segments end so, and may lie in the same folder.
+FILE_NAME: Final = "tickets.moves"
+_TAIL_BYTES: Final = 1 << 16
+
+#: (place, number, step, action, state, at, by, redemption id, story as JSON, digest)
+Row = tuple[Any, ...]
+#: Where a copy ends: place and digest of its last row.
+End = tuple[int, str]
+START: Final[End] = (0, "")
+
+
+def digest(key: bytes, before: str, row: Row) -> str:
+    """The HMAC of a row (without its own) that follows the row of digest ``before``."""
+    return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
+
+
+def follows(key: bytes, before: End, row: Row) -> bool:
+    """Whether a row is whole, this machine's, and comes next."""
+    return (
+        len(row) == 10
+        and row[0] == before[0] + 1
+        and isinstance(row[-1], str)
+        and hmac.compare_digest(row[-1].encode(), digest(key, before[1], row[:-1]).encode())
+    )
+
+
+def end_of(row: Row) -> End:
+    """The end of a copy whose last row this is."""
+    return (row[0], row[-1])
+
+
+class MoveLog:
+    """The file. Whoever writes holds the database's write lock; there is one writer at a time."""
+
+    def __init__(self, file: StorageFile, key: bytes) -> None:
+        self._file = file
+        self._key = key
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def end(self) -> End | None:
+        """Where the file ends, from its last line alone; None when that takes reading it all."""
+        size = self._file.size()
+        if not size:
+            return START
+        tail = self._file.read_at(max(0, size - _TAIL_BYTES), _TAIL_BYTES)
+        lines = tail.split(b"\n")
+        if lines[-1] or len(lines) < (2 if size <= _TAIL_BYTES else 3):
+            return None
+        with suppress(ValueError, TypeError, IndexError):
+            return end_of(json.loads(lines[-2])[-1])
+        return None
+
+    def rows(self) -> Iterator[Row]:
+        """Every row, in order. Raises :class:`TicketLedgerDamaged` at a line that is not what was written."""
+        last = START
+        for _, rows in self._lines():
+            for row in rows:
+                if not follows(self._key, last, row):
+                    raise TicketLedgerDamaged(f"{FILE_NAME}: move {last[0] + 1} is not what was written")
+                last = end_of(row)
+                yield row
+
+    def furthest(self) -> int:
+        """The place of the last move of any line that can be read, whatever is damaged between."""
+        places = [0]
+        for line in self._file.read_at(0, self._file.size()).split(b"\n"):
+            with suppress(ValueError, TypeError, IndexError, KeyError):
+                places.append(int(json.loads(line)[-1][0]))
+        return max(places)
+
+    def append(self, rows: Sequence[Row]) -> int:
+        """Write a transaction's rows as one line, durably; return where the file ended before."""
+        line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        try:
+            size = self._whole_size()
+            if size != self._file.size():
+                self._file.truncate(size)
+            self._file.write_at(size, line)
+            self._file.sync()
+        except JournalUnwritable as why:
+            raise TicketLedgerUnwritable(str(why)) from None
+        return size
+
+    def cut(self, size: int) -> None:
+        """Take back the last line, as far as the medium lets us; a line that stays is carried out later."""
+        with suppress(JournalUnwritable):
+            self._file.truncate(size)
+            self._file.sync()
+
+    def rewrite(self, rows: Sequence[Row]) -> None:
+        """Write the whole file anew from the database. Only while the database is known to be good."""
+        self.cut(0)
+        if rows:
+            self.append(rows)
+
+    def _whole_size(self) -> int:
+        """The size up to the end of the last whole line."""
+        size = self._file.size()
+        tail = self._file.read_at(max(0, size - 1), 1)
+        if tail in {b"", b"\n"}:
+            return size
+        return max((end for end, _ in self._lines()), default=0)
+
+    def _lines(self) -> Iterator[tuple[int, list[Row]]]:
+        at = 0
+        *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
+        for number, line in enumerate(lines, 1):
+            at += len(line) + 1
+            try:
+                rows = [tuple(row) for row in json.loads(line)]
+            except (ValueError, TypeError):
+                raise TicketLedgerDamaged(f"{FILE_NAME}: line {number} is not what was written") from None
+            yield at, rows

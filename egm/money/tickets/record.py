@@ -1,0 +1,129 @@
+"""What the ledger remembers of a ticket: the moves of its life, and which move may follow which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.money.tickets.model import Ticket, TicketKind, TicketState
+
+
+class Action(StrEnum):
+    """What can happen to a ticket."""
+
+    RESERVE = "reserve"
+    ISSUE = "issue"
+    FAIL = "fail"
+    LOCK = "lock"
+    RELEASE = "release"
+    REDEEM = "redeem"
+    VOID = "void"
+    EXPIRE = "expire"
+    """Of a ledger from before a ticket's date was judged only when asked: nothing writes it any more."""
+    REPRINT = "reprint"
+    BEGIN = "begin"
+    """No ticket's: two persons have begun the ledger anew (:mod:`egm.money.tickets.restoration`)."""
+    REVIVE = "revive"
+    """Two persons have found that it is owed whatever its date: from here on it has none."""
+
+
+#: The whole life of a ticket: action -> (the states it may be in, the state it leaves).
+LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
+    action: (frozenset(needs), leaves)
+    for action, needs, leaves in (
+        (Action.BEGIN, (), TicketState.VOID),
+        (Action.RESERVE, (), TicketState.RESERVED),
+        (Action.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
+        (Action.FAIL, (TicketState.RESERVED,), TicketState.VOID),
+        (Action.LOCK, (TicketState.ISSUED,), TicketState.PENDING),
+        (Action.RELEASE, (TicketState.PENDING,), TicketState.ISSUED),
+        (Action.REDEEM, (TicketState.PENDING,), TicketState.REDEEMED),
+        (Action.VOID, (TicketState.ISSUED,), TicketState.VOID),
+        (Action.EXPIRE, (TicketState.ISSUED,), TicketState.EXPIRED),
+        (Action.REPRINT, (TicketState.ISSUED,), TicketState.ISSUED),
+        (Action.REVIVE, (TicketState.ISSUED, TicketState.EXPIRED), TicketState.ISSUED),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One thing that happened to a ticket: ``by`` a machine's serial or a person, with its ``story``."""
+
+    place: int
+    """Where it stands in the whole ledger, from 1."""
+    step: int
+    action: Action
+    state: TicketState
+    at: datetime
+    by: str
+    redemption_id: str | None
+    story: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A ticket and its moves, oldest first."""
+
+    ticket: Ticket
+    issue_id: str
+    moves: tuple[Move, ...]
+
+    @property
+    def state(self) -> TicketState:
+        """Where it is now."""
+        return self.moves[-1].state
+
+    @property
+    def lock(self) -> Move | None:
+        """The lock of the redemption that is open, or that ended in redemption."""
+        if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
+            return None
+        return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The first moment it is no longer good; None: good for ever, or revived by two persons."""
+        if any(move.action is Action.REVIVE for move in self.moves):
+            return None
+        return self.ticket.expires_at
+
+    def is_past(self, at: datetime) -> bool:
+        """Whether an issued ticket's date is over at a moment; a locked one was put in in time.
+
+        Only a clock that is trusted may say so (:mod:`egm.app.timekeeping`).
+        """
+        due = self.expires_at
+        return self.state is TicketState.ISSUED and due is not None and at >= due
+
+    @property
+    def shown_number(self) -> str:
+        """Its number as it may be shown: in full only when nothing is owed on it any more."""
+        if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
+            return self.ticket.number
+        return self.ticket.masked
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """A machine's validation identifier and the sequence it last used, both 24-bit (SAS 4C)."""
+
+    validation_id: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The tickets of one state, kind and currency, together."""
+
+    state: TicketState
+    kind: TicketKind
+    currency: str
+    tickets: int
+    amount_cents: int
+
+    @property
+    def owed(self) -> bool:
+        """Whether somebody may still come for it: the outstanding liability."""
+        return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -1,0 +1,136 @@
+"""Redemption: locking a ticket to one redeemer, and ending that one way or the other."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from egm.money.tickets.errors import TicketOrderError
+from egm.money.tickets.model import Ticket, TicketState
+from egm.money.tickets.record import Action, Record
+from egm.money.tickets.store import TicketStore
+
+
+class Reason(StrEnum):
+    """Why a ticket is not issued or not taken; the screen and the cashier have words for each."""
+
+    # issuing
+    ABOVE_LIMIT = "above_limit"  # the rules want a hand-pay for so much (H-11)
+    NOT_ENROLLED = "not_enrolled"  # no validation identifier from the host yet (SAS 3F)
+    ALLOWANCE_USED = "allowance_used"  # too many tickets the host does not know (H-09)
+    CLOCK = "clock"  # nobody knows the date that would be printed
+    # taking
+    MISREAD = "misread"  # the digits cannot be a number: read it again
+    UNKNOWN = "unknown"
+    NOT_PRINTED = "not_printed"  # a number was given, but no machine says that it was printed
+    PENDING = "pending"  # another redeemer is at it
+    REDEEMED = "redeemed"
+    VOID = "void"
+    EXPIRED = "expired"
+    WRONG_KIND = "wrong_kind"  # a receipt in a machine, a promotional ticket at the cage
+    CURRENCY = "currency"
+    AMOUNT = "amount"  # the host says another worth than the ticket was known by
+    NOT_OURS = "not_ours"  # the ledger names this machine, whose journal knows nothing of it
+    HOST_DOWN = "host_down"  # nobody there to say what it is worth
+    HOST_REFUSED = "host_refused"
+    HOST_OWES = "host_owes"  # issued elsewhere: the host's cashier pays it
+    NOT_NOW = "not_now"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No, and why."""
+
+    reason: Reason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redemption:
+    """A ticket locked to one redeemer, worth this."""
+
+    redemption_id: str
+    ticket: Ticket
+
+
+_NOT_GOOD: Final = {
+    TicketState.RESERVED: Reason.NOT_PRINTED,
+    TicketState.PENDING: Reason.PENDING,
+    TicketState.REDEEMED: Reason.REDEEMED,
+    TicketState.VOID: Reason.VOID,
+    TicketState.EXPIRED: Reason.EXPIRED,
+}
+
+
+def lock(
+    store: TicketStore,
+    redemption_id: str,
+    number: str,
+    reads: Callable[[str], bool],
+    *,
+    by: str,
+    at: datetime,
+    refuse: Callable[[Record], Refusal | None],
+) -> Redemption | Refusal:
+    """Lock a ticket to the redeemer ``by``: the one way to redemption, for machines and people alike.
+
+    ``reads`` says whether the digits can be a number, ``refuse`` whether this redeemer may take an issued
+    ticket. One transaction: what is judged is what is locked, whatever other processes do meanwhile. The
+    answer is repeated while this redeemer holds the lock under this id, and never after: an id that comes
+    again later is another's mistake, and no money.
+    """
+    with store.together():
+        known = store.by_redemption(redemption_id)
+        if known is not None:
+            if known.ticket.number != number or not is_held(known, redemption_id, by):
+                raise TicketOrderError(f"redemption {redemption_id}: already used for {known.ticket.masked}")
+            return Redemption(redemption_id=redemption_id, ticket=known.ticket)
+        if not reads(number):
+            return Refusal(Reason.MISREAD)
+        record = store.get(number)
+        if record is None:
+            return Refusal(Reason.UNKNOWN)
+        if record.state in _NOT_GOOD:
+            last = record.moves[-1]
+            return Refusal(_NOT_GOOD[record.state], f"{last.at:%Y-%m-%d %H:%M:%S} UTC, {last.by}")
+        refusal = refuse(record)
+        if refusal is not None:
+            return refusal
+        store.move(number, Action.LOCK, at=at, by=by, redemption_id=redemption_id)
+        return Redemption(redemption_id=redemption_id, ticket=record.ticket)
+
+
+def end(
+    store: TicketStore,
+    redemption_id: str,
+    action: Action,
+    *,
+    at: datetime,
+    by: str,
+    story: Mapping[str, Any] | None = None,
+) -> Record:
+    """End an open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
+
+    Raises :class:`TicketOrderError` where it was never opened or has ended the other way.
+    """
+    with store.together():
+        record = store.by_redemption(redemption_id)
+        if record is None:
+            raise TicketOrderError(f"redemption {redemption_id}: {action} without a lock")
+        if any(move.action is action and move.redemption_id == redemption_id for move in record.moves):
+            return record
+        if record.lock is None or record.lock.redemption_id != redemption_id:
+            raise TicketOrderError(f"redemption {redemption_id}: {action} after it ended otherwise")
+        number = record.ticket.number
+        return store.move(number, action, at=at, by=by, redemption_id=redemption_id, story=story)
+
+
+def is_held(record: Record, redemption_id: str, by: str) -> bool:
+    """Whether a ticket is locked to this redeemer, under this id, now."""
+    held = record.lock
+    return (
+        record.state is TicketState.PENDING
+        and held is not None
+        and (held.redemption_id, held.by) == (redemption_id, by)
+    )

@@ -1,0 +1,182 @@
+"""Two persons begin the ticket ledger anew, from what can be proved of it.
+
+For a ledger that a machine does not trust: lost, damaged in both copies, with a line that nobody of ours has
+written, put back to an earlier day, sealed with a machine key that is gone, or of the format before there
+were seals. What proves itself goes over, move by move, under the present key; after it stands who began the
+ledger anew, when and why, which the machine reads at its next start and records. Everything that was there is
+kept under another name. A ticket that nothing proves any more is proved from the journal (``egm ticket
+prove``) and paid by persons.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.money.tickets.copies import FILE_NAME, LOCK_NAME
+from egm.money.tickets.model import CAGE, TicketState
+from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.money.tickets.movelog import START, Row, end_of, follows
+from egm.money.tickets.record import Action
+from egm.money.tickets.store import TicketStore, head_at, head_of
+from meters.storage import DiskStorage, MediumError
+
+#: The second copy before it lay beside the journal's.
+_OLD_LOG_NAME: Final = "tickets.log"
+#: What a ticket may still be money in, and the moves from there to its end.
+_WAYS_TO_REDEEMED: Final = {
+    TicketState.RESERVED: (Action.ISSUE, Action.LOCK, Action.REDEEM),
+    TicketState.ISSUED: (Action.LOCK, Action.REDEEM),
+    TicketState.EXPIRED: (Action.REVIVE, Action.LOCK, Action.REDEEM),
+    TicketState.PENDING: (Action.REDEEM,),
+}
+_FRESH: Final = "tickets.restoring"
+_COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
+
+
+def restore(
+    folder: Path,
+    second: Path,
+    key: bytes,
+    *,
+    persons: Sequence[str],
+    why: str,
+    at: datetime,
+    taken: Callable[[str], str | None],
+) -> tuple[int, str]:
+    """Begin the ledger anew; return how many moves went over, and what vouches for them.
+
+    ``taken`` says by which redemption a journal of this machine took a number in, or None: where what goes
+    over is older than the journal, such a ticket would be money a second time.
+
+    Raises :class:`OperatorError` unless two different persons and a reason stand behind it, or while any
+    program has the ledger open.
+    """
+    if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
+        raise OperatorError("restoring the ticket ledger takes two persons and a reason")
+    descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        rows, vouches = _provable(folder, second, key)
+        fresh = folder / _FRESH
+        shutil.rmtree(fresh, ignore_errors=True)
+        with TicketStore.open(fresh, key=key) as store:
+            store.begin_anew(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
+            _end_what_was_taken(store, taken, by=f"{CAGE}{persons[0]}", at=at)
+            store.settle()
+            told = head_at(store.end)
+        _exchange(folder, second, fresh)
+        head = head_of(DiskStorage(), folder, second, key)
+        head.remove()
+        head.write(told)
+    except BlockingIOError:
+        raise OperatorError(f"{folder}: close every program that has the ticket ledger open") from None
+    finally:
+        os.close(descriptor)
+    return len(rows), vouches
+
+
+def _end_what_was_taken(
+    store: TicketStore, taken: Callable[[str], str | None], *, by: str, at: datetime
+) -> None:
+    """Redeem every ticket that the journal took in and the older ledger still calls money, or may yet."""
+    story = {"why": "the journal had taken it in"}
+    for record in list(store.records(*_WAYS_TO_REDEEMED)):
+        number = record.ticket.number
+        redemption_id = taken(number)
+        if redemption_id is None:
+            continue
+        if record.state is TicketState.PENDING:
+            redemption_id = record.moves[-1].redemption_id
+        elif store.by_redemption(redemption_id) is not None:  # locked and let go again before
+            redemption_id = f"{redemption_id}.restored"
+        for action in _WAYS_TO_REDEEMED[record.state]:
+            store.move(
+                number,
+                action,
+                at=at,
+                by=by,
+                redemption_id=None if action is Action.ISSUE else redemption_id,
+                story=story,
+            )
+
+
+def _provable(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
+    """The moves that go over, and what vouches for them: the longest that a seal proves, else old digests."""
+    copies = [_database(folder / FILE_NAME), _log(second / LOG_NAME), _log(folder / _OLD_LOG_NAME)]
+    for vouches, proves in (
+        ("this machine's seal", lambda last, row: follows(key, last, row)),
+        ("unsealed digests, of before there were seals", _follows_unsealed),
+    ):
+        found = max((_prefix(rows, proves) for rows in copies), key=len)
+        if found:
+            return found, vouches
+    whole = [_prefix(rows, _comes_next) for rows in copies[:2]]
+    if whole[0] and whole[0] == whole[1]:
+        return whole[0], "two copies alike, sealed by a machine key that is gone"
+    return [], "nothing"
+
+
+def _prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
+    last, found = START, []
+    for row in rows:
+        if not proves(last, row):
+            break
+        found.append(row)
+        last = end_of(row)
+    return found
+
+
+def _comes_next(last: tuple[int, str], row: Row) -> bool:
+    return len(row) == 10 and row[0] == last[0] + 1
+
+
+def _follows_unsealed(last: tuple[int, str], row: Row) -> bool:
+    told = json.dumps([last[1], *row[:-1]], ensure_ascii=False)
+    return _comes_next(last, row) and row[-1] == hashlib.sha256(told.encode()).hexdigest()
+
+
+def _database(path: Path) -> list[Row]:
+    """The rows SQLite still gives; none where it gives nothing."""
+    rows: list[Row] = []
+    if not path.exists():
+        return rows
+    database = DiskStorage().connect(path, read_only=True)
+    with suppress(MediumError):
+        found = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (no values)
+        rows = [tuple(row) for row in found.fetchall()]
+    database.close()
+    return rows
+
+
+def _log(path: Path) -> list[Row]:
+    """The rows of the lines that can be read, up to the first that cannot."""
+    rows: list[Row] = []
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        for line in path.read_bytes().splitlines():
+            rows += [tuple(row) for row in json.loads(line)]
+    return rows
+
+
+def _exchange(folder: Path, second: Path, fresh: Path) -> None:
+    """Put the new files in the place of the old, which are kept; SQLite's own side files first."""
+    storage = DiskStorage()
+    storage.make_folder(second)
+    number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1
+    old = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
+    for place, name in (*old, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
+        if storage.exists(place / name):
+            storage.rename(place / name, place / f"{name}.before-{number}")
+    shutil.copyfile(fresh / LOG_NAME, second / LOG_NAME)
+    (second / LOG_NAME).chmod(0o600)
+    storage.rename(fresh / FILE_NAME, folder / FILE_NAME)
+    for place in dict.fromkeys((second, folder)):
+        storage.sync_folder(place)
+    shutil.rmtree(fresh)

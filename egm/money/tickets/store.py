@@ -1,0 +1,381 @@
+"""The ticket ledger: every ticket a machine or bank of machines has issued, and all that became of it.
+
+For machines that stand alone there is no host to say what is owed; this ledger says it. A method that
+changes something **returns only when the change is durable**, in both copies
+(:mod:`egm.money.tickets.copies`), and a power cut leaves the whole change or none of it. Several processes
+of one computer may share a ledger.
+
+A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
+state of a ticket is that of its last move, and (number, step) is unique: of two redeemers who both saw the
+ticket issued, the medium itself refuses the second. Every move is chained to the one before it and keyed, by
+a key derived from the machine's, which is checked at each read: what somebody else has written, in both
+copies even, is no move. A whole ledger put back to an earlier day is found by the machine, whose journal
+keeps where the ledger had come to (:mod:`egm.money.ticket_ledger`).
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from egm.money.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, Copies
+from egm.money.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
+from egm.money.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask
+from egm.money.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.money.tickets.movelog import START, End, Row, digest
+from egm.money.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
+from meters import JournalDamaged, JournalUnwritable
+from meters.mirror import Mirror
+from meters.storage import DiskStorage, Storage
+
+#: Validation sequences are 24-bit and begin again.
+_SEQUENCES: Final = 1 << 24
+
+
+#: Where the ledger had come to when the cage last acted, on both media; written when the ledger is made.
+HEAD: Final = "tickets.head"
+#: What the machine key is derived for, to seal the moves (:meth:`meters.keys.MachineKey.derive`).
+PURPOSE: Final = b"ticket ledger"
+
+
+def head_of(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
+    """The head of the ledger under ``key``, on both media."""
+    return Mirror(storage, (folder, second), HEAD, key=key)
+
+
+def head_at(end: End) -> bytes:
+    """What the head of a ledger that ends so holds."""
+    return json.dumps(end).encode()
+
+
+class TicketStore:
+    """The open ledger. Not safe for several threads at once; any number of processes may have it open."""
+
+    def __init__(self, copies: Copies, key: bytes, head: Mirror, *, read_only: bool) -> None:
+        self._copies = copies
+        self._key = key
+        self._head = head
+        self._read_only = read_only
+        self._run = copies.run
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        key: bytes,
+        second: Path | None = None,
+        storage: Storage | None = None,
+        make: bool = True,
+        prove: bool = True,
+        read_only: bool = False,
+    ) -> Self:
+        """Open the ledger in ``folder``, making it there unless ``make`` is False.
+
+        ``key`` seals each move: :data:`PURPOSE` of the machine key. ``second`` is the folder of the second
+        copy, by default the same. Every move of both copies is proved unless ``prove`` is False, as beside a
+        machine that does so. ``read_only`` makes and mends nothing.
+
+        Raises :class:`TicketLedgerAbsent` when it is absent and not to be made;
+        :class:`TicketLedgerUnwritable` when the medium refuses; :class:`TicketLedgerDamaged` when neither
+        copy is whole, or the format is another program's.
+        """
+        storage, second = storage or DiskStorage(), second or folder
+        head = head_of(storage, folder, second, key)
+        make = make and not any(storage.exists(place / HEAD) for place in (folder, second))
+        there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
+        if not there and (read_only or not make):
+            raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
+        copies = Copies(folder, second, storage, key, prove=prove, read_only=read_only)
+        store = cls(copies, key, head, read_only=read_only)
+        try:
+            store._begin_head()
+        except BaseException as why:
+            store.close()
+            if isinstance(why, JournalUnwritable):
+                raise TicketLedgerUnwritable(str(why)) from None
+            raise
+        return store
+
+    def _begin_head(self) -> None:
+        """Give a ledger in which nothing has moved yet its head; a later one without it is damaged."""
+        if self._read_only or self.end != START:
+            return
+        with self.together(), contextlib.suppress(JournalDamaged):  # :meth:`behind` tells it
+            if self.end == START and self._head.read() is None:
+                self._head.write(head_at(START))
+
+    @property
+    def mended(self) -> str:
+        """What was made again from the other copy, in words for the machine's log; empty when nothing was."""
+        return self._copies.mended
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self._copies.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def end(self) -> End:
+        """The place and the digest of the last move; (0, "") of an empty ledger."""
+        return self._copies.end()
+
+    def digest_at(self, place: int) -> str | None:
+        """The digest of the move at a place; None where the ledger ends before it."""
+        return self._copies.digest_at(place)
+
+    def keep_head(self) -> None:
+        """Write down on both media how far the ledger has come: what was, is not forgotten from here on.
+
+        Raises JournalUnwritable when neither medium takes it.
+        """
+        with self.together(), contextlib.suppress(JournalDamaged):  # it stands until two persons have looked
+            self._head.write(head_at(self.end))
+
+    def behind(self) -> str:
+        """Why the ledger is not the one in which the cage last acted; empty where it is."""
+        try:
+            kept = self._head.read(mend=not self._read_only)
+        except JournalDamaged as why:
+            return f"where the cage has come to in the ticket ledger cannot be read: {why}"
+        if kept is None and self.end != START:  # removed, or a ledger of before there were heads
+            return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
+        place, digest = START if kept is None else json.loads(kept)
+        if self.digest_at(place) == digest:
+            return ""
+        return (
+            f"the ticket ledger ends at move {self.end[0]} and is not the one in which the cage acted at"
+            f" {place}: it was put back or exchanged"
+        )
+
+    def together(self) -> AbstractContextManager[None]:
+        """Several changes as one: all of them durable at the end, or none of them."""
+        return self._copies.together()
+
+    def verify(self) -> int:
+        """Prove every row of both copies; return how many moves there are.
+
+        Raises :class:`TicketLedgerDamaged` at the first that is not what was written.
+        """
+        return self._copies.verify()
+
+    # ------------------------------------------------------------------ changes
+    def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
+        """Give a ticket its number. Raises :class:`TicketOrderError` where the id or number is known."""
+        with self.together():
+            if self.by_issue(issue_id) is not None or self.get(ticket.number) is not None:
+                raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
+            story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
+            self._append(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
+            return self.found(ticket.number)
+
+    def move(
+        self,
+        number: str,
+        action: Action,
+        *,
+        at: datetime,
+        by: str,
+        redemption_id: str | None = None,
+        story: Mapping[str, Any] | None = None,
+    ) -> Record:
+        """Move a ticket. Raises :class:`TicketOrderError`, changing nothing, when its state forbids it."""
+        with self.together():
+            record = self.found(number)
+            needs, _ = LIFE[action]
+            if record.state not in needs:
+                raise TicketOrderError(f"ticket {mask(number)}: {action} while {record.state}")
+            self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
+            return self.found(number)
+
+    def begin_anew(
+        self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
+    ) -> None:
+        """Take over the moves of an older ledger under this key, and say who began it anew, and why."""
+        with self.together():
+            for row in rows:
+                place, before = self._copies.end()
+                fresh = (place + 1, *row[1:-1])
+                self._copies.insert((*fresh, digest(self._key, before, fresh)))
+            place, before = self._copies.end()
+            story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
+            told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            state, name = LIFE[Action.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
+            row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, told)
+            self._copies.insert((*row, digest(self._key, before, row)))
+
+    def settle(self) -> None:
+        """Bring everything into the database's one file, before it is moved."""
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._run("PRAGMA journal_mode=DELETE").fetchall()
+
+    def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
+        """Set a machine's validation identifier and sequence; the next number uses the sequence after it."""
+        with self.together():
+            self._run(
+                "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
+                " SET validation_id = excluded.validation_id, sequence = excluded.sequence",
+                machine_serial,
+                enrolment.validation_id,
+                enrolment.sequence,
+            )
+
+    def spend_sequence(self, machine_serial: str) -> Enrolment | None:
+        """Move an enrolled machine's validation sequence one on, and return it; None for any other."""
+        with self.together():
+            self._run(
+                "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
+                _SEQUENCES,
+                machine_serial,
+            )
+            return self.enrolment(machine_serial)
+
+    def report(self, number: str, at: datetime) -> None:
+        """Note that the host knows the ticket; a repeat changes nothing."""
+        with self.together():
+            self.found(number)
+            self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
+
+    # ------------------------------------------------------------------ questions
+    def get(self, number: str) -> Record | None:
+        """The ticket of a number, or None where there is none."""
+        row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
+        return None if row is None else self._read(number, row[0])
+
+    def found(self, number: str) -> Record:
+        """The ticket of a number. Raises :class:`TicketOrderError` where there is none."""
+        record = self.get(number)
+        if record is None:
+            raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")
+        return record
+
+    def by_issue(self, issue_id: str) -> Record | None:
+        """The ticket its issuer knows by this id."""
+        row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
+        return None if row is None else self._read(row[0], issue_id)
+
+    def by_redemption(self, redemption_id: str) -> Record | None:
+        """The ticket that this redemption has locked, now or in the past."""
+        row = self._run(
+            "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
+        ).fetchone()
+        return None if row is None else self.found(row[0])
+
+    def next_ticket(self, machine_serial: str) -> int:
+        """The sequence number of the machine's next ticket."""
+        row = self._run(
+            "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", machine_serial
+        ).fetchone()
+        return int(row[0] or 0) + 1
+
+    def enrolment(self, machine_serial: str) -> Enrolment | None:
+        """What the machine is enrolled with, or None."""
+        row = self._run(
+            "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
+        ).fetchone()
+        return None if row is None else Enrolment(*row)
+
+    def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
+        """The tickets in any of ``states`` (all when none is named), newest first."""
+        wanted = states or tuple(TicketState)
+        rows = self._run(
+            f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
+                WHERE m.step = (SELECT max(step) FROM moves WHERE number = t.number)
+                  AND m.state IN ({", ".join("?" * len(wanted))})
+                  AND t.machine_serial = coalesce(?, t.machine_serial)
+                ORDER BY (SELECT place FROM moves WHERE number = t.number AND step = 1) DESC""",  # noqa: S608 (only question marks)
+            *(state.value for state in wanted),
+            machine_serial,
+        ).fetchall()
+        return (self._read(number, issue_id) for number, issue_id in rows)
+
+    def unreported(self, machine_serial: str) -> list[Record]:
+        """The machine's tickets the host does not know yet, oldest first; never-printed ones do not count."""
+        rows = self._run(
+            """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
+               WHERE r.number IS NULL AND t.machine_serial = ?
+                 AND NOT EXISTS (SELECT 1 FROM moves WHERE number = t.number AND action = 'fail')
+               ORDER BY t.sequence""",
+            machine_serial,
+        ).fetchall()
+        return [self._read(number, issue_id) for number, issue_id in rows]
+
+    def sums(self) -> list[Sum]:
+        """Count and value of tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
+        rows = self._run(
+            """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
+                      json_extract(first.story, '$.ticket.currency'), count(*),
+                      sum(json_extract(first.story, '$.ticket.amount_cents'))
+               FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
+               WHERE m.step = (SELECT max(step) FROM moves WHERE number = m.number)
+                 AND json_extract(first.story, '$.ticket.machine_serial') <> ?
+               GROUP BY 1, 2, 3 ORDER BY 1, 2, 3""",
+            ELSEWHERE,
+        ).fetchall()
+        return [
+            Sum(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
+            for state, kind, currency, tickets, amount_cents in rows
+        ]
+
+    def moved_cents(self, by: str, action: Action) -> dict[TicketKind, int]:
+        """What the moves of one action by one machine amount to, by kind, in minor units."""
+        rows = self._run(
+            """SELECT json_extract(first.story, '$.ticket.kind'),
+                      sum(json_extract(first.story, '$.ticket.amount_cents'))
+               FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
+               WHERE m.by = ? AND m.action = ? GROUP BY 1""",
+            by,
+            action.value,
+        ).fetchall()
+        return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
+
+    def begun(self) -> Move | None:
+        """The last time two persons began the ledger anew (`egm.money.tickets.restoration`); None: never."""
+        row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
+        return None if row is None else self._moves(row[0])[0]
+
+    # ------------------------------------------------------------------ rows
+    def _append(
+        self,
+        number: str,
+        step: int,
+        action: Action,
+        at: datetime,
+        by: str,
+        redemption_id: str | None,
+        story: Mapping[str, Any],
+    ) -> None:
+        place, before = self._copies.end()
+        told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        state = LIFE[action][1].value
+        row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, told)
+        self._copies.insert((*row, digest(self._key, before, row)))
+
+    def _read(self, number: str, issue_id: str) -> Record:
+        moves = self._moves(number)
+        ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
+        return Record(ticket=ticket, issue_id=issue_id, moves=moves)
+
+    def _moves(self, number: str) -> tuple[Move, ...]:
+        return tuple(
+            Move(
+                place=place,
+                step=step,
+                action=Action(action),
+                state=TicketState(state),
+                at=datetime.fromisoformat(at),
+                by=by,
+                redemption_id=redemption_id,
+                story=json.loads(told),
+            )
+            for place, _, step, action, state, at, by, redemption_id, told, _ in self._copies.rows_of(number)
+        )

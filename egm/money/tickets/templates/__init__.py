@@ -1,0 +1,29 @@
+"""Ticket templates: one TOML a place, and the loader that refuses what the law would."""
+
+from egm.money.tickets.templates.template import (
+    DOTS_PER_MM,
+    HEIGHT_MM,
+    MANDATORY,
+    WIDTH_MM,
+    CageAct,
+    CageRules,
+    Line,
+    Template,
+    TicketClass,
+    available,
+    load_template,
+)
+
+__all__ = [
+    "DOTS_PER_MM",
+    "HEIGHT_MM",
+    "MANDATORY",
+    "WIDTH_MM",
+    "CageAct",
+    "CageRules",
+    "Line",
+    "Template",
+    "TicketClass",
+    "available",
+    "load_template",
+]

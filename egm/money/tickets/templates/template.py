@@ -1,0 +1,344 @@
+"""A place's ticket: which lines it carries, where, and in which words; loaded from TOML and checked.
+
+A template is either valid or refused with a message naming the file, the key and the reason. What the law
+wants on a ticket is checked here, so a template that leaves a mandatory field out cannot be used at all.
+"""
+
+import string
+import tomllib
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final, Literal
+from unicodedata import normalize
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date, format_time
+from babel.numbers import format_currency
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from egm.devices.interface import TicketJob
+from egm.money.tickets.barcode import width_modules
+from egm.money.tickets.errors import InvalidTicket
+from egm.money.tickets.model import DIGITS, House, Ticket, TicketKind, grouped
+from egm.money.tickets.words import amount_in_words
+from paytables.source import contents, toml
+
+_FOLDER: Final = Path(__file__).parent
+#: The paper of ticket printers everywhere, and their 203 dots an inch: eight a millimetre.
+WIDTH_MM: Final = 156
+HEIGHT_MM: Final = 65
+DOTS_PER_MM: Final = 8
+#: How near the left edge the second printing of the number must stand to be readable when held in a hand.
+_LEADING_EDGE_MM: Final = 14
+
+#: The character sets of the printers' codecs (:mod:`egm.devices.tcl`, :mod:`egm.devices.ithaca`).
+_PRINTERS_SETS: Final = ("latin-1", "cp437")
+#: What frames a command there, and so can never stand in a field.
+_FRAMING: Final = frozenset("^|*")
+_SPELT: Final = {
+    "\N{EURO SIGN}": "EUR",
+    "\N{EN DASH}": "-",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{LATIN SMALL LIGATURE OE}": "oe",
+    "\N{LATIN CAPITAL LIGATURE OE}": "OE",
+}
+
+#: What a line may say, in braces.
+FIELDS: Final = frozenset(
+    {
+        *("site", "address", "licence_holder", "machine_serial", "operator_number"),
+        *("kind", "amount", "amount_words", "credits", "denomination"),
+        *("date", "time", "expires", "sequence", "number", "duplicate", "witness"),
+    }
+)
+
+
+class TicketClass(StrEnum):
+    """What the law calls the paper; it decides which fields it must carry."""
+
+    VOUCHER = "voucher"
+    COUPON = "coupon"
+
+
+_EVERY: Final = (
+    *("site", "machine_serial", "date", "time", "amount", "amount_words"),
+    *("sequence", "number", "kind", "expires", "duplicate"),
+)
+#: The fields each class must print: H-02 (OK 21-18; SD 48:02:14:02; NY 5119.3; AGE 5.1.4), and for the coupon
+#: of Québec's video lotteries H-03 besides (S-13.1 r.7 s.9: scheme, licence holder, serial number, date and
+#: time, value, control number, reimbursable credits).
+MANDATORY: Final[Mapping[TicketClass, tuple[str, ...]]] = {
+    TicketClass.VOUCHER: _EVERY,
+    TicketClass.COUPON: (*_EVERY, "scheme", "licence_holder", "credits"),
+}
+
+Text = dict[str, str]
+Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Bars(_Table):
+    """The bar code: ``at_mm`` is the middle of its upper edge."""
+
+    at_mm: tuple[Millimetres, Millimetres]
+    height_mm: Annotated[float, Field(ge=8, le=30)]
+    module_dots: Annotated[int, Field(ge=2, le=5, strict=True)]
+
+
+class Line(_Table):
+    """One line of print, ``at_mm`` its middle height and its start, middle or end by ``align``.
+
+    ``text`` by language; the languages of a bilingual ticket stand side by side in one line, or each in its
+    own line where the others are left out. ``turn`` is degrees counter-clockwise. A text wider than
+    ``width_mm`` is set smaller.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    at_mm: tuple[Millimetres, Millimetres]
+    size_mm: Annotated[float, Field(ge=2, le=14)]
+    width_mm: Annotated[float, Field(gt=0, le=WIDTH_MM)]
+    font: Literal["regular", "bold", "black", "narrow"] = "regular"
+    align: Literal["left", "centre", "right"] = "centre"
+    turn: Literal[0, 90, 270] = 0
+    text: Text
+
+    def fields(self, language: str) -> frozenset[str]:
+        """The fields it prints in a language."""
+        parsed = string.Formatter().parse(self.text.get(language, ""))
+        return frozenset(name for _, name, _, _ in parsed if name is not None)
+
+
+class CageAct(StrEnum):
+    """What a cashier does with a ticket by hand (:mod:`egm.money.tickets.cage`)."""
+
+    PAY = "pay"
+    VOID = "void"
+    RELEASE = "release"
+    REPRINT = "reprint"
+    REVIVE = "revive"
+
+
+class CageRules(_Table):
+    """What the place says of its tickets at the cage."""
+
+    two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
+    """What one person may not do alone."""
+    expired: Literal["refused", "paid"] = "refused"
+    """A ticket past its date, which machines never take: it is refused, or paid all the same."""
+
+
+class Template(_Table):
+    """One place's ticket. ``locales``: language -> the locale whose forms it uses, the first is the main."""
+
+    id: str
+    ticket: TicketClass
+    source: str
+    locales: dict[str, str]
+    bilingual: bool = False
+    date: str = "yyyy-MM-dd"
+    """A CLDR pattern: unambiguous in every language unless the place has its own."""
+    register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """From this amount the cage writes down who was paid (H-14); None: never."""
+    kinds: dict[TicketKind, Text]
+    duplicate: Text
+    never: Text
+    """Where a date of expiry stands, of a ticket that has none."""
+    constants: dict[str, Text] = {}
+    """Words of the place's own that lines may use as fields, such as the lottery scheme's name."""
+    cage: CageRules = CageRules()
+    barcode: Bars
+    lines: tuple[Line, ...]
+
+    # ------------------------------------------------------------------ printing
+    def texts(self, ticket: Ticket, language: str) -> dict[str, str]:
+        """What each line of this ticket says, by name, every name every time; nothing to print is ``""``.
+
+        A language the template does not have prints its main one.
+        """
+        if self.bilingual or language not in self.locales:
+            languages = tuple(self.locales)[: None if self.bilingual else 1]
+        else:
+            languages = (language,)
+        values = {code: self._values(ticket, code) for code in languages}
+        texts = {}
+        for line in self.lines:
+            said = (
+                line.text[code].format_map(values[code]).strip() for code in languages if code in line.text
+            )
+            texts[line.name] = " / ".join(dict.fromkeys(text for text in said if text))
+        return texts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the lines, in order: the fields of a printer's own template, bar code apart."""
+        return tuple(line.name for line in self.lines)
+
+    def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
+        """The ticket as a job for any printer, with every one of :attr:`names`, in characters it has."""
+        fields = {name: _plain(text) for name, text in self.texts(ticket, language).items()}
+        return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
+
+    def check_house(self, house: House) -> None:
+        """Raise :class:`InvalidTicket` where a field that must be printed would be empty in this house."""
+        for name in MANDATORY[self.ticket]:
+            if not getattr(house, name, name).strip():
+                raise InvalidTicket(
+                    f"ticket template {self.id}: the house has no {name}, which must be printed;"
+                    f" give machine.{name} in the cabinet file"
+                )
+
+    def _values(self, ticket: Ticket, language: str) -> dict[str, str]:
+        zone, locale = ticket.house.zone, self.locales[language]
+        local = ticket.issued_at.astimezone(zone)
+        expires = self.never[language]
+        if ticket.expires_at is not None:
+            last = (ticket.expires_at - timedelta(seconds=1)).astimezone(zone)
+            expires = format_date(last, self.date, locale=locale)
+        return {
+            **{name: text[language] for name, text in self.constants.items()},
+            "site": ticket.house.site,
+            "address": ticket.house.address,
+            "licence_holder": ticket.house.licence_holder,
+            "machine_serial": ticket.machine_serial,
+            "operator_number": ticket.operator_number,
+            "kind": self.kinds[ticket.kind][language],
+            "amount": _money(ticket.amount_cents, ticket.currency, locale),
+            "amount_words": amount_in_words(ticket.amount_cents, ticket.currency, language),
+            "date": format_date(local, self.date, locale=locale),
+            "time": format_time(local.replace(tzinfo=None), "HH:mm:ss", locale=locale),
+            "expires": expires,
+            "sequence": f"{ticket.sequence:04d}",
+            "number": grouped(ticket.number),
+            "credits": str(ticket.credits),
+            "denomination": _money(ticket.denomination_cents, ticket.currency, locale),
+            "duplicate": self.duplicate[language] if ticket.duplicate else "",
+            "witness": f"JOURNAL {ticket.witness}" if ticket.witness else "",
+        }
+
+    # ------------------------------------------------------------------ checking
+    @model_validator(mode="after")
+    def _complete(self) -> "Template":
+        for code, locale in self.locales.items():
+            _check_locale(code, locale)
+        self._check_words()
+        for language in self.locales:
+            self._check_mandatory(language)
+        self._check_places()
+        return self
+
+    def _check_words(self) -> None:
+        tables = {
+            **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},
+            **{f"constants.{name}": text for name, text in self.constants.items()},
+            "duplicate": self.duplicate,
+            "never": self.never,
+        }
+        for key, text in tables.items():
+            if missing := [code for code in self.locales if code not in text]:
+                raise ValueError(f"{key}: no text for {', '.join(missing)}")
+        known = FIELDS | self.constants.keys()
+        for line in self.lines:
+            for language in line.text:
+                if language not in self.locales:
+                    raise ValueError(f"lines.{line.name}.text: {language} is not among the locales")
+                if unknown := line.fields(language) - known:
+                    raise ValueError(f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown))}")
+
+    def _check_mandatory(self, language: str) -> None:
+        printed = [line for line in self.lines if language in line.text]
+        there = frozenset[str]().union(*(line.fields(language) for line in printed))
+        if missing := [name for name in MANDATORY[self.ticket] if name not in there]:
+            raise ValueError(f"lines: a {self.ticket} must print {', '.join(missing)} (language {language})")
+        numbers = [line for line in printed if "number" in line.fields(language)]
+        edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
+        if len(numbers) < 2 or not edge:
+            raise ValueError(
+                "lines: the validation number stands in two places, one of them turned along the leading"
+                f" edge (language {language})"
+            )
+
+    def _check_places(self) -> None:
+        names = [line.name for line in self.lines]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"lines: {', '.join(twice)} stands twice")
+        half = width_modules(DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
+        middle, top = self.barcode.at_mm
+        if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:
+            raise ValueError(f"barcode: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
+        for line in self.lines:
+            if not _on_paper(line):
+                raise ValueError(f"lines.{line.name}: runs off the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
+
+
+def _on_paper(line: Line) -> bool:
+    """Whether the line, at its full width, stays on the paper."""
+    along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
+    length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
+    before = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
+    if line.turn == 90:
+        before = line.width_mm - before
+    fits = along - before >= 0 and along - before + line.width_mm <= length
+    return fits and across - line.size_mm / 2 >= 0 and across + line.size_mm / 2 <= depth
+
+
+def _check_locale(language: str, locale: str) -> None:
+    try:
+        known = Locale.parse(locale)
+    except (UnknownLocaleError, ValueError) as why:
+        raise ValueError(f"locales.{language}: {why}") from None
+    if known.language != language:
+        raise ValueError(f"locales.{language}: {locale} is another language")
+
+
+def _money(amount_cents: int, currency: str, locale: str) -> str:
+    """An amount in its locale's form, with plain no-break spaces only: printers' fonts know no others."""
+    text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
+    return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
+
+
+def _plain(text: str) -> str:
+    """The text in what every printer has: a lacking letter loses its accent, a lacking sign is spelt out."""
+    return "".join(map(_plain_character, text))
+
+
+def _plain_character(char: str) -> str:
+    if char in _FRAMING or not char.isprintable():
+        return " "
+    for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):
+        if all(candidate == candidate.encode(known, "replace").decode(known) for known in _PRINTERS_SETS):
+            return candidate
+    return "?"
+
+
+def available() -> tuple[str, ...]:
+    """The templates that ship with the machine, by id."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def load_template(name: str | Path) -> Template:
+    """Load a template by id, or from a file.
+
+    Raises :class:`InvalidTicket` naming the file, the key and the reason when it is missing or wrong.
+    """
+    path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
+    if not isinstance(name, Path) and name not in available():
+        raise InvalidTicket(f"no ticket template {name!r}; there are: {', '.join(available())}")
+    try:
+        template = Template.model_validate(toml(contents(path).decode()))
+    except OSError as why:
+        raise InvalidTicket(f"ticket template {path}: {why.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+        raise InvalidTicket(f"{path.name}: not TOML: {why}") from None
+    except ValidationError as why:
+        first = why.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{first['msg']}") from None
+    if template.id != path.stem:
+        raise InvalidTicket(f"{path.name}: id: {template.id!r} is not the file's name")
+    return template

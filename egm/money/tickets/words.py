@@ -1,0 +1,142 @@
+"""Amounts in words, English and French, as printed beside the figures (H-02).
+
+French follows the traditional rules: *et* before *un* and *onze* only (vingt et un, soixante et onze, but
+quatre-vingt-un), *cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts) but
+not before *mille*, which never changes; *million* and *milliard* are nouns: they take an s, let *cents* and
+*quatre-vingts* keep theirs, and want *de* before what is counted (un million de dollars). Nought and one are
+singular.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.money.tickets.errors import InvalidTicket
+
+#: The first amount too great to be worded.
+LIMIT_CENTS: Final = 10**14
+
+
+@dataclass(frozen=True, slots=True)
+class _Coin:
+    """A currency's unit and its hundredth: singular and plural."""
+
+    unit: tuple[str, str]
+    hundredth: tuple[str, str]
+
+
+_DOLLAR: Final = _Coin(("dollar", "dollars"), ("cent", "cents"))
+_COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
+    "en": {
+        "USD": _DOLLAR,
+        "CAD": _DOLLAR,
+        "EUR": _Coin(("euro", "euros"), ("cent", "cents")),
+    },
+    "fr": {
+        "USD": _DOLLAR,
+        "CAD": _DOLLAR,
+        "EUR": _Coin(("euro", "euros"), ("centime", "centimes")),
+    },
+}
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+_EN: Final = _listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
+_EN_TENS: Final = _listed("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_FR: Final = _listed(
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
+    "dix-huit dix-neuf"
+)
+_FR_TENS: Final = _listed("- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt")
+_EN_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
+_FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
+
+
+def english(number: int) -> str:
+    """A whole number from 0 to 999,999,999,999 in English words."""
+    for size, name in _EN_GROUPS:
+        if number >= size:
+            rest = f" {english(number % size)}" if number % size else ""
+            return f"{english(number // size)} {name}{rest}"
+    if number >= 100:
+        rest = f" {english(number % 100)}" if number % 100 else ""
+        return f"{_EN[number // 100]} hundred{rest}"
+    if number >= 20:
+        return _EN_TENS[number // 10] + (f"-{_EN[number % 10]}" if number % 10 else "")
+    return _EN[number]
+
+
+def french(number: int) -> str:
+    """A whole number from 0 to 999 999 999 999 in French words (masculine)."""
+    for size, noun in _FR_NOUNS:
+        if number >= size:
+            count, rest = divmod(number, size)
+            counted = f"{french(count)} {noun}{'s' if count > 1 else ''}"
+            return f"{counted} {french(rest)}" if rest else counted
+    if number >= 1000:
+        count, rest = divmod(number, 1000)
+        counted = "mille" if count == 1 else f"{_french_to_999(count, last=False)} mille"
+        return f"{counted} {french(rest)}" if rest else counted
+    return _french_to_999(number, last=True)
+
+
+def _french_to_999(number: int, *, last: bool) -> str:
+    """Below a thousand. ``last``: nothing but a noun follows, so cent and quatre-vingt may take their s."""
+    hundreds, rest = divmod(number, 100)
+    if not hundreds:
+        return _french_to_99(rest, last=last)
+    counted = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
+    if rest:
+        return f"{counted} {_french_to_99(rest, last=last)}"
+    return f"{counted}s" if last and hundreds > 1 else counted
+
+
+def _french_to_99(number: int, *, last: bool) -> str:
+    if number < 20:
+        return _FR[number]
+    if number == 80:
+        return "quatre-vingts" if last else "quatre-vingt"
+    tens = number // 10
+    ten = _FR_TENS[tens]
+    ones = number % 10 + (10 if tens in {7, 9} else 0)
+    if ones == 0:
+        return ten
+    joined = ones in {1, 11} and tens < 8
+    return f"{ten} et {_FR[ones]}" if joined else f"{ten}-{_FR[ones]}"
+
+
+_WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
+    "en": (english, "and", lambda number: number != 1),
+    "fr": (french, "et", lambda number: number >= 2),
+}
+
+
+def amount_in_words(amount_cents: int, currency: str, language: str) -> str:
+    """An amount of minor units in words, its first letter a capital.
+
+    ``twelve dollars and thirty-four cents``; round amounts name no cents. Raises :class:`InvalidTicket` for
+    an amount below 0 or not below :data:`LIMIT_CENTS`, or a currency or language there are no words for.
+    """
+    if not 0 <= amount_cents < LIMIT_CENTS:
+        raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {LIMIT_CENTS - 1}")
+    try:
+        number, conjunction, plural = _WORDS[language]
+        coin = _COINS[language][currency]
+    except KeyError:
+        raise InvalidTicket(f"amount in words: none for {currency} in {language!r}") from None
+    units, cents = divmod(amount_cents, 100)
+    parts = []
+    if units or not cents:
+        of = " de" if language == "fr" and units and units % 10**6 == 0 else ""
+        name = coin.unit[plural(units)]
+        parts.append(f"{number(units)}{of} {name}".replace("de euro", "d'euro"))
+    if cents:
+        parts.append(f"{number(cents)} {coin.hundredth[plural(cents)]}")
+    text = f" {conjunction} ".join(parts)
+    return text[0].upper() + text[1:]

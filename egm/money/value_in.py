@@ -1,0 +1,297 @@
+"""Value in: bills, tickets and coins, each counted exactly once.
+
+A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The
+acceptor's driver asks its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly
+once, and goes on only when the answer is durable; the rule and its proof stand in
+:mod:`egm.devices.escrow`. Whenever the power goes, the paper is either credited or given back, never both
+and never neither (NY 5319.21(a)(2), 5319.54(a)). A ticket is besides locked in the ticket ledger before it
+is stacked, and redeemed there after it is credited (H-08).
+"""
+
+from typing import Any
+
+from egm.devices.ledgers import CoinDoubt, EscrowPhase
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, State
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.host.controls import acceptor_is_allowed, bills_allowed
+from egm.money.host.model import Redeeming
+from egm.money.ticket_ledger import anchor, committed, host_ticket, tickets_may_move
+from egm.money.tickets.model import TicketKind
+from egm.money.tickets.redemption import Reason, Redemption, Refusal
+from egm.staff.disputed import DisputedAmount, finish, open_dispute
+from meters import Phase, Transfer
+
+
+def bills_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
+    """The denominations the acceptor should take now; none unless the machine is ready to play (G-04)."""
+    bills_cents = frozenset(cabinet.profile.value_in.bills_cents)
+    return bills_allowed(cabinet, bills_cents) if _is_ready(cabinet, state) else frozenset()
+
+
+def _is_ready(cabinet: Cabinet, state: State) -> bool:
+    return state is State.IDLE and cabinet.credit_cents < cabinet.profile.value_in.credit_limit_cents
+
+
+def tickets_wanted(cabinet: Cabinet, state: State) -> bool:
+    """Whether the acceptor should take tickets now."""
+    kept = cabinet.host.validation.by_host or not cabinet.profile.tickets.central
+    taken = kept and tickets_may_move(cabinet) and cabinet.terms.redemption
+    return taken and _is_ready(cabinet, state) and acceptor_is_allowed(cabinet)
+
+
+def coins_wanted(cabinet: Cabinet, state: State) -> frozenset[int]:
+    """The coins the acceptor should take now."""
+    return frozenset(cabinet.profile.coins.accepted_cents) if _is_ready(cabinet, state) else frozenset()
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def bill_is_welcome(cabinet: Cabinet, event: Event) -> bool:
+    """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
+    return (
+        event.data.get("amount_cents") in bills_wanted(cabinet, State.IDLE)
+        and cabinet.recall(Key.PAPER) is None
+    )
+
+
+def ticket_is_welcome(cabinet: Cabinet, _: Event) -> bool:
+    """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
+    return (
+        tickets_wanted(cabinet, State.IDLE)
+        and cabinet.recall(Key.PAPER) is None
+        and cabinet.redemption is None
+        and cabinet.host.inquiry is None
+    )
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def hopper_takes_coins(cabinet: Cabinet) -> bool:
+    """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
+    coins = cabinet.profile.coins
+    if not coins.hopper_cents:
+        return False
+    return (
+        not coins.hopper_full_cents or cabinet.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
+    )
+
+
+def stack_bill(cabinet: Cabinet, event: Event) -> None:
+    """Order the bill into the box; the driver has the ledger reserve its credit first."""
+    cabinet.notice = None
+    cabinet.the_acceptor.stack(int(event.data["escrow"]))
+
+
+def return_bill(cabinet: Cabinet, event: Event) -> None:
+    """Order the bill or ticket back to the player, and say so."""
+    cabinet.the_acceptor.return_bill(int(event.data["escrow"]))
+    amount_cents = event.data.get("amount_cents")
+    values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
+    code = "ticket_returned" if "digits" in event.data else "bill_returned"
+    cabinet.notice = Notice(code=code, severity="warning", values=values)
+
+
+def credit_bill(cabinet: Cabinet, _: Event) -> None:
+    """The bill is in the box: post its reservation into the player's credits.
+
+    A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
+    """
+    paper = cabinet.recall(Key.PAPER)
+    if paper["ticket"] and not (cabinet.desk is not None and cabinet.desk.holds(paper["id"])):
+        _dispute(cabinet, paper)
+        return
+    kind = "voucher" if paper["ticket"] else "bill"
+    cabinet.record(
+        f"{kind}.in",
+        transaction_id=f"{paper['id']}.in",
+        phase=Phase.SETTLE,
+        ref=paper["id"],
+        counts={f"{kind}s_accepted": 1},
+        state={
+            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            **_restricted(cabinet, paper),
+            **host_ticket(cabinet, paper["id"], Redeeming.REDEEMED),
+            **(anchor(cabinet) if paper["ticket"] else {}),
+        },
+        story={**_story(paper), **_commitment(cabinet, paper)},
+    )
+    if paper["ticket"]:
+        cabinet.the_desk.redeem_commit(paper["id"])
+    code = "ticket_accepted" if paper["ticket"] else "bill_accepted"
+    cabinet.notice = Notice(code=code, values={"amount_cents": paper["amount_cents"]})
+
+
+def _commitment(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, str]:
+    number = cabinet.the_desk.number_of(paper["id"]) if paper["ticket"] else None
+    return {} if number is None else committed(cabinet, number)
+
+
+def _dispute(cabinet: Cabinet, paper: dict[str, Any]) -> None:
+    """The cage has had the ticket, or there is no ledger to ask: it is in the box, and no credit."""
+    disputed = DisputedAmount.about(
+        cabinet,
+        "bill_acceptor",
+        f"ticket {paper['ticket']} is in the box, and not this machine's to redeem any more",
+        subject=paper["id"],
+        most_cents=0 if _kind_of(cabinet, paper) == CreditKind.RESTRICTED else paper["amount_cents"],
+    )
+    cabinet.record(
+        "voucher.disputed",
+        transaction_id=f"{paper['id']}.void",
+        phase=Phase.VOID,
+        ref=paper["id"],
+        counts={"vouchers_disputed": 1},
+        state={
+            Key.PAPER: {**paper, "phase": EscrowPhase.VENDED.value},
+            **disputed.state,
+        },
+        story={**_story(paper), "disputed": disputed.story},
+    )
+    finish(cabinet)
+
+
+def _kind_of(cabinet: Cabinet, paper: dict[str, Any]) -> str:
+    """The kind of credit a ticket on its way into the box would be."""
+    held = next(one for one in cabinet.journal.pending() if one.id == paper["id"])
+    return held.transfers[0].source.rpartition(":")[2]
+
+
+def void_bill(cabinet: Cabinet, event: Event) -> None:
+    """An ordered bill or ticket never reached the box: void its reservation."""
+    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
+    _void(cabinet, paper, why)
+    if paper["ticket"] and cabinet.desk is not None and cabinet.desk.holds(paper["id"]):
+        cabinet.desk.redeem_abort(paper["id"], why)
+
+
+def dispute_bill(cabinet: Cabinet, event: Event) -> None:
+    """Nobody knows where an ordered bill or ticket went: nothing is credited, and a person decides.
+
+    A ticket stays locked meanwhile, so that nobody can have it paid twice.
+    """
+    paper, why = cabinet.recall(Key.PAPER), str(event.data["why"])
+    kind = _kind_of(cabinet, paper) if paper["ticket"] else ""
+    disputed = DisputedAmount.about(
+        cabinet,
+        "bill_acceptor",
+        why,
+        subject=paper["id"],
+        most_cents=0 if kind == CreditKind.RESTRICTED else paper["amount_cents"],
+        ticket=paper["ticket"],
+        kind=kind,
+    )
+    _void(cabinet, paper, why, disputed)
+    finish(cabinet)
+
+
+def _void(cabinet: Cabinet, paper: dict[str, Any], why: str, disputed: DisputedAmount | None = None) -> None:
+    kind = "voucher" if paper["ticket"] else "bill"
+    # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
+    ended = host_ticket(cabinet, paper["id"], Redeeming.NOT_STACKED)
+    opened = ended if disputed is None else disputed.state
+    told = {} if disputed is None else {"disputed": disputed.story}
+    cabinet.record(
+        f"{kind}.not_stacked",
+        transaction_id=f"{paper['id']}.void",
+        phase=Phase.VOID,
+        ref=paper["id"],
+        counts={f"{kind}s_not_stacked": 1},
+        state={Key.PAPER: None, **opened},
+        story={"why": why, **_story(paper), **told},
+    )
+
+
+def dispute_amount(cabinet: Cabinet, event: Event) -> None:
+    """A device has taken what nobody ordered: a person decides what it was worth."""
+    values = event.data
+    device, why = str(values["device"]), str(values["why"])
+    open_dispute(cabinet, DisputedAmount.about(cabinet, device, why, most_cents=int(values["most_cents"])))
+    finish(cabinet)
+
+
+def _restricted(cabinet: Cabinet, paper: dict[str, Any]) -> dict[str, Any]:
+    """The terms of restricted credit that a host's ticket brings with it."""
+    kept = cabinet.recall(Key.HOST_TICKET)
+    if kept is None or kept["id"] != paper["id"] or kept["kind"] != CreditKind.RESTRICTED:
+        return {}
+    return {Key.RESTRICTED: {"expires": kept["expires"], "pool": kept["pool"]}}
+
+
+def _story(paper: dict[str, Any]) -> dict[str, Any]:
+    """What is told of a paper: never the whole number of a ticket (E-06)."""
+    number = {"number": paper["ticket"]} if paper["ticket"] else {}
+    return {"amount_cents": paper["amount_cents"], **number}
+
+
+def record_bill_returned(cabinet: Cabinet, event: Event) -> None:
+    """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
+    told: dict[str, Any] = {}
+    if cabinet.redemption is not None:
+        if cabinet.the_desk.holds(cabinet.redemption.redemption_id):
+            cabinet.the_desk.redeem_abort(cabinet.redemption.redemption_id, "returned")
+        told = host_ticket(cabinet, cabinet.redemption.redemption_id, Redeeming.NOT_STACKED)
+    cabinet.redemption = cabinet.host.inquiry = None
+    ticket = bool(event.data.get("ticket"))
+    kind = "voucher" if ticket else "bill"
+    story = {"reason": str(event.data["reason"])}
+    cabinet.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, story=story)
+    said = cabinet.notice
+    if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
+        code = "ticket_returned" if ticket else "bill_returned"
+        cabinet.notice = Notice(code=code, severity="warning")
+
+
+def record_bill_rejected(cabinet: Cabinet, event: Event) -> None:
+    """The acceptor refused something by itself."""
+    cabinet.record("bill.rejected", counts={"bills_rejected": 1}, story=dict(event.data))
+    cabinet.notice = Notice(code="bill_rejected", severity="warning")
+
+
+def redeem_ticket(cabinet: Cabinet, event: Event) -> None:
+    """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
+    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
+    ticket_id = cabinet.fresh_id("ticket")
+    answer = cabinet.the_desk.redeem_begin(ticket_id, digits)
+    promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
+    if promotional and not cabinet.profile.tickets.promotional:
+        cabinet.the_desk.redeem_abort(ticket_id, "promotional credit is not taken here")
+        answer = Refusal(Reason.WRONG_KIND)
+    if isinstance(answer, Refusal):
+        cabinet.record(
+            "voucher.refused", counts={"vouchers_refused": 1}, story={"reason": answer.reason.value}
+        )
+        cabinet.the_acceptor.return_bill(escrow)
+        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        return
+    cabinet.redemption = answer
+    cabinet.the_acceptor.stack(escrow)
+
+
+def credit_coins(cabinet: Cabinet, event: Event) -> None:
+    """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
+    coins: tuple[tuple[int, bool], ...] = event.data["coins"]
+    doubt: CoinDoubt | None = event.data.get("doubt")
+    disputed = None
+    if doubt is not None:
+        bounds: dict[str, Any] = {"least_cents": doubt.least_cents, "most_cents": doubt.most_cents}
+        disputed = DisputedAmount.about(cabinet, "coin_acceptor", doubt.why, **bounds)
+    account = cabinet.credit(CreditKind.CASHABLE)
+    credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
+    fell = tuple(
+        Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
+        for cents, to_hopper in coins
+    )
+    cabinet.record(
+        "coin.in",
+        transfers=credit + fell,
+        counts={"coins_accepted": len(coins)} if coins else {},
+        state={
+            Key.COINS: int(event.data["position"]),
+            **({} if disputed is None else disputed.state),
+        },
+        story=None if disputed is None else {"disputed": disputed.story},
+    )
+    finish(cabinet)
+    if coins:
+        total_cents = sum(cents for cents, _ in coins)
+        cabinet.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})

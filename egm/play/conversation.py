@@ -1,0 +1,100 @@
+"""A game as a conversation: steps of draws, questions between them, an outcome; and the same from its record.
+
+A game that asks the player nothing is one step. Taken again from its recorded draws and choices, a game comes
+out as it did: a restart, the recall and the machine's own check all use :func:`replay`.
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.errors import LocalError
+from egm.play.definitions import GameDefectiveError
+from paytables import (
+    Choice,
+    Decision,
+    Draw,
+    Game,
+    Outcome,
+    PaytableError,
+    ReplayDraw,
+    ReplayError,
+    Wager,
+)
+
+
+class _Feed:
+    """The ``draw`` a game sees: the numbers of whichever step is being taken."""
+
+    def __init__(self) -> None:
+        self.source: Draw | None = None
+
+    def below(self, bound: int, purpose: str) -> int:
+        if self.source is None:
+            raise GameDefectiveError("a game drew a number outside any step")
+        return self.source.below(bound, purpose)
+
+
+class Conversation:
+    """A game in progress: what it asks next, or its outcome."""
+
+    def __init__(self, game: Game, wager: Wager) -> None:
+        self.game = game
+        self.decision: Decision | None = None
+        self.outcome: Outcome | None = None
+        self._feed = _Feed()
+        self._generator: Generator[Decision, Choice, Outcome] = game.play(wager, self._feed)
+
+    def advance(self, draw: Draw, choice: Choice | None = None) -> None:
+        """Take one step: the first without a choice, each further one with the answer to the decision."""
+        self._feed.source = draw
+        try:
+            if choice is None:
+                self.decision = next(self._generator)
+            else:
+                self.decision = self._generator.send(choice)
+        except StopIteration as stop:
+            self.decision, self.outcome = None, stop.value
+        finally:
+            self._feed.source = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Stands for the conversation of a decided game that is shown as recorded: nothing is asked any more."""
+
+    decision: Decision | None = None
+
+
+#: What a replay raises where the definition, its code and the record do not go together.
+NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+def replay(rules: Game, open_game: Mapping[str, Any]) -> Conversation:
+    """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
+    conversation = Conversation(rules, Wager.from_json(open_game["wager"]))
+    for step in open_game["steps"]:
+        recorded = ReplayDraw(step["draws"])
+        conversation.advance(recorded, None if step["choice"] is None else Choice(step["choice"]))
+        recorded.finish()
+    if outcome_json(conversation) != open_game["outcome"]:
+        raise GameDefectiveError(f"{open_game['play_id']}: its recorded draws give another outcome")
+    return conversation
+
+
+def without_chance(rules: Game, open_game: Mapping[str, Any]) -> list[tuple[Any, Outcome | None]]:
+    """The answers to an open game's question that need no number, each with the outcome it leads to."""
+    decision = replay(rules, open_game).decision
+    found: list[tuple[Any, Outcome | None]] = []
+    for option in () if decision is None else decision.options:
+        taken = replay(rules, open_game)
+        with suppress(ReplayError):
+            taken.advance(ReplayDraw(()), Choice(option))
+            found.append((option, taken.outcome))
+    return found
+
+
+def outcome_json(conversation: Conversation) -> Any:
+    """What a conversation has come to, as the journal keeps it; None while it asks."""
+    return None if conversation.outcome is None else conversation.outcome.to_json()

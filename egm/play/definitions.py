@@ -1,0 +1,65 @@
+"""The definitions games were played by, kept in the journal: what was begun can always be shown and ended.
+
+The first game of a definition keeps its canonical text with it, compressed, under :attr:`Key.DEFINITION` and
+its digest; later games only name the digest. Whatever becomes of the definition's file, of the cabinet file
+or of the options, the game goes on by the text it began with. The texts stay: a machine plays few definitions
+in its life, and its recall shows games of all of them.
+"""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from egm.errors import LocalError
+from egm.kernel.machine import Cabinet, Key
+from paytables import Game, PaytableError, game_from_text
+
+#: No definition is longer; what says it is was damaged.
+_TEXT_MAX_BYTES: Final = 4_000_000
+_BUILT: Final = 16
+
+
+class GameDefectiveError(LocalError):
+    """A game in memory that cannot be finished as it was recorded."""
+
+
+def keeping(cabinet: Cabinet, game: Game) -> dict[str, Any]:
+    """What the start of a game sets in memory to keep its definition; nothing where it is kept already."""
+    key = f"{Key.DEFINITION}{game.digest}"
+    if cabinet.journal.state(key) is not None:
+        return {}
+    return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
+
+
+def definition_of(cabinet: Cabinet, named: Mapping[str, Any]) -> Game:
+    """The very game an entry names by id, version and digest: a resident one, or made of the kept text.
+
+    Raises :class:`GameDefectiveError` where neither is to be had.
+    """
+    resident = cabinet.games.get(named["id"]) or cabinet.residents.get(named["id"])
+    if resident is not None and resident.digest == named["digest"]:
+        return resident
+    what = f"{named['id']} {named['version']} with digest {named['digest'][:12]}"
+    kept: Any = cabinet.journal.state(f"{Key.DEFINITION}{named['digest']}")
+    if kept is None:
+        raise GameDefectiveError(f"this machine has no game {what}")
+    try:
+        game = _built(kept)
+    except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
+        raise GameDefectiveError(f"the kept definition of {what} cannot be read: {error}") from error
+    if game.digest != named["digest"]:
+        raise GameDefectiveError(f"the kept definition of {what} is another's, {game.digest[:12]}")
+    return game
+
+
+def text_of(kept: str) -> str:
+    """The canonical text of a kept definition. Raises ValueError or zlib.error for what is none."""
+    return zlib.decompressobj().decompress(base64.b85decode(kept), _TEXT_MAX_BYTES).decode()
+
+
+@lru_cache(maxsize=_BUILT)
+def _built(kept: str) -> Game:
+    return game_from_text(text_of(kept), "the journal")

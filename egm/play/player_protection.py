@@ -1,0 +1,270 @@
+"""Player protection: reminders of time and money, limits, and the pause at a limit; as the profile says.
+
+A *session* runs from the first wager until credits have been zero for the profile's time. What it cost is
+counted in the very transactions of its games, so it is exact after a restart; its time is the time of day,
+which goes on while the power is off, and where the clock is not believed the time that has run
+(:mod:`egm.kernel.timekeeping`): a clock that is set neither ends a pause nor reaches a limit.
+Reminders come between games only, and nothing here touches a draw (N-09). Where a profile keeps no count of
+sessions, none is kept.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from egm.kernel import messages
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+
+#: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
+_OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
+#: Kinds of reminder that pause the play.
+_LIMITS: Final = frozenset({"time_limit", "spend_limit"})
+
+
+# ---------------------------------------------------------------------------------------------- the count
+def counted(cabinet: Cabinet, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, Any]:
+    """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
+    if not cabinet.profile.protection.counts:
+        return {}
+    session = cabinet.recall(Key.SESSION) or _fresh(cabinet)
+    return {
+        Key.SESSION: {
+            **session,
+            "wagered_cents": session["wagered_cents"] + wagered_cents,
+            "won_cents": session["won_cents"] + won_cents,
+        }
+    }
+
+
+def _fresh(cabinet: Cabinet) -> dict[str, Any]:
+    since = cabinet.times.now().isoformat(timespec="seconds")
+    return {"since": since, "wagered_cents": 0, "won_cents": 0, "time_reminders": 0, "spend_reminders": 0}
+
+
+def _minutes(cabinet: Cabinet, session: dict[str, Any]) -> int:
+    """Whole minutes since the session began; a clock set back counts as none."""
+    played = cabinet.times.now() - datetime.fromisoformat(session["since"])
+    return max(0, int(played / timedelta(minutes=1)))
+
+
+def _spent_cents(session: dict[str, Any]) -> int:
+    return int(session["wagered_cents"]) - int(session["won_cents"])
+
+
+def time_due_at(cabinet: Cabinet) -> datetime | None:
+    """When time alone makes a reminder due, or ends a pause; None: never."""
+    session, reminder = cabinet.recall(Key.SESSION), cabinet.recall(Key.REMINDER)
+    if reminder is not None:
+        return datetime.fromisoformat(reminder["until"]) if reminder["until"] else None
+    if session is None:
+        return None
+    minutes = [at for at in (_limits(cabinet)[0], _time_reminder_at(cabinet, session)) if at is not None]
+    if not minutes:
+        return None
+    return datetime.fromisoformat(session["since"]) + timedelta(minutes=min(minutes))
+
+
+def _limits(cabinet: Cabinet) -> tuple[int | None, int | None]:
+    """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
+    rules, own = cabinet.profile.protection, cabinet.recall(Key.LIMITS) or {}
+    minutes = [limit for limit in (rules.limit_minutes, own.get("minutes")) if limit]
+    cents = [limit for limit in (rules.limit_spend_cents, own.get("cents")) if limit]
+    return min(minutes, default=None), min(cents, default=None)
+
+
+def _time_reminder_at(cabinet: Cabinet, session: dict[str, Any]) -> int | None:
+    """The minute the next reminder of time is due at: after each of the steps, the last again and again."""
+    steps, number = cabinet.profile.protection.remind_minutes, int(session["time_reminders"]) + 1
+    return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
+
+
+def _time_reminders_by(cabinet: Cabinet, minutes: int) -> int:
+    """How many reminders of time are due by a minute, however far a clock that was set has put it."""
+    steps = cabinet.profile.protection.remind_minutes
+    early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
+    return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
+
+
+def due(cabinet: Cabinet) -> str | None:
+    """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
+    session = cabinet.recall(Key.SESSION)
+    if session is None or cabinet.recall(Key.REMINDER) is not None:
+        return None
+    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    limit_minutes, limit_cents = _limits(cabinet)
+    step_cents = cabinet.profile.protection.remind_spend_cents
+    remind_at = _time_reminder_at(cabinet, session)
+    for kind, holds in (
+        ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
+        ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
+        ("time", remind_at is not None and minutes >= remind_at),
+        ("spend", step_cents is not None and spent_cents // step_cents > session["spend_reminders"]),
+    ):
+        if holds:
+            return kind
+    return None
+
+
+def pays_out(cabinet: Cabinet) -> bool:
+    """A limit is reached, and the place then pays the player out."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return (
+        reminder is not None
+        and reminder["kind"] in _LIMITS
+        and cabinet.profile.protection.at_limit == "cash_out"
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def no_reminder_stands(cabinet: Cabinet, _: Event) -> bool:
+    """Nothing waits to be read, and play is not paused."""
+    return cabinet.recall(Key.REMINDER) is None
+
+
+def reminder_is_due(cabinet: Cabinet, _: Event) -> bool:
+    """It is time to remind."""
+    return due(cabinet) is not None
+
+
+def reminder_may_go(cabinet: Cabinet, _: Event) -> bool:
+    """A reminder stands that the player may wave away; a pause is not one."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return reminder is not None and reminder["kind"] not in _LIMITS
+
+
+def pause_is_over(cabinet: Cabinet, _: Event) -> bool:
+    """A pause stands whose time has come."""
+    reminder = cabinet.recall(Key.REMINDER)
+    return (
+        reminder is not None
+        and bool(reminder["until"])
+        and cabinet.times.now() >= datetime.fromisoformat(reminder["until"])
+    )
+
+
+def session_is_over(cabinet: Cabinet, _: Event) -> bool:
+    """A session was counted, and nothing of the player's is left on the machine."""
+    begun = any(cabinet.recall(key) is not None for key in (Key.SESSION, Key.LIMITS))
+    busy = any(cabinet.recall(key) is not None for key in (Key.GAME, Key.PAY_OUT, Key.HANDPAY))
+    return begun and not busy and cabinet.credit_cents == 0
+
+
+def limit_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """The place lets players set limits, and this one binds no less than the one in force.
+
+    Limits are for a player who has credits; 0 takes one away, which like raising it waits for a new session.
+    """
+    value, options = event.data.get("value"), event.data.get("options") or {}
+    of = options.get("of") if isinstance(options, dict) else None
+    if not cabinet.profile.protection.own_limits or cabinet.credit_cents <= 0:
+        return False
+    if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
+        return False
+    now = (cabinet.recall(Key.LIMITS) or {}).get(of, 0)
+    return not now or (0 < value <= now)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def remind(cabinet: Cabinet, _: Event) -> None:
+    """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
+    kind, session = due(cabinet), cabinet.recall(Key.SESSION)
+    minutes, spent_cents = _minutes(cabinet, session), _spent_cents(session)
+    rules, until = cabinet.profile.protection, ""
+    if kind in _LIMITS and rules.pause_minutes:
+        over = cabinet.times.now() + timedelta(minutes=rules.pause_minutes)
+        until = over.isoformat(timespec="seconds")
+    step_cents = rules.remind_spend_cents
+    own = cabinet.recall(Key.LIMITS) or {}
+    mine, binding = own.get("minutes" if kind == "time_limit" else "cents"), _limits(cabinet)
+    is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
+    reminder = {"kind": kind, "minutes": minutes, "spent_cents": spent_cents, "until": until, "own": is_own}
+    cabinet.record(
+        "protection.reminder",
+        counts={f"reminders.{kind}": 1},
+        state={
+            Key.REMINDER: reminder,
+            Key.SESSION: {
+                **session,
+                "time_reminders": _time_reminders_by(cabinet, minutes),
+                "spend_reminders": max(
+                    session["spend_reminders"], spent_cents // step_cents if step_cents else 0
+                ),
+            },
+        },
+        story=reminder,
+    )
+
+
+def acknowledge(cabinet: Cabinet, _: Event) -> None:
+    """The player has read it."""
+    reminder = cabinet.recall(Key.REMINDER)
+    cabinet.record("protection.acknowledged", state={Key.REMINDER: None}, story={"kind": reminder["kind"]})
+
+
+def end_pause(cabinet: Cabinet, _: Event) -> None:
+    """The pause is over: play may go on, and time and money are counted from here."""
+    reminder = cabinet.recall(Key.REMINDER)
+    cabinet.record(
+        "protection.pause_over",
+        state={Key.REMINDER: None, Key.SESSION: _fresh(cabinet)},
+        story={"kind": reminder["kind"]},
+    )
+
+
+def end_session(cabinet: Cabinet, _: Event) -> None:
+    """The player has left; what he set and what he was told goes with him."""
+    session = cabinet.recall(Key.SESSION)
+    story = (
+        {}
+        if session is None
+        else {"minutes": _minutes(cabinet, session), "spent_cents": _spent_cents(session)}
+    )
+    cabinet.record(
+        "protection.session_ended",
+        state={Key.SESSION: None, Key.REMINDER: None, Key.LIMITS: None},
+        story=story,
+    )
+
+
+def set_limit(cabinet: Cabinet, event: Event) -> None:
+    """Take the player's own limit."""
+    of, value = str(event.data["options"]["of"]), int(event.data["value"])
+    limits = {**(cabinet.recall(Key.LIMITS) or {}), of: value}
+    cabinet.record("protection.limit_set", state={Key.LIMITS: limits}, story={"of": of, "value": value})
+    cabinet.notice = Notice(code="limit_set")
+
+
+# ---------------------------------------------------------------------------------------------- what is seen
+def reminder_view(cabinet: Cabinet) -> messages.Reminder | None:
+    """The reminder that stands, for the screen."""
+    reminder = cabinet.recall(Key.REMINDER)
+    if reminder is None:
+        return None
+    return messages.Reminder(
+        kind=reminder["kind"],
+        minutes=reminder["minutes"],
+        spent_cents=reminder["spent_cents"],
+        until_utc=reminder["until"],
+        own=reminder["own"],
+    )
+
+
+def session_view(cabinet: Cabinet) -> messages.Session | None:
+    """The session, for the screen."""
+    session = cabinet.recall(Key.SESSION)
+    if session is None:
+        return None
+    own = cabinet.recall(Key.LIMITS) or {}
+    return messages.Session(
+        since_utc=session["since"],
+        spent_cents=_spent_cents(session),
+        limit_minutes=own.get("minutes", 0),
+        limit_cents=own.get("cents", 0),
+    )
+
+
+def protection_view(cabinet: Cabinet) -> messages.Protection:
+    """What the place wants in sight."""
+    rules = cabinet.profile.protection
+    return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

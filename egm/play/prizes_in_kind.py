@@ -1,0 +1,162 @@
+"""Prizes in kind: owed by name, delivered by an attendant, and never money.
+
+A game that won one ends in a hand-pay that owes it, in the very transaction that closes the game. Its stated
+value stands in a book of its own, which no money can enter or leave: no meter of money moves when the prize
+is handed over, and the meter ``att_merchandise`` does. Where the place lets the player take the value
+instead, staff exchange the prize: one transaction reserves the money and makes it what is owed, and the next
+gives up the older reservation. A cut between the two finds both reserved and only one of them owed
+(:func:`finish`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice, PrizeInKind
+from egm.play.definitions import definition_of
+from meters import Phase, Transfer
+from meters.chart import words_of
+
+Prize = Mapping[str, Any]
+"""A prize as the journal keeps it: ``id``, ``names`` by language, ``value_cents``."""
+
+BOOK: Final = "prizes:"
+
+
+# ---------------------------------------------------------------------------------------------- what was won
+def won(cabinet: Cabinet, game: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The prizes in kind a decided game has won, in order, as its definition states them."""
+    named = () if game["outcome"] is None else game["outcome"].get("merchandise", ())
+    if not named:
+        return ()
+    rules = definition_of(cabinet, game["game"])
+    stated = {prize.id: prize for prize in rules.prizes_in_kind()}
+    return tuple(
+        {"id": name, "names": dict(stated[name].names), "value_cents": stated[name].value_cents}
+        for name in named
+    )
+
+
+def transfers(prizes: Sequence[Prize]) -> tuple[Transfer, ...]:
+    """What delivering prizes moves: each from what the house offers to what it has given."""
+    return tuple(
+        Transfer(f"{BOOK}{prize['id']}:offered", f"{BOOK}{prize['id']}:given", int(prize["value_cents"]))
+        for prize in prizes
+    )
+
+
+def register(cabinet: Cabinet, game: Mapping[str, Any], prizes: Sequence[Prize]) -> None:
+    """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
+    for number, prize in enumerate(prizes, start=1):
+        entry_id = f"{game['play_id']}.prize-{number}"
+        if not cabinet.journal.knows(entry_id):  # else a cut came between this and the game's end
+            cabinet.record(
+                "merchandise.won",
+                transaction_id=entry_id,
+                counts={"merchandise_won": 1},
+                story={
+                    "machine": cabinet.identity.serial,
+                    "play_id": game["play_id"],
+                    "game": game["game"]["id"],
+                    "prizes": [prize],
+                },
+            )
+
+
+def owed(handpay: Mapping[str, Any]) -> Sequence[Prize]:
+    """The prizes in kind a hand-pay owes."""
+    prizes: Sequence[Prize] = handpay.get("prizes", ())
+    return prizes
+
+
+def worth_cents(handpay: Mapping[str, Any]) -> int:
+    """What a hand-pay is worth, minor units: its money, and its prizes in kind at their stated value."""
+    return int(handpay["amount_cents"]) + sum(int(prize["value_cents"]) for prize in owed(handpay))
+
+
+def views(prizes: Sequence[Prize]) -> tuple[PrizeInKind, ...]:
+    """The same, for the screen."""
+    return tuple(
+        PrizeInKind(id=prize["id"], names=dict(prize["names"]), value_cents=prize["value_cents"])
+        for prize in prizes
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def no_prize_waits(cabinet: Cabinet, _: Event) -> bool:
+    """No prize in kind is owed: one needs a person's hands, which no line has."""
+    return not owed(cabinet.recall(Key.HANDPAY))
+
+
+def prize_may_be_cash(cabinet: Cabinet, _: Event) -> bool:
+    """A prize in kind is owed, and the place lets the player take its value instead."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return cabinet.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(owed(handpay))
+
+
+# ---------------------------------------------------------------------------------------------- the exchange
+def exchange_prizes(cabinet: Cabinet, event: Event) -> None:
+    """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    prizes = owed(handpay)
+    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
+    value_cents = sum(prize["value_cents"] for prize in prizes)
+    money = {
+        **{key: value for key, value in handpay.items() if key != "prizes"},
+        "id": f"{handpay['id']}.cash",
+        "kind": "jackpot" if handpay["kind"] == "merchandise" else handpay["kind"],
+        "amount_cents": handpay["amount_cents"] + value_cents,
+    }
+    cabinet.record(
+        "handpay.exchanged",
+        transaction_id=money["id"],
+        phase=Phase.RESERVE,
+        transfers=tuple(_in_cash(flow) for flow in reserved.transfers),
+        state={Key.HANDPAY: {**money, "instead_of": handpay["id"]}},
+        story={
+            "handpay": handpay["id"],
+            "prizes": list(prizes),
+            "amount_cents": value_cents,
+            "machine": cabinet.identity.serial,
+            "persons": list(event.data["persons"]),
+        },
+    )
+    finish(cabinet)
+    cabinet.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
+
+
+def _in_cash(flow: Transfer) -> Transfer:
+    """A flow of the older reservation, its prize turned into money."""
+    if not flow.source.startswith(BOOK):
+        return flow
+    return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
+
+
+def exchange_is_unfinished(cabinet: Cabinet) -> bool:
+    """A prize was exchanged for cash, and its own reservation still stands."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return handpay is not None and "instead_of" in handpay
+
+
+def finish(cabinet: Cabinet) -> None:
+    """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
+    if not exchange_is_unfinished(cabinet):
+        return
+    handpay = cabinet.recall(Key.HANDPAY)
+    older = handpay["instead_of"]
+    cabinet.record(
+        "handpay.replaced",
+        transaction_id=f"{older}.replaced",
+        phase=Phase.VOID,
+        ref=older,
+        state={Key.HANDPAY: {key: value for key, value in handpay.items() if key != "instead_of"}},
+        story={"handpay": older, "by": handpay["id"]},
+    )
+
+
+def unclaimed(flow: Transfer) -> str:
+    """Where a flow goes that nobody claims: the register of orphans, or back among the house's things."""
+    if not flow.source.startswith(BOOK):
+        return "house:orphan"
+    return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"

@@ -1,0 +1,65 @@
+"""The open game and the last one, as the journal tells them.
+
+Each is told once, where it happened: the entries ``game.start`` and ``game.choice`` hold wager, draws,
+choices and outcome. The machine's state only points at them by play id; what is held here besides is a copy
+in memory of what was just written or read.
+"""
+
+from typing import Any, Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Cabinet, Key
+
+CARRIED_GAME: Final = "game.carried"
+"""The kind of entry that tells a game again which an authorised clear has carried over."""
+_CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+MYSTERY_WON: Final = "progressive.won"
+"""The kind of entry that adds to a game what a controller found it has won."""
+
+
+def open_game(cabinet: Cabinet) -> dict[str, Any] | None:
+    """The game in progress, or None."""
+    pointer = cabinet.recall(Key.GAME)
+    return None if pointer is None else _game(cabinet, pointer["play_id"])
+
+
+def last_game(cabinet: Cabinet) -> dict[str, Any] | None:
+    """The last finished game, with ``win_cents``, or None."""
+    pointer = cabinet.recall(Key.LAST)
+    return None if pointer is None else {**_game(cabinet, pointer["play_id"]), **pointer}
+
+
+def win_is_taken(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Whether the player of the last game has cashed out since: WIN does not show it to the next one."""
+    end = cabinet.journal.get(f"{game['play_id']}.end")
+    mine = {cabinet.credit(kind) for kind in CreditKind}
+    return end is not None and any(
+        flow.source in mine
+        for entry in cabinet.journal.entries(_CASH_OUTS, since=end.sequence)
+        for flow in entry.transfers
+    )
+
+
+def _game(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+    told = cabinet.told_game
+    if told is None or told["play_id"] != play_id:
+        told = cabinet.told_game = _read(cabinet, play_id)
+    return told
+
+
+def _read(cabinet: Cabinet, play_id: str) -> dict[str, Any]:
+    """Put a game together from its entries."""
+    start = cabinet.journal.get(f"{play_id}.start")
+    if start is None:
+        raise KeyError(f"{play_id} has no beginning in the journal")
+    game: dict[str, Any] = dict(start.record)  # type: ignore[arg-type]  # a game.start is an object
+    for entry in cabinet.journal.entries(("game.choice", MYSTERY_WON), since=start.sequence):
+        step: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # and so are these
+        if step["play_id"] != play_id:
+            continue
+        if entry.kind == "game.choice":
+            taken = {"choice": step["choice"], "draws": step["draws"]}
+            game = {**game, "steps": [*game["steps"], taken], "outcome": step["outcome"]}
+        if "hits" in step:
+            game["hits"] = [*game.get("hits", ()), *step["hits"]]
+    return game

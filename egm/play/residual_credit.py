@@ -1,0 +1,95 @@
+"""A rest of credit too small for anything: given up, or staked on one draw, where the place offers it.
+
+Played off, so many minor units are as many chances of winning the smallest amount that can be used here, out
+of as many as that amount has: its return is exactly the whole of the stake. Stake and win have meters of
+their own (NZ 1.22.40; Annex D), and the draw is in the journal.
+"""
+
+from typing import Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice, Residual
+from meters import Transfer
+from rng import RngError
+
+PURPOSE: Final = "residual"
+
+
+def useful_cents(cabinet: Cabinet) -> int:
+    """The least that buys a game or a coin here, minor units; 0 where nothing can be bought."""
+    least_cents = [
+        min(denominations) * min(cabinet.games[game_id].bet_options)
+        for game_id, denominations in cabinet.denominations_cents.items()
+    ]
+    coin_cents = cabinet.profile.coins.hopper_cents
+    return min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
+
+
+def view(cabinet: Cabinet) -> Residual | None:
+    """What a player may do with the rest on the meter; None where there is none, or nothing may be done."""
+    played = residual_may_be_played(cabinet, Event(EventType.RESIDUAL))
+    if not played and not residual_may_go(cabinet, Event(EventType.RESIDUAL)):
+        return None
+    return Residual(amount_cents=cabinet.credit_cents, prize_cents=useful_cents(cabinet) if played else 0)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def residual_may_go(cabinet: Cabinet, _: Event) -> bool:
+    """The place lets a rest be given up, and the credit buys no game here and no coin."""
+    offered = cabinet.profile.pay_out.residual == "given_up"
+    return offered and 0 < cabinet.credit_cents < useful_cents(cabinet)
+
+
+def residual_may_be_played(cabinet: Cabinet, _: Event) -> bool:
+    """The place lets a rest be played off, the machine may play, and the credit buys nothing here."""
+    return (
+        cabinet.profile.pay_out.residual == "played"
+        and cabinet.chance is not None
+        and cabinet.recall(Key.OUT_OF_SERVICE) is None
+        and 0 < cabinet.credit_cents < useful_cents(cabinet)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def remove_residual(cabinet: Cabinet, _: Event) -> None:
+    """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
+    amount_cents = cabinet.credit_cents
+    cabinet.record(
+        "residual.removed",
+        transfers=cabinet.take(amount_cents, "house:residual"),
+        counts={"residuals": 1},
+        story={"amount_cents": amount_cents},
+    )
+    cabinet.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
+
+
+def play_residual(cabinet: Cabinet, _: Event) -> None:
+    """Stake the rest on one draw: drawn, decided and journalled at once, like a game."""
+    if cabinet.chance is None:
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
+    cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    amount_cents, prize_cents = cabinet.credit_cents, useful_cents(cabinet)
+    try:
+        with cabinet.chance.step() as step:
+            value = step.below(prize_cents, PURPOSE)
+    except RngError as error:
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+    won_cents = prize_cents if value < amount_cents else 0
+    stake = cabinet.take(amount_cents, "house:residual")
+    credit = cabinet.credit(CreditKind.CASHABLE)
+    win = (Transfer("house:residual_win", credit, won_cents),) if won_cents else ()
+    cabinet.record(
+        "residual.played",
+        transfers=(*stake, *win),
+        counts={"residuals": 1},
+        story={
+            "amount_cents": amount_cents,
+            "prize_cents": prize_cents,
+            "draws": [[prize_cents, value, PURPOSE]],
+            "won_cents": won_cents,
+        },
+    )
+    code = "residual_won" if won_cents else "residual_lost"
+    cabinet.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})

@@ -1,0 +1,469 @@
+"""The life of one game: decided and durable before it is shown, never decided twice.
+
+``start_game`` draws every number of the first step, evaluates, and journals wager, draws and outcome as one
+transaction; only then is the screen told. ``end_game`` journals the win. Between the two the game is in the
+memory under :attr:`Key.GAME`, and a restart replays it from its recorded draws: the same numbers, the same
+outcome, the same picture. A game that asks the player something is a conversation of such steps.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+
+from egm.kernel import messages
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.host.controls import game_is_allowed
+from egm.play import player_protection as protection
+from egm.play import prizes_in_kind as merchandise
+from egm.play.conversation import (
+    NO_REPLAY,
+    Conversation,
+    Recorded,
+    outcome_json,
+    replay,
+    without_chance,
+)
+from egm.play.definitions import GameDefectiveError, definition_of, keeping
+from egm.play.records import open_game
+from egm.progressive import game_levels as progressives
+from egm.progressive.pools import NoPoolError
+from egm.progressive.round import Round
+from meters import Phase, Transfer
+from paytables import (
+    Choice,
+    Outcome,
+    PaytableError,
+    Wager,
+    double_up_stakes,
+)
+from rng import OutOfService, RngError
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def bet_is_covered(cabinet: Cabinet, _: Event) -> bool:
+    """The credits pay for the bet, and the bet is one the game and the profile offer."""
+    selection = cabinet.selection
+    return (
+        _wager(cabinet, selection.bet_credits, selection.options) is not None
+        and selection.bet_cents <= cabinet.credit_cents
+    )
+
+
+def chance_is_ready(cabinet: Cabinet, _: Event | None = None) -> bool:
+    """The generator is in service."""
+    return cabinet.chance is not None and cabinet.recall(Key.OUT_OF_SERVICE) is None
+
+
+def choice_may_be_taken(cabinet: Cabinet, event: Event) -> bool:
+    """The generator is in service, or the choice needs no number: what is won already can be collected."""
+    value = event.data.get("value")
+    return chance_is_ready(cabinet) or any(value == option for option, _ in _without_chance(cabinet))
+
+
+def has_won_already(cabinet: Cabinet) -> bool:
+    """Some answer to the open question ends the game with a win, and needs no number for it."""
+    outcomes = [outcome for _, outcome in _without_chance(cabinet) if outcome is not None]
+    return any(end.win_credits or end.progressives or end.merchandise for end in outcomes)
+
+
+def _without_chance(cabinet: Cabinet) -> list[tuple[Any, Outcome | None]]:
+    game = open_game(cabinet)
+    with suppress(*NO_REPLAY):
+        return [] if game is None else without_chance(definition_of(cabinet, game["game"]), game)
+    return []
+
+
+def bet_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """The game offers this bet, and it is neither under the least nor over the most of the place."""
+    return _wager(cabinet, event.data.get("value"), event.data.get("options") or {}) is not None
+
+
+def game_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """The game is resident, and no host has disabled it."""
+    game_id = event.data.get("value")
+    return game_id in cabinet.games and game_is_allowed(cabinet, str(game_id))
+
+
+def denomination_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """This cabinet offers the selected game at this denomination."""
+    offered = cabinet.denominations_cents.get(cabinet.selection.game_id, ())
+    return event.data.get("value") in offered
+
+
+def choice_is_offered(cabinet: Cabinet, event: Event) -> bool:
+    """The open decision has this option."""
+    conversation: Conversation | Recorded | None = cabinet.conversation
+    decision = conversation.decision if conversation is not None else None
+    return decision is not None and event.data.get("value") in decision.options
+
+
+def is_this_game(cabinet: Cabinet, event: Event) -> bool:
+    """The animation that ended is that of the open game, and the game is decided."""
+    game = open_game(cabinet)
+    return game is not None and game["outcome"] is not None and event.data.get("value") == game["play_id"]
+
+
+def win_is_paid_by_hand(cabinet: Cabinet, _: Event) -> bool:
+    """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
+    game = _the_game(cabinet)
+    won_cents = win_cents(game) + progressives.award_cents(cabinet, game)
+    tax_cents = cabinet.profile.by_hand.tax_cents
+    return (
+        won_cents >= cabinet.profile.pay_out.large_win_cents
+        or (tax_cents is not None and won_cents >= tax_cents)
+        or progressives.need_a_hand(cabinet, game)
+        or bool(merchandise.won(cabinet, game))
+    )
+
+
+def _wager(cabinet: Cabinet, credits_: object, options: Mapping[str, Any]) -> Wager | None:
+    """The wager of so many credits, or None where the game or the profile does not offer it."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    if game is None or not isinstance(credits_, int) or isinstance(credits_, bool) or credits_ <= 0:
+        return None
+    rules = cabinet.profile.play
+    if not rules.bet_minimum_cents <= credits_ * selection.denomination_cents <= rules.bet_limit_cents:
+        return None
+    try:
+        wager = game.wager(credits_, **options)
+        cabinet.pools.played(game, wager, selection.denomination_cents)
+    except (PaytableError, NoPoolError, TypeError, ValueError):
+        return None
+    return wager
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def set_bet(cabinet: Cabinet, event: Event) -> None:
+    """Remember the bet."""
+    cabinet.select(bet_credits=int(event.data["value"]), options=dict(event.data.get("options") or {}))
+
+
+def select_game(cabinet: Cabinet, event: Event) -> None:
+    """Turn to another game at its smallest bet; a credit keeps its price where the game offers it."""
+    game_id = str(event.data["value"])
+    offered, before_cents = cabinet.denominations_cents[game_id], cabinet.selection.denomination_cents
+    denomination_cents = before_cents if before_cents in offered else offered[0]
+    cabinet.select(
+        game_id=game_id,
+        denomination_cents=denomination_cents,
+        bet_credits=cabinet.least_bet(game_id, denomination_cents),
+        options={},
+    )
+    if denomination_cents != before_cents:
+        cabinet.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
+
+
+def select_denomination(cabinet: Cabinet, event: Event) -> None:
+    """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
+    cabinet.select(denomination_cents=int(event.data["value"]))
+
+
+def start_game(cabinet: Cabinet, _: Event) -> None:
+    """Draw, evaluate, and journal the wager with its outcome; then show it."""
+    cabinet.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    selection = cabinet.selection
+    rules = cabinet.games[selection.game_id]
+    wager = rules.wager(selection.bet_credits, **selection.options)
+    conversation = Conversation(rules, wager)
+    play_id = cabinet.fresh_id("play")
+    dealings = progressives.begin(cabinet, rules, wager, play_id)
+    draws = _advance(cabinet, conversation, None, dealings)
+    game: dict[str, Any] = {
+        "play_id": play_id,
+        "game": {"id": rules.id, "version": rules.version, "digest": rules.digest},
+        "denomination_cents": selection.denomination_cents,
+        "bet_credits": selection.bet_credits,
+        "wager": wager.to_json(),
+        "language": selection.language,
+        "credit_before_cents": cabinet.credit_cents,
+        "steps": [{"choice": None, "draws": draws}],
+        "outcome": outcome_json(conversation),
+        **(dealings.story if dealings.pools else {}),
+    }
+    wagered = cabinet.take(selection.bet_cents, "house:wager")
+    cabinet.record(
+        "game.start",
+        transaction_id=f"{play_id}.start",
+        transfers=(*wagered, *dealings.transfers),
+        dims=dims(game),
+        counts={"games_played": 1},
+        state={
+            Key.GAME: {"play_id": play_id},
+            **keeping(cabinet, rules),
+            **progressives.state_of(cabinet, game, dealings),
+            **protection.counted(cabinet, wagered_cents=selection.bet_cents),
+        },
+        story=game,
+    )
+    cabinet.conversation, cabinet.told_game = conversation, game
+    _show(cabinet, resumed=False)
+
+
+def continue_game(cabinet: Cabinet, event: Event) -> None:
+    """Journal the player's choice with the draws it led to; then show what follows."""
+    choice = event.data["value"]
+    game = _the_game(cabinet)
+    dealings = progressives.go_on(cabinet, game)
+    draws = _advance(cabinet, cabinet.conversation, choice, dealings)
+    taken = {"choice": choice, "draws": draws}
+    outcome = outcome_json(cabinet.conversation)
+    hits = {"hits": dealings.hits} if dealings.hits else {}
+    cabinet.record(
+        "game.choice",
+        transaction_id=f"{game['play_id']}.choice-{len(game['steps'])}",
+        transfers=tuple(dealings.transfers),
+        dims=dims(game) if dealings.transfers else {},
+        state=progressives.state_of(cabinet, game, dealings),
+        story={"play_id": game["play_id"], **taken, "outcome": outcome, **hits},
+    )
+    steps = [*game["steps"], taken]
+    told = {**game, "steps": steps, "outcome": outcome}
+    cabinet.told_game = {**told, "hits": [*game.get("hits", ()), *dealings.hits]} if hits else told
+    _show(cabinet, resumed=False)
+
+
+def end_game(cabinet: Cabinet, _: Event) -> None:
+    """Journal the win into the player's own credits, whatever was wagered, and close the game."""
+    game = _the_game(cabinet)
+    won_cents = win_cents(game)
+    progressives.register(cabinet, game, "credit")
+    credit = cabinet.credit(CreditKind.CASHABLE)
+    source = "house:double_up_win" if _post_double_up(cabinet, game) else "house:win"
+    won = (Transfer(source, credit, won_cents),) if won_cents else ()
+    transfers = (*won, *progressives.payment(cabinet, game, credit))
+    cabinet.record(
+        "game.end",
+        transaction_id=f"{game['play_id']}.end",
+        transfers=transfers,
+        dims=dims(game),
+        counts={"games_won" if transfers else "games_lost": 1},
+        state={**_ended(cabinet, game, transfers), **progressives.closing_state(cabinet, game, "credit")},
+        story={"play_id": game["play_id"], "win_cents": won_cents},
+    )
+    cabinet.conversation = None
+
+
+def end_game_by_hand(cabinet: Cabinet, _: Event) -> None:
+    """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
+    game = _the_game(cabinet)
+    won_cents = win_cents(game)
+    prizes = merchandise.won(cabinet, game)
+    progressives.register(cabinet, game, "hand")
+    _post_double_up(cabinet, game)
+    merchandise.register(cabinet, game, prizes)
+    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
+    levels = progressives.payment(cabinet, game, "out:handpay_progressive")
+    reservation = f"{game['play_id']}.end"
+    kind = "progressive" if levels else "merchandise" if prizes else "jackpot"
+    total_cents = sum(part.amount_cents for part in (*won, *levels))
+    in_kind = {"prizes": list(prizes)} if prizes else {}
+    cabinet.record(
+        "game.end",
+        transaction_id=reservation,
+        phase=Phase.RESERVE,
+        transfers=(*won, *levels, *merchandise.transfers(prizes)),
+        dims=dims(game),
+        counts={"games_won": 1},
+        state={
+            **_ended(cabinet, game, (*won, *levels)),
+            **progressives.closing_state(cabinet, game, "hand"),
+            Key.HANDPAY: {
+                "id": reservation,
+                "kind": kind,
+                "amount_cents": total_cents,
+                **in_kind,
+                **progressives.slip_of(cabinet, game),
+            },
+        },
+        story={"play_id": game["play_id"], "win_cents": won_cents, **in_kind},
+    )
+    cabinet.conversation = None
+
+
+def _post_double_up(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Post what a game won and put at stake again, once; say whether it did (D-08).
+
+    What the last round left is the game's win, paid as any other: so this moves no credit for good.
+    """
+    cents = int(game["denomination_cents"])
+    stakes_cents = [stake * cents for stake in double_up_stakes(game["outcome"])]
+    entry_id = f"{game['play_id']}.double_up"
+    if stakes_cents and not cabinet.journal.knows(entry_id):  # else a cut came before the game's end
+        credit = cabinet.credit(CreditKind.CASHABLE)
+        moves: list[Transfer] = []
+        for number, stake_cents in enumerate(stakes_cents):
+            won = "house:double_up_win" if number else "house:win"
+            moves += [
+                Transfer(won, credit, stake_cents),
+                Transfer(credit, "house:double_up_bet", stake_cents),
+            ]
+        cabinet.record(
+            "game.double_up",
+            transaction_id=entry_id,
+            transfers=tuple(moves),
+            dims=dims(game),
+            story={"play_id": game["play_id"], "stakes_cents": stakes_cents},
+        )
+    return bool(stakes_cents)
+
+
+def _ended(cabinet: Cabinet, game: dict[str, Any], paid: tuple[Transfer, ...]) -> dict[str, Any]:
+    """What the end of a game sets in memory; the win shown is all it paid, levels included."""
+    total_cents = sum(part.amount_cents for part in paid)
+    return {
+        Key.GAME: None,
+        Key.LAST: {"play_id": game["play_id"], "win_cents": total_cents},
+        **protection.counted(cabinet, won_cents=total_cents),
+    }
+
+
+# ---------------------------------------------------------------------------------------------- recovery
+def conversation_is_open(cabinet: Cabinet, _: Event) -> bool:
+    """A game is still held as if it were shown."""
+    return cabinet.conversation is not None
+
+
+def end_conversation(cabinet: Cabinet, _: Event) -> None:
+    """What the screen says of a game that is not shown any more is not heard."""
+    cabinet.conversation = None
+
+
+def game_is_not_taken_up(cabinet: Cabinet, _: Event) -> bool:
+    """A game is open, and its conversation is not: after a restart, a door or a tilt."""
+    return cabinet.conversation is None
+
+
+def take_game_up(cabinet: Cabinet, _: Event) -> Event | None:
+    """Take the open game up from its record, and show it again. It is never drawn again.
+
+    A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
+    draws do not give the recorded outcome any more, that is recorded beside it, for a person to look into. A
+    game not decided yet goes on by the definition it began with. One that cannot is defective: the machine
+    tilts until it can, or until persons rule on it.
+    """
+    try:
+        game = _the_game(cabinet)
+        cabinet.conversation = _taken_up(cabinet, game)
+    except NO_REPLAY as error:
+        return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
+    _show(cabinet, resumed=True)
+    return None
+
+
+def _taken_up(cabinet: Cabinet, game: dict[str, Any]) -> "Conversation | Recorded":
+    try:
+        return replay(definition_of(cabinet, game["game"]), game)
+    except NO_REPLAY as error:
+        if game["outcome"] is None:
+            raise
+        merchandise.won(cabinet, game)  # what a prize in kind is worth, the definition alone says
+        _note_difference(cabinet, game, error)
+        return Recorded()
+
+
+def _note_difference(cabinet: Cabinet, game: dict[str, Any], error: Exception) -> None:
+    """Record once that a decided game does not replay; it is paid as recorded."""
+    entry_id = f"{game['play_id']}.differs"
+    if not cabinet.journal.knows(entry_id):
+        cabinet.record(
+            "game.differs",
+            transaction_id=entry_id,
+            story={"play_id": game["play_id"], "why": str(error), "win_cents": win_cents(game)},
+        )
+    cabinet.notice = Notice(code="game_differs", severity="alarm")
+
+
+class _NoNumbers:
+    """The step of a generator that has failed: a choice that needs no number can still be taken."""
+
+    draws: tuple[()] = ()
+
+    def below(self, bound: int, purpose: str = "") -> int:
+        raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
+
+
+def _next_step(cabinet: Cabinet) -> AbstractContextManager[Any]:
+    ready = chance_is_ready(cabinet)
+    return cabinet.chance.step() if ready and cabinet.chance is not None else nullcontext(_NoNumbers())
+
+
+def _advance(cabinet: Cabinet, conversation: Conversation, choice: Any, dealings: Round) -> list[Any]:
+    """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
+
+    The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
+    hit is locked in the step that decides it. Returns the game's own draws.
+    """
+    try:
+        with _next_step(cabinet) as step:
+            conversation.advance(step, None if choice is None else Choice(choice))
+            draws = [[draw.bound, draw.value, draw.purpose] for draw in step.draws]
+            if choice is None:
+                dealings.feed(step)
+            if conversation.outcome is not None:
+                dealings.award(conversation.outcome.progressives)
+            return draws
+    except RngError as error:
+        cabinet.conversation = None  # it broke off in the middle: the journal knows where it stood
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+
+
+def message(cabinet: Cabinet, *, resumed: bool) -> messages.Play | messages.Decision | None:
+    """What the screen must be told of the open game: its outcome, or the question it waits on."""
+    game = open_game(cabinet)
+    conversation: Conversation | Recorded | None = cabinet.conversation
+    if game is None or (conversation is None and cabinet.recall(Key.AWAITING) is None):
+        return None
+    outcome = game["outcome"]
+    if outcome is not None:
+        return messages.Play(
+            play_id=game["play_id"],
+            game_id=game["game"]["id"],
+            bet_credits=game["bet_credits"],
+            win_credits=outcome["win_credits"],
+            win_cents=win_cents(game) + progressives.award_cents(cabinet, game),
+            progressives=progressives.wins(cabinet, game),
+            prizes=merchandise.views(merchandise.won(cabinet, game)),
+            display=outcome["display"],
+            resumed=resumed,
+        )
+    decision = None if conversation is None else conversation.decision
+    if decision is None:
+        return None
+    return messages.Decision(
+        play_id=game["play_id"],
+        kind=decision.kind,
+        options=tuple(decision.options),
+        display=dict(decision.prompt),
+    )
+
+
+def _show(cabinet: Cabinet, *, resumed: bool) -> None:
+    told = message(cabinet, resumed=resumed)
+    if told is not None:
+        cabinet.outbox.show(told)
+
+
+def _the_game(cabinet: Cabinet) -> dict[str, Any]:
+    game = open_game(cabinet)
+    if game is None:
+        raise GameDefectiveError("there is no game in progress")
+    return game
+
+
+def win_cents(open_game: dict[str, Any]) -> int:
+    """What a decided game has won, levels and prizes in kind apart, minor units."""
+    return int(open_game["outcome"]["win_credits"]) * int(open_game["denomination_cents"])
+
+
+def dims(open_game: dict[str, Any]) -> dict[str, str | int]:
+    """What the meters of a game are told apart by."""
+    return {
+        "game": open_game["game"]["id"],
+        "paytable": f"{open_game['game']['id']}@{open_game['game']['version']}",
+        "denomination_cents": open_game["denomination_cents"],
+        "wager_level": open_game["bet_credits"],
+    }

@@ -1,0 +1,440 @@
+"""The levels a game feeds and wins: opened, shown, locked at the draw, and paid with the game.
+
+An amount this machine keeps itself is locked in the very transaction that holds the outcome. One a controller
+keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power cut, in the
+state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from egm.errors import LocalError
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice, ProgressiveWin
+from egm.play.records import open_game
+from egm.progressive import posting, unproved
+from egm.progressive.display import Status
+from egm.progressive.level import Level
+from egm.progressive.level_views import played, shown
+from egm.progressive.pools import Keeper, Pool
+from egm.progressive.round import FormerPool, LinkMark, Memory, Round
+from meters import Transfer
+from paytables import Game, Wager
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Award:
+    """One hit of a game. ``amount_cents`` is locked, minor units; None until a controller has answered."""
+
+    pool: str
+    level: str
+    claim: str | None
+    amount_cents: int | None
+    unanswered: bool = False
+    """Settled by an attendant at the amount shown, because no controller answered."""
+
+
+# ---------------------------------------------------------------------------------------------- coming up
+def open_levels(cabinet: Cabinet) -> None:
+    """Open the levels this machine keeps and has not kept yet; note changed terms; prove every one.
+
+    A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
+    with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
+    """
+    for pool in cabinet.pools.by_id.values():
+        if not pool.own:
+            continue
+        key, terms = f"{Key.LEVEL}{pool.id}", pool.definition.terms
+        kept = cabinet.journal.state(key)
+        if kept is None:
+            level = Level.open(terms)
+            cabinet.record(
+                "progressive.opened",
+                transfers=posting.opening(pool.id, level),
+                state={key: level.to_json()},
+                story={
+                    "pool": pool.id,
+                    "game": pool.game,
+                    "level": pool.level,
+                    "stake_cents": pool.definition.chance.stake_cents,
+                    "terms": terms.to_json(),
+                },
+            )
+            continue
+        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # a level's state is an object
+        changed = level.change(terms)
+        if changed != level:
+            cabinet.record(
+                "progressive.changed",
+                state={key: changed.to_json()},
+                story={"pool": pool.id, "terms": terms.to_json()},
+            )
+    for key, kept in cabinet.journal.states(Key.LEVEL).items():
+        level = Level.from_json(dict(kept))  # type: ignore[arg-type]  # as above
+        posting.compare(key.removeprefix(Key.LEVEL), level, cabinet.journal.balance_cents)
+
+
+# ---------------------------------------------------------------------------------------------- one game
+def begin(cabinet: Cabinet, rules: Game, wager: Wager, play_id: str) -> Round:
+    """The dealings of the game about to be played with the levels its wager plays for.
+
+    Each level this machine keeps is first held against its accounts, as the journal is before each play
+    (A-03). Raises :class:`LevelDefectiveError`: the machine must then stop.
+    """
+    selection = cabinet.selection
+    played = cabinet.pools.played(rules, wager, selection.denomination_cents)
+    for pool in played:
+        if pool.own:
+            posting.compare(pool.id, _level(cabinet, pool.id), cabinet.journal.balance_cents)
+    return _round(cabinet, {}, {pool.level: pool for pool in played}, selection.bet_cents, f"{play_id}.0")
+
+
+def go_on(cabinet: Cabinet, game: dict[str, Any]) -> Round:
+    """The dealings of the next step of a game already fed."""
+    pools = {level: _pool(cabinet, game, pool) for level, pool in game.get("pools", {}).items()}
+    wager_cents = game["bet_credits"] * game["denomination_cents"]
+    return _round(cabinet, game, pools, wager_cents, f"{game['play_id']}.{len(game['steps'])}")
+
+
+def _pool(cabinet: Cabinet, game: dict[str, Any], pool: str) -> Pool | FormerPool:
+    """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
+    known = cabinet.pools.by_id.get(pool)
+    if known is not None:
+        return known
+    share = next((share for share in game["fed"] if share["pool"] == pool), None)
+    if share is None:
+        return FormerPool(id=pool, keeper=Keeper.BROADCAST)
+    return FormerPool(id=pool, keeper=Keeper.CONTROLLER if "sequence" in share else Keeper.MACHINE)
+
+
+def _shown_cents(cabinet: Cabinet, game: dict[str, Any], pool: str) -> int:
+    """What a level shows to an open game; where it is not heard since, what it showed before."""
+    known = cabinet.pools.by_id.get(pool)
+    now_cents = 0 if known is None else shown(cabinet, known).amount_cents
+    before = game.get("broadcast_cents", {})
+    return now_cents or (before[pool] if pool in before else mark(cabinet, pool).shown_cents)
+
+
+def _round(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    pools: Mapping[str, Pool | FormerPool],
+    wager_cents: int,
+    step: str,
+) -> Round:
+    memory = Memory(
+        level=lambda pool: _level(cabinet, pool),
+        mark=lambda pool: mark(cabinet, pool),
+        shown_cents=lambda pool: _shown_cents(cabinet, game, pool),
+    )
+    return Round(pools, wager_cents, memory, claim_prefix=f"{_machine(cabinet)}.{step}")
+
+
+def _machine(cabinet: Cabinet) -> str:
+    """With what this machine's claims begin, wherever they are known."""
+    return cabinet.journal.public_key.hex()[:12]
+
+
+def _is_kept(cabinet: Cabinet, pool: str) -> bool:
+    """Whether this machine keeps a level itself, or has kept it."""
+    return cabinet.journal.state(f"{Key.LEVEL}{pool}") is not None
+
+
+def _level(cabinet: Cabinet, pool: str) -> Level:
+    kept = cabinet.journal.state(f"{Key.LEVEL}{pool}")
+    if not isinstance(kept, dict):
+        raise LocalError(f"the level {pool} was never opened")
+    return Level.from_json(kept)
+
+
+def mark(cabinet: Cabinet, pool: str) -> LinkMark:
+    """How far this machine's contributions to a linked level have come, as far as is known."""
+    kept: Any = cabinet.journal.state(f"{Key.LINK}{pool}")
+    known = LinkMark() if kept is None else LinkMark(**kept)
+    position = None if cabinet.link is None else cabinet.link.position(pool)
+    if cabinet.link is None or position is None:
+        return known
+    shown_cents = cabinet.link.shown(pool).amount_cents
+    return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
+
+
+def state_of(cabinet: Cabinet, game: dict[str, Any], dealings: Round) -> dict[str, Any]:
+    """What the entry of a step sets in memory: its levels, marks and claims."""
+    claims = {
+        f"{Key.CLAIM}{claim}": {
+            **made,
+            "play_id": game["play_id"],
+            "game": game["game"]["id"],
+            "at_utc": cabinet.clock.now().isoformat(),
+            "amount_cents": None,
+            "way": None,
+            "unanswered": False,
+        }
+        for claim, made in dealings.claims.items()
+    }
+    wins = {
+        f"{Key.PROGRESSIVE_WIN}{dealings.claim_prefix}.{n}": {
+            "pool": pool,
+            "amount_cents": amount_cents,
+            "entry": cabinet.journal.sequence + 1,
+        }
+        for n, (pool, amount_cents) in enumerate(dealings.frozen)
+    }
+    return {
+        **wins,
+        **{f"{Key.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
+        **{f"{Key.LINK}{pool}": made.to_json() for pool, made in dealings.marks.items()},
+        **claims,
+    }
+
+
+# ---------------------------------------------------------------------------------------------- what was hit
+def wins(cabinet: Cabinet, game: dict[str, Any]) -> tuple[ProgressiveWin, ...]:
+    """What a game has won of levels, for the screen."""
+    return tuple(
+        ProgressiveWin(
+            id=award.pool,
+            level=award.level,
+            names=dict(pool.definition.names)
+            if (pool := cabinet.pools.by_id.get(award.pool)) is not None
+            else {},
+            amount_cents=award.amount_cents,
+        )
+        for award in awards(cabinet, game)
+    )
+
+
+def awards(cabinet: Cabinet, game: dict[str, Any]) -> tuple[Award, ...]:
+    """Every hit of a game so far, with its locked amount where there is one."""
+    return tuple(_award(cabinet, hit) for hit in game.get("hits", ()))
+
+
+def _award(cabinet: Cabinet, hit: dict[str, Any]) -> Award:
+    claim = hit.get("claim")
+    kept: Any = None if claim is None else cabinet.journal.state(f"{Key.CLAIM}{claim}")
+    return Award(
+        pool=hit["pool"],
+        level=hit["level"],
+        claim=claim,
+        amount_cents=hit.get("amount_cents") if kept is None else kept["amount_cents"],
+        unanswered=kept is not None and kept["unanswered"],
+    )
+
+
+def award_cents(cabinet: Cabinet, game: dict[str, Any]) -> int:
+    """What a game's locked awards come to, minor units."""
+    return sum(award.amount_cents or 0 for award in awards(cabinet, game))
+
+
+def payment(cabinet: Cabinet, game: dict[str, Any], target: str) -> tuple[Transfer, ...]:
+    """The transfers that pay a game's awards to ``target``, each from its own level's account."""
+    return tuple(
+        Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
+        for award in awards(cabinet, game)
+        if award.amount_cents
+    )
+
+
+def closing_state(cabinet: Cabinet, game: dict[str, Any], way: str) -> dict[str, Any]:
+    """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
+    state: dict[str, Any] = {
+        key: None for key in (Key.AWAITING, Key.UNDECIDED) if cabinet.recall(key) is not None
+    }
+    for award in awards(cabinet, game):
+        kept: Any = cabinet.journal.state(f"{Key.CLAIM}{award.claim}")
+        if kept is not None:
+            state[f"{Key.CLAIM}{award.claim}"] = {**kept, "way": way}
+    return state
+
+
+def register(cabinet: Cabinet, game: dict[str, Any], way: str) -> None:
+    """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
+    for number, award in enumerate(awards(cabinet, game), start=1):
+        register_hit(
+            cabinet,
+            game,
+            f"{game['play_id']}.hit-{number}",
+            pool=award.pool,
+            level=award.level,
+            amount_cents=award.amount_cents,
+            way=way,
+            unanswered=award.unanswered,
+            broadcast=award.claim is None and not _is_kept(cabinet, award.pool),
+        )
+
+
+def register_hit(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    entry_id: str,
+    *,
+    pool: str,
+    level: str,
+    amount_cents: int | None,
+    way: str,
+    unanswered: bool = False,
+    broadcast: bool = False,
+) -> None:
+    """Write one hit into the win register, once: ``entry_id`` is its own."""
+    if cabinet.journal.knows(entry_id):  # a cut came between this and the game's end
+        return
+    cabinet.record(
+        "progressive.hit_broadcast" if broadcast else "progressive.hit",
+        transaction_id=entry_id,
+        counts={"progressive.hits_paid": 1},
+        story={
+            "machine": cabinet.identity.serial,
+            "play_id": game["play_id"],
+            "game": game["game"]["id"],
+            "pool": pool,
+            "level": level,
+            "amount_cents": amount_cents,
+            "way": way,
+            "unanswered": unanswered,
+        },
+    )
+
+
+def slip_of(cabinet: Cabinet, game: dict[str, Any]) -> dict[str, Any]:
+    """What a hand-pay tells of the levels it pays, for the register of wins; nothing if none."""
+    pools = [award.pool for award in awards(cabinet, game) if award.amount_cents]
+    return {"pool": ", ".join(pools), "play_id": game["play_id"]} if pools else {}
+
+
+def give_back(cabinet: Cabinet, game: dict[str, Any]) -> tuple[tuple[Transfer, ...], dict[str, Any]]:
+    """The transfers and state that take a void game's hits back: the amounts return to their levels.
+
+    A host that has not read of a broadcast level's hit is not told of it any more.
+    """
+    transfers: list[Transfer] = []
+    levels: dict[str, Level] = {}
+    for award in awards(cabinet, game):
+        if award.claim is None and award.amount_cents and _is_kept(cabinet, award.pool):
+            before = levels.get(award.pool) or _level(cabinet, award.pool)
+            levels[award.pool] = before.give_back(award.amount_cents)
+            transfers += posting.step(award.pool, before, levels[award.pool])
+    state = {f"{Key.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
+    untold = cabinet.journal.states(f"{Key.PROGRESSIVE_WIN}{_machine(cabinet)}.{game['play_id']}.")
+    return tuple(transfers), {**state, **dict.fromkeys(untold), **closing_state(cabinet, game, "void")}
+
+
+def need_a_hand(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    """Whether an attendant must pay: a level at or above the profile's amount, or one nobody answered for."""
+    limit_cents = cabinet.profile.progressives.hand_cents
+    return any(
+        award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
+        for award in awards(cabinet, game)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def levels_are_up(cabinet: Cabinet, _: Event) -> bool:
+    """Every level the bet plays for shows an amount that would be paid."""
+    return all(shown(cabinet, pool).status is Status.UP for pool in played(cabinet))
+
+
+def awards_are_locked(cabinet: Cabinet, _: Event) -> bool:
+    """The controller has answered every claim of the open game, and said whether it has won a mystery."""
+    game = open_game(cabinet)
+    if game is None or any(award.amount_cents is None for award in awards(cabinet, game)):
+        return False
+    return cabinet.recall(Key.UNDECIDED) == game["play_id"] or not undecided(cabinet, game)
+
+
+def undecided(cabinet: Cabinet, game: dict[str, Any]) -> tuple[str, ...]:
+    """The linked mystery levels of which it is not known yet whether a game has won them."""
+    link = cabinet.link
+    return tuple(
+        share["pool"]
+        for share in game.get("fed", ())
+        if (pool := cabinet.pools.by_id.get(share["pool"])) is not None
+        and pool.keeper is Keeper.CONTROLLER
+        and pool.definition.terms.mystery
+        and (link is None or link.decided(pool.id) < share["sequence"])
+    )
+
+
+def show_awaited(cabinet: Cabinet, _: Event) -> Event:
+    """The award the game waited for is locked: the game has been shown already, and ends."""
+    return Event(EventType.SHOWN, {"value": cabinet.recall(Key.AWAITING)})
+
+
+def attendant_may_settle(cabinet: Cabinet, _: Event) -> bool:
+    """The profile lets an attendant pay the amount shown where no controller answers."""
+    return cabinet.profile.progressives.unanswered == "hand"
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def await_award(cabinet: Cabinet, _: Event) -> None:
+    """The game has been shown and its award is not locked yet: wait for the controller."""
+    game = open_game(cabinet)
+    cabinet.record("progressive.awaited", state={Key.AWAITING: None if game is None else game["play_id"]})
+
+
+def record_award(cabinet: Cabinet, event: Event) -> None:
+    """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid."""
+    claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
+    key = f"{Key.CLAIM}{claim}"
+    kept: Any = cabinet.journal.state(key)
+    if kept is not None and kept["amount_cents"] is None:
+        why = unproved.doubt_award(cabinet, kept, amount_cents)
+        if why:
+            told = {"pool": kept["pool"], "play_id": kept["play_id"], "amount_cents": amount_cents}
+            unproved.hold(cabinet, claim, why, told)
+            return
+        cabinet.record(
+            "progressive.award",
+            transaction_id=f"{claim}.award",
+            state={key: {**kept, "amount_cents": amount_cents}},
+            story={"claim": claim, "pool": kept["pool"], "amount_cents": amount_cents},
+        )
+    elif kept is None or kept["amount_cents"] != amount_cents:
+        cabinet.record(
+            "progressive.award_differs",
+            transaction_id=f"{claim}.differs-{amount_cents}",
+            story={"claim": claim, "amount_cents": amount_cents},
+        )
+
+
+def close_claim(cabinet: Cabinet, event: Event) -> None:
+    """The controller has recorded that the award is paid: the claim is over."""
+    claim = str(event.data["claim"])
+    key = f"{Key.CLAIM}{claim}"
+    kept: Any = cabinet.journal.state(key)
+    if kept is not None and kept["way"] is not None:
+        cabinet.record("progressive.closed", state={key: None}, story={"claim": claim, **kept})
+
+
+def settle_unanswered(cabinet: Cabinet, event: Event) -> None:
+    """An attendant settles what no controller answered, at the amount the machine showed when it was hit."""
+    game = open_game(cabinet)
+    for award in () if game is None else awards(cabinet, game):
+        if award.amount_cents is not None or award.claim is None:
+            continue
+        key = f"{Key.CLAIM}{award.claim}"
+        kept: Any = cabinet.journal.state(key)
+        cabinet.record(
+            "progressive.unanswered",
+            transaction_id=f"{award.claim}.unanswered",
+            counts={"progressive.unanswered": 1},
+            state={key: {**kept, "amount_cents": kept["shown_cents"], "unanswered": True}},
+            story={
+                "claim": award.claim,
+                "pool": award.pool,
+                "amount_cents": kept["shown_cents"],
+                "person": event.data.get("person") or event.data.get("key", "attendant"),
+            },
+        )
+        cabinet.notice = Notice(
+            code="progressive_unanswered", severity="warning", values={"amount_cents": kept["shown_cents"]}
+        )
+    if game is not None and (open_ := undecided(cabinet, game)):
+        cabinet.record(
+            "progressive.undecided",
+            transaction_id=f"{game['play_id']}.undecided",
+            state={Key.UNDECIDED: game["play_id"]},
+            story={"play_id": game["play_id"], "pools": list(open_), "person": cabinet.who(event)},
+        )
+        cabinet.notice = Notice(code="progressive_undecided", severity="warning")

@@ -1,0 +1,53 @@
+"""Giving a progressive level up: what it holds moves to another level of the machine, and nothing is lost.
+
+A level whose game leaves the machine, or that is stopped by choice, keeps its amount in memory until staff
+move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing is owed and no game is on.
+"""
+
+from typing import Any
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.progressive import posting
+from egm.progressive.level import Level
+
+
+def _kept(cabinet: Cabinet, event: Event, name: str) -> Level | None:
+    kept: Any = cabinet.journal.state(f"{Key.LEVEL}{event.data.get(name)}")
+    return None if kept is None else Level.from_json(kept)
+
+
+def level_may_move(cabinet: Cabinet, event: Event) -> bool:
+    """From a level kept here that no game plays for any more and that holds something, to one in play."""
+    source = _kept(cabinet, event, "source")
+    target = cabinet.pools.by_id.get(str(event.data.get("target")))
+    return (
+        source is not None
+        and source.held > 0
+        and str(event.data["source"]) not in cabinet.pools.by_id
+        and target is not None
+        and target.own
+    )
+
+
+def move_level(cabinet: Cabinet, event: Event) -> None:
+    """Move everything a level holds, its fractions too, to what another shows."""
+    source, target = str(event.data["source"]), str(event.data["target"])
+    giving, taking = _kept(cabinet, event, "source"), _kept(cabinet, event, "target")
+    if giving is None or taking is None:
+        return
+    amount, empty = giving.release()
+    grown = taking.receive(amount)
+    cabinet.record(
+        "progressive.moved",
+        transfers=posting.moved((source, giving), (target, taking, grown)),
+        state={f"{Key.LEVEL}{source}": empty.to_json(), f"{Key.LEVEL}{target}": grown.to_json()},
+        story={
+            "source": source,
+            "target": target,
+            "amount": str(amount),
+            "persons": list(event.data.get("persons", ())),
+        },
+    )
+    cabinet.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

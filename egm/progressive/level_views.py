@@ -1,0 +1,57 @@
+"""What the progressive levels show: those of the bet in force, whoever keeps them."""
+
+from typing import Any
+
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import ProgressiveView
+from egm.progressive.display import Shown, Status
+from egm.progressive.level import Level
+from egm.progressive.pools import Keeper, NoPoolError, Pool
+from paytables import PaytableError
+
+
+def shown(cabinet: Cabinet, pool: Pool) -> Shown:
+    """What a level shows now."""
+    if pool.own:
+        kept: Any = cabinet.journal.state(f"{Key.LEVEL}{pool.id}")
+        if kept is None:
+            return Shown(0, Status.DOWN)
+        return Shown(Level.from_json(kept).shown_cents, Status.UP)
+    face = cabinet.broadcasts if pool.keeper is Keeper.BROADCAST else cabinet.link
+    return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
+
+
+def played(cabinet: Cabinet) -> tuple[Pool, ...]:
+    """The levels the bet now selected plays for; none where it is no bet."""
+    selection = cabinet.selection
+    game = cabinet.games.get(selection.game_id)
+    if game is None:
+        return ()
+    try:
+        wager = game.wager(selection.bet_credits, **selection.options)
+        return cabinet.pools.played(game, wager, selection.denomination_cents)
+    except (NoPoolError, PaytableError, TypeError, ValueError):
+        return ()
+
+
+def views(cabinet: Cabinet) -> tuple[ProgressiveView, ...]:
+    """The levels of the bet now selected, as a person sees them."""
+    return tuple(_view(cabinet, pool) for pool in played(cabinet))
+
+
+def standings(cabinet: Cabinet) -> dict[str, Shown]:
+    """What every level of this machine shows now, by its id, whatever is being played."""
+    return {pool_id: shown(cabinet, pool) for pool_id, pool in sorted(cabinet.pools.by_id.items())}
+
+
+def _view(cabinet: Cabinet, pool: Pool) -> ProgressiveView:
+    now = shown(cabinet, pool)
+    return ProgressiveView(
+        id=pool.id,
+        level=pool.level,
+        names=dict(pool.definition.names),
+        amount_cents=now.amount_cents,
+        status=now.status.value,
+        kind=pool.definition.kind.value,
+        mystery=pool.definition.terms.mystery,
+    )

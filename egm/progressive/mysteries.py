@@ -1,0 +1,252 @@
+"""Mystery levels a controller keeps: it finds who has won as it counts, and the machine makes that durable.
+
+The wager feeds the level like any other; whether its contribution carried the level to the secret amount is
+known once it is counted, while the game is shown: the game ends no sooner. What was won is added to the game,
+with the secret that was fixed beforehand, and paid with it.
+
+Where the controller is silent the game waits, or an attendant lets it end as the profile says. A prize heard
+of after that is owed to whoever played that game: it locks the machine, and is paid by hand (I-09).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.play import rounds as play
+from egm.play.records import CARRIED_GAME, MYSTERY_WON, open_game
+from egm.progressive import game_levels as progressives
+from egm.progressive import unproved
+from egm.progressive.messages import Won
+from meters import Phase, Transfer
+
+
+def note_seal(cabinet: Cabinet, level: str, prize: int, commitment: str) -> str:
+    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
+
+    Returns what is wrong with it, or nothing: another commitment to the same prize is none.
+    """
+    key, sealed = f"{Key.SEALED}{level}", {"prize": prize, "commitment": commitment}
+    if cabinet.journal.state(key) == sealed:
+        return ""
+    heard = unproved.commitment_heard(cabinet, level, prize)
+    if heard is None:
+        cabinet.record("progressive.sealed", state={key: sealed}, story={"pool": level, **sealed})
+        return ""
+    return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
+
+
+def is_recorded(cabinet: Cabinet, claim: str) -> bool:
+    """Whether the machine knows of a prize, whatever it made of it."""
+    held = cabinet.journal.state(f"{Key.HELD}{claim}")
+    return held is not None or cabinet.journal.knows(_entry(claim))
+
+
+def record_mystery(cabinet: Cabinet, event: Event) -> None:
+    """Add a prize to the game that won it; a game already closed has it paid by hand, when that is possible.
+
+    Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid; one that
+    is not proved is held until persons have ruled on it (:mod:`egm.progressive.unproved`).
+    """
+    level, won = str(event.data["level"]), event.data["won"]
+    if cabinet.journal.knows(_entry(won.claim)):
+        return
+    opened = open_game(cabinet)
+    game = opened if opened is not None and _fed(opened, level, won.sequence) else None
+    game = game or _earlier(cabinet, level, won.sequence)
+    if game is None:
+        cabinet.record(
+            "progressive.not_ours", transaction_id=_entry(won.claim), story=_story(cabinet, level, won)
+        )
+    elif _is_void(cabinet, game):
+        _return(cabinet, game, level, won, "void")
+    elif why := unproved.doubt_prize(cabinet, level, won):
+        told = {"pool": level, "play_id": game["play_id"], "amount_cents": won.amount_cents}
+        unproved.hold(cabinet, won.claim, why, {**told, "won": won.model_dump(mode="json")})
+    elif opened is not None and game["play_id"] == opened["play_id"]:
+        _win(cabinet, game, level, won)
+    elif _is_free(cabinet, opened):
+        _pay_by_hand(cabinet, game, level, won)
+
+
+def ruled_prize_can_end(cabinet: Cabinet, _: Event) -> bool:
+    """Persons have ruled on a prize that was held, and nothing is in the way of doing it."""
+    return any(True for _ in _ruled(cabinet))
+
+
+def end_ruled_prizes(cabinet: Cabinet, _: Event) -> None:
+    """Do what persons have ruled of each held prize: it is paid by hand, or goes back to its level."""
+    for key, ruling, game, level, won in _ruled(cabinet):
+        if ruling == unproved.PAY:
+            _pay_by_hand(cabinet, game, level, won, {key: None})
+        else:
+            _return(cabinet, game, level, won, "declined", {key: None})
+
+
+def _ruled(cabinet: Cabinet) -> Iterator[tuple[str, str, dict[str, Any], str, Won]]:
+    """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
+    for key, kept in sorted(cabinet.journal.states(Key.HELD).items()):
+        held: Any = kept
+        if held["ruling"] is None or not _is_free(cabinet, open_game(cabinet)):
+            continue
+        level, won = held["pool"], Won.model_validate(held["won"])
+        game = _earlier(cabinet, level, won.sequence)
+        if game is not None:
+            yield key, held["ruling"], game, level, won
+
+
+def tell_award(cabinet: Cabinet, event: Event) -> None:
+    """The screen is told the open game again, with the amount now locked (AR 29.1(b))."""
+    game = open_game(cabinet)
+    if game is not None and any(
+        award.claim == event.data["claim"] for award in progressives.awards(cabinet, game)
+    ):
+        _tell(cabinet)
+
+
+def _tell(cabinet: Cabinet) -> None:
+    told = play.message(cabinet, resumed=False)
+    if told is not None:
+        cabinet.outbox.show(told)
+
+
+# ---------------------------------------------------------------------------------------------- which game
+def _fed(game: dict[str, Any], level: str, sequence: int) -> bool:
+    return any(share["pool"] == level and share.get("sequence") == sequence for share in game.get("fed", ()))
+
+
+def _earlier(cabinet: Cabinet, level: str, sequence: int) -> dict[str, Any] | None:
+    """The game whose wager made a contribution, from the newest back."""
+    for entry in cabinet.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
+        game: dict[str, Any] = dict(entry.record)  # type: ignore[arg-type]  # a game.start is an object
+        made = [s["sequence"] for s in game.get("fed", ()) if s["pool"] == level and "sequence" in s]
+        if sequence in made:
+            return game
+        if made and max(made) < sequence:
+            return None
+    return None
+
+
+def _is_void(cabinet: Cabinet, game: dict[str, Any]) -> bool:
+    void = f"{game['play_id']}.void"
+    return game.get("ended") == "game.void" or cabinet.journal.knows(void)
+
+
+def _is_free(cabinet: Cabinet, game: dict[str, Any] | None) -> bool:
+    """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
+    return game is None and cabinet.recall(Key.HANDPAY) is None and cabinet.recall(Key.PAY_OUT) is None
+
+
+# -------------------------------------------------------------------------------------------- what is written
+def _entry(claim: str) -> str:
+    return f"{claim}.won"
+
+
+def _story(cabinet: Cabinet, level: str, won: Won) -> dict[str, Any]:
+    """The prize with its secret, and the commitment this machine had heard of it, if any."""
+    heard = unproved.commitment_heard(cabinet, level, won.trigger.number)
+    return {
+        "pool": level,
+        "claim": won.claim,
+        "sequence": won.sequence,
+        "amount_cents": won.amount_cents,
+        "order": won.order,
+        "trigger": won.trigger.to_json(),
+        "commitment": heard,
+        "proved": not unproved.doubt_prize(cabinet, level, won),
+    }
+
+
+def _claim(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won, way: str | None) -> dict[str, Any]:
+    """What memory keeps until the controller has closed the claim."""
+    kept = {
+        "pool": level,
+        "level": _name(game, level),
+        "mystery": True,
+        "after": won.sequence,
+        "shown_cents": won.amount_cents,
+        "play_id": game["play_id"],
+        "game": game["game"]["id"],
+        "at_utc": cabinet.clock.now().isoformat(),
+        "amount_cents": won.amount_cents,
+        "way": way,
+        "unanswered": False,
+    }
+    return {f"{Key.CLAIM}{won.claim}": kept}
+
+
+def _name(game: dict[str, Any], level: str) -> str:
+    """The game's own name of a level."""
+    return next((name for name, pool in game["pools"].items() if pool == level), level)
+
+
+def _win(cabinet: Cabinet, game: dict[str, Any], level: str, won: Won) -> None:
+    hit = {
+        "pool": level,
+        "level": _name(game, level),
+        "mystery": True,
+        "claim": won.claim,
+        "amount_cents": won.amount_cents,
+    }
+    story = _story(cabinet, level, won)
+    cabinet.record(
+        MYSTERY_WON,
+        transaction_id=_entry(won.claim),
+        state=_claim(cabinet, game, level, won, None),
+        story={"play_id": game["play_id"], **story, "hits": [hit]},
+    )
+    cabinet.told_game = {**game, "hits": [*game.get("hits", ()), hit]}
+    _tell(cabinet)
+
+
+def _return(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    level: str,
+    won: Won,
+    why: str,
+    state: Mapping[str, Any] | None = None,
+) -> None:
+    """The prize goes back to the level: its game was void, or persons have declined it."""
+    cabinet.record(
+        MYSTERY_WON,
+        transaction_id=_entry(won.claim),
+        state={**_claim(cabinet, game, level, won, "void"), **(state or {})},
+        story={"play_id": game["play_id"], **_story(cabinet, level, won), "late": why},
+    )
+
+
+def _pay_by_hand(
+    cabinet: Cabinet,
+    game: dict[str, Any],
+    level: str,
+    won: Won,
+    state: Mapping[str, Any] | None = None,
+) -> None:
+    """Reserve the prize of a game already closed for an attendant to pay."""
+    reservation, story = _entry(won.claim), _story(cabinet, level, won)
+    handpay = {
+        "id": reservation,
+        "kind": "progressive",
+        "amount_cents": won.amount_cents,
+        "pool": level,
+        "play_id": game["play_id"],
+    }
+    progressives.register_hit(
+        cabinet,
+        game,
+        f"{won.claim}.hit",
+        pool=level,
+        level=_name(game, level),
+        amount_cents=won.amount_cents,
+        way="hand",
+    )
+    cabinet.record(
+        MYSTERY_WON,
+        transaction_id=reservation,
+        phase=Phase.RESERVE,
+        transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
+        dims=play.dims(game),
+        state={**_claim(cabinet, game, level, won, "hand"), Key.HANDPAY: handpay, **(state or {})},
+        story={"play_id": game["play_id"], **story, "late": "hand"},
+    )

@@ -1,0 +1,180 @@
+"""What a controller says that this machine cannot prove: it is held, staff are called, and two persons rule.
+
+A controller is believed as far as its word can be checked here. A mystery prize must be the one whose
+commitment this machine has heard, opened, on this machine's own terms: increment, stake, ceiling and start.
+The award of a hit must lie between the level's base and its ceiling, and near what the level has shown.
+Nothing else is paid by itself: it stands under :attr:`Key.HELD`, locks the machine, and ends with a ruling
+that names the persons, the reason and what was doubted.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.integrity.clear.evidence import commitment_before
+from egm.integrity.lockups import record_fault
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet, Key
+from egm.money.hand_pays import ruling_story, says
+from egm.progressive.level_views import shown
+from egm.progressive.messages import Won
+from egm.progressive.pools import Pool
+
+FAULT: Final = "progressive_unproved"
+PAY, DECLINE = "pay", "decline"
+
+
+# ---------------------------------------------------------------------------------------------- what is heard
+def commitment_heard(cabinet: Cabinet, level: str, prize: int) -> str | None:
+    """The commitment to a level's prize as this machine heard it first, or None."""
+    first = None
+    for entry in cabinet.journal.entries("progressive.sealed", newest_first=True):
+        told: Any = entry.record
+        if told["pool"] != level:
+            continue
+        if told["prize"] < prize:
+            break
+        if told["prize"] == prize:
+            first = str(told["commitment"])
+    return commitment_before(cabinet.journal, level, prize) or first
+
+
+def doubt_prize(cabinet: Cabinet, level: str, won: Won) -> str:
+    """Why a mystery prize is not proved, or nothing where it is."""
+    trigger, pool = won.trigger, cabinet.pools.by_id.get(level)
+    heard = commitment_heard(cabinet, level, trigger.number)
+    if trigger.level != level or pool is None:
+        return f"a secret of level {trigger.level}"
+    if heard is None:
+        return f"no commitment to prize {trigger.number} was heard"
+    if heard != trigger.commitment:
+        return f"the secret of prize {trigger.number} is not the one that was committed to"
+    return _doubt_terms(pool, won)
+
+
+def _doubt_terms(pool: Pool, won: Won) -> str:
+    """What of a proved secret does not fit the terms of this machine's own definition."""
+    trigger, terms = won.trigger, pool.definition.terms
+    step = pool.definition.chance.stake_cents * terms.increment
+    if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
+        here = f"here by {step} to {terms.ceiling_cents}"
+        return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {here}"
+    if not terms.base_cents <= trigger.start <= trigger.ceiling_cents:
+        return f"it starts from {trigger.start}; here from {terms.base_cents}"
+    if not int(trigger.amount) <= won.amount_cents <= trigger.ceiling_cents:
+        return f"{won.amount_cents} was not won at {trigger.amount}"
+    return ""
+
+
+def doubt_award(cabinet: Cabinet, kept: Mapping[str, Any], amount_cents: int) -> str:
+    """Why the award of a hit is not believed, or nothing where it is.
+
+    No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
+    is on its way, which is made only once the level has been heard on the same connection.
+    """
+    pool = cabinet.pools.by_id.get(kept["pool"])
+    if pool is None:
+        return f"this machine has no level {kept['pool']}"
+    terms = pool.definition.terms
+    if amount_cents < terms.base_cents:
+        return f"{amount_cents} is less than the base, {terms.base_cents}"
+    if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents:
+        return f"{amount_cents} is more than the ceiling, {terms.ceiling_cents}"
+    most_cents = max(kept["shown_cents"], _shown_cents(cabinet, pool)) + terms.base_cents
+    if amount_cents > most_cents:
+        return f"{amount_cents} is more than the level can have come to, {most_cents}"
+    return ""
+
+
+def _shown_cents(cabinet: Cabinet, pool: Pool) -> int:
+    return 0 if cabinet.link is None else shown(cabinet, pool).amount_cents
+
+
+# ---------------------------------------------------------------------------------------------- holding
+def hold(cabinet: Cabinet, claim: str, why: str, story: Mapping[str, Any]) -> None:
+    """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again.
+
+    ``story`` has ``pool``, ``play_id`` and ``amount_cents``, and of a mystery prize ``won``.
+    """
+    key = f"{Key.HELD}{claim}"
+    if cabinet.journal.state(key) is None:
+        kept = {**story, "why": why, "ruling": None}
+        cabinet.record("progressive.held", state={key: kept}, story={"claim": claim, **kept})
+    if is_held(cabinet, claim):
+        record_fault(cabinet, Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": why}))
+
+
+def is_held(cabinet: Cabinet, claim: str) -> bool:
+    """Whether a claim waits for its ruling."""
+    return claim in held(cabinet)
+
+
+def held(cabinet: Cabinet) -> dict[str, Any]:
+    """What waits for a ruling, by claim."""
+    kept: Mapping[str, Any] = cabinet.journal.states(Key.HELD)
+    return {key.removeprefix(Key.HELD): each for key, each in sorted(kept.items()) if each["ruling"] is None}
+
+
+def ruling(cabinet: Cabinet, claim: str) -> str | None:
+    """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
+    kept: Any = cabinet.journal.state(f"{Key.HELD}{claim}")
+    return None if kept is None else kept["ruling"]
+
+
+# ---------------------------------------------------------------------------------------------- the ruling
+def _unanswerable(cabinet: Cabinet) -> list[str]:
+    """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
+    waits = cabinet.recall(Key.AWAITING)
+    kept: Mapping[str, Any] = cabinet.journal.states(Key.CLAIM)
+    return [
+        key.removeprefix(Key.CLAIM)
+        for key, claim in sorted(kept.items())
+        if claim["amount_cents"] is None
+        and claim["way"] is None
+        and (claim["pool"] not in cabinet.pools.by_id or claim["play_id"] == waits)
+    ]
+
+
+def prize_is_held(cabinet: Cabinet, event: Event) -> bool:
+    """Something a controller said waits for a ruling, and the form says which and why.
+
+    What no controller answers can only be settled at what the machine showed.
+    """
+    decision = event.data.get("decision", DECLINE)
+    waits = bool(held(cabinet)) if decision == PAY else bool(held(cabinet) or _unanswerable(cabinet))
+    return waits and decision in {PAY, DECLINE}
+
+
+def ruling_is_whole(_: Cabinet, event: Event) -> bool:
+    """The ruling gives its reason."""
+    return says(event, "decision", "reason")
+
+
+def rule_on_prize(cabinet: Cabinet, event: Event) -> None:
+    """Two persons rule on what was held first: the controller's word is taken, or it is not.
+
+    Declined, a mystery prize goes back to its level, and a hit of the game's own is worth what the machine
+    showed when it was made. Whatever is paid is paid by hand.
+    """
+    decision, waiting = str(event.data["decision"]), held(cabinet)
+    claim = next(iter(waiting or _unanswerable(cabinet)))
+    kept = waiting.get(claim)
+    own: Any = cabinet.journal.state(f"{Key.CLAIM}{claim}")
+    state: dict[str, Any] = {}
+    doubted = {} if kept is None else {key: kept[key] for key in ("pool", "play_id", "amount_cents", "why")}
+    if (
+        own is not None and own["way"] is None
+    ):  # a hit of the game's own: it is owed, the question is how much
+        cents = kept["amount_cents"] if kept is not None and decision == PAY else own["shown_cents"]
+        state[f"{Key.CLAIM}{claim}"] = {**own, "amount_cents": cents, "unanswered": True}
+        doubted |= {"pool": own["pool"], "play_id": own["play_id"], "awarded_cents": cents}
+        if kept is not None:
+            state[f"{Key.HELD}{claim}"] = None
+    elif kept is not None:
+        state[f"{Key.HELD}{claim}"] = {**kept, "ruling": decision}
+    if len(waiting) <= 1:
+        state[f"{Key.FAULT}{FAULT}"] = None
+    cabinet.record(
+        "progressive.ruled",
+        state=state,
+        story=ruling_story(cabinet, event, claim=claim, decision=decision, **doubted),
+    )

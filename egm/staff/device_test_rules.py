@@ -1,0 +1,43 @@
+"""Rules of device tests and slips: known by their ids, tried first, and kept from every meter."""
+
+from typing import Final
+
+from egm.kernel.events import EventType, Next
+from egm.kernel.machine import Cabinet
+from egm.kernel.rules import TELL, Rule
+from egm.kernel.states import AT_WORK, AWAKE
+from egm.staff.service.device_tests import (
+    acceptor_is_tested,
+    device_is_free,
+    may_test,
+    payout_is_a_test,
+    record_test_coins,
+    record_test_paper,
+    record_test_ticket,
+    record_test_ticket_failed,
+    return_test_paper,
+    start_test,
+    ticket_is_a_test,
+)
+from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
+
+RULES: Final[tuple[Rule[Cabinet], ...]] = (
+    Rule(EventType.TEST, AT_WORK, (may_test, device_is_free), (start_test,), Next.DERIVED, TELL),
+    Rule(
+        (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
+        AWAKE,
+        (acceptor_is_tested,),
+        (return_test_paper,),
+    ),
+    Rule(
+        (EventType.BILL_RETURNED, EventType.BILL_REJECTED),
+        AWAKE,
+        (acceptor_is_tested,),
+        (record_test_paper,),
+    ),
+    Rule(EventType.TICKET_PRINTED, AWAKE, (ticket_is_a_test,), (record_test_ticket,)),
+    Rule(EventType.TICKET_FAILED, AWAKE, (ticket_is_a_test,), (record_test_ticket_failed,)),
+    Rule(EventType.COINS_PAID, AWAKE, (payout_is_a_test,), (record_test_coins,)),
+    Rule(EventType.TICKET_PRINTED, AWAKE, (ticket_is_a_slip,), (record_slip,)),
+    Rule(EventType.TICKET_FAILED, AWAKE, (ticket_is_a_slip,), (record_slip_failed,)),
+)

@@ -1,0 +1,215 @@
+"""Disputed amounts: where the bytes of a device cannot tell who owes whom, a person decides.
+
+A note ordered into the box that no report explains, coins the acceptor counted and never reported, coins of a
+payout whose hopper was exchanged. Each is opened in the very transaction that closes what it is about, with
+the bounds that are known; its device's fault stops play until a person has ruled, and no key clears it. What
+is in dispute of the player's credits is set aside meanwhile. The ruling is an amount paid by hand, with the
+persons and the reason, in the register ``disputed-amounts``.
+
+Who pays: a ticket kept by the house is redeemed by the ruling; coins of the hopper that are not paid by hand
+have left it; everything else is the house's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from egm.errors import InvariantError
+from egm.integrity.lockups import record_fault
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.hand_pays import ruling_story, says
+from egm.money.host.model import Redeeming
+from egm.money.ticket_ledger import anchor, committed, host_ticket
+from meters import Phase, Transfer
+
+SOURCE: Final = "house:disputed"
+PAID: Final = "out:handpay_disputed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedAmount:
+    """One open dispute: of which ``device`` kind and about what ``id``; amounts in minor units.
+
+    ``held_cents``: set aside of the player's credits under the id, for coins of which nobody knows whether
+    they left the hopper. ``ticket``: the masked number of a ticket locked in the ticket ledger under the id,
+    of ``kind``; it is worth all or nothing.
+    """
+
+    id: str
+    device: str
+    why: str
+    since: str
+    least_cents: int = 0
+    most_cents: int = 0
+    held_cents: int = 0
+    ticket: str = ""
+    kind: str = ""
+
+    @classmethod
+    def about(cls, cabinet: Cabinet, device: str, why: str, *, subject: str = "", **facts: Any) -> Self:
+        """A dispute that begins now: about ``subject``, or about something that has no id of its own."""
+        found = subject or cabinet.fresh_id("disputed")
+        return cls(id=found, device=device, why=why, since=cabinet.clock.now().isoformat(), **facts)
+
+    @property
+    def code(self) -> str:
+        """The fault that stands until every dispute of the device is ruled on."""
+        return f"{self.device}.disputed"
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The machine state that opens it, for the transaction that closes what it is about."""
+        return {f"{Key.DISPUTED}{self.id}": asdict(self)}
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """What is told of it."""
+        told = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
+        bounds = {"least_cents": self.least_cents, "most_cents": self.most_cents}
+        return {**{key: value for key, value in told.items() if value}, **bounds}
+
+    def allows(self, amount_cents: object) -> bool:
+        """Whether a person may decide so."""
+        if type(amount_cents) is not int or not self.least_cents <= amount_cents <= self.most_cents:
+            return False
+        return not self.ticket or amount_cents in {0, self.most_cents}
+
+
+def disputed_amounts(cabinet: Cabinet) -> dict[str, DisputedAmount]:
+    """The open disputes of a position by id, in the order of their ids."""
+    kept: Mapping[str, Any] = cabinet.journal.states(cabinet.position.key(Key.DISPUTED))
+    found = (DisputedAmount(**entry) for _, entry in sorted(kept.items()))
+    return {disputed.id: disputed for disputed in found}
+
+
+# ---------------------------------------------------------------------------------------------- opening
+def open_dispute(cabinet: Cabinet, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
+    """Open one that no other transaction opens; a repeat changes nothing.
+
+    ``transfers`` are the facts that are known all the same; what is held is set aside.
+    """
+    if disputed.id in disputed_amounts(cabinet):
+        return
+    if disputed.held_cents:
+        transfers = (Transfer(cabinet.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
+    cabinet.record(
+        "disputed.opened",
+        transaction_id=held_id(disputed) if disputed.held_cents else None,
+        phase=Phase.RESERVE if disputed.held_cents else Phase.POST,
+        transfers=transfers,
+        state=disputed.state,
+        story=disputed.story,
+    )
+
+
+def held_id(disputed: DisputedAmount) -> str:
+    """The id of the reservation of what is set aside."""
+    return f"{disputed.id}.disputed"
+
+
+def dispute_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+    """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
+    if cabinet.recall(Key.RULING) is not None:
+        return True
+    open_ones = disputed_amounts(cabinet).values()
+    return bool(open_ones) and any(disputed.code not in cabinet.faults for disputed in open_ones)
+
+
+def end_disputes(cabinet: Cabinet, _: Event) -> None:
+    """What follows from the open disputes and rulings."""
+    finish(cabinet)
+
+
+def finish(cabinet: Cabinet) -> None:
+    """What follows from the open disputes and rulings: at once, or after a restart in between."""
+    ruling: Mapping[str, Any] | None = cabinet.recall(Key.RULING)
+    if ruling is not None:
+        _pay(cabinet, DisputedAmount(**ruling["disputed"]), ruling["amount_cents"], ruling["story"])
+    for disputed in disputed_amounts(cabinet).values():
+        record_fault(
+            cabinet,
+            Event(EventType.FAULT_RAISED, {"code": disputed.code, "detail": disputed.why}),
+        )
+
+
+# ---------------------------------------------------------------------------------------------- ruling
+def ruling_is_sound(cabinet: Cabinet, event: Event) -> bool:
+    """An open dispute, an amount within its bounds, and the reason."""
+    disputed = disputed_amounts(cabinet).get(str(event.data.get("disputed")))
+    return disputed is not None and disputed.allows(event.data.get("amount_cents")) and says(event, "reason")
+
+
+def rule_disputed_amount(cabinet: Cabinet, event: Event) -> None:
+    """Pay by hand what was decided; the last ruling about a device clears its fault."""
+    disputed = disputed_amounts(cabinet)[str(event.data["disputed"])]
+    amount_cents = int(event.data["amount_cents"])
+    story = ruling_story(cabinet, event, **disputed.story, amount_cents=amount_cents)
+    if disputed.held_cents:
+        ruling = {"disputed": asdict(disputed), "amount_cents": amount_cents, "story": story}
+        cabinet.record(
+            "disputed.released",
+            transaction_id=f"{disputed.id}.released",
+            phase=Phase.VOID,
+            ref=held_id(disputed),
+            state={Key.RULING: ruling},
+            story={"id": disputed.id},
+        )
+    _pay(cabinet, disputed, amount_cents, story)
+    cabinet.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
+
+
+def _pay(cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, story: Mapping[str, Any]) -> None:
+    others = [one for one in disputed_amounts(cabinet).values() if one.id != disputed.id]
+    cleared = all(one.device != disputed.device for one in others)
+    held = bool(disputed.ticket) and cabinet.desk is not None and cabinet.desk.holds(disputed.id)
+    redeems = held and amount_cents > 0
+    ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
+    cabinet.record(
+        "disputed.ruled",
+        # As a redemption's end is named: a restart finds it, and ends the redemption in the ticket ledger.
+        transaction_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
+        transfers=_flows(cabinet, disputed, amount_cents, redeems=redeems),
+        counts={"rulings": 1},
+        state={
+            f"{Key.DISPUTED}{disputed.id}": None,
+            **({f"{Key.FAULT}{disputed.code}": None} if cleared else {}),
+            **({Key.RULING: None} if disputed.held_cents else {}),
+            **(anchor(cabinet) if redeems else {}),
+            **host_ticket(cabinet, disputed.id, ended),
+        },
+        story={**story, **(committed(cabinet, _number(cabinet, disputed)) if redeems else {})},
+    )
+    if redeems:
+        cabinet.the_desk.redeem_commit(disputed.id)
+    elif held:
+        cabinet.the_desk.redeem_abort(disputed.id, "a person decided that it was given back")
+
+
+def _number(cabinet: Cabinet, disputed: DisputedAmount) -> str:
+    number = cabinet.the_desk.number_of(disputed.id)
+    if number is None:
+        raise InvariantError(f"{disputed.id} holds a ticket the ledger has no number of")
+    return number
+
+
+def _flows(
+    cabinet: Cabinet, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
+) -> tuple[Transfer, ...]:
+    """Where the amount comes from, and where the rest of what was set aside has gone.
+
+    A ticket that the cage has had meanwhile is redeemed by nobody here: the house pays.
+    """
+    source = SOURCE
+    if disputed.held_cents:
+        source = cabinet.credit(CreditKind.CASHABLE)
+    elif redeems:
+        source = f"world:voucher_in:{disputed.kind}"
+    paid = (Transfer(source, PAID, amount_cents),) if amount_cents else ()
+    rest_cents = max(0, disputed.held_cents - amount_cents)
+    if not rest_cents:
+        return paid
+    left = (Transfer(source, "out:hopper", rest_cents), Transfer("stock:hopper", "stock:floor", rest_cents))
+    return paid + left

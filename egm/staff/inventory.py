@@ -1,0 +1,162 @@
+"""The machine's entry in the house's inventory, and its technical sheet for life (Monaco arts 19.1-19.4).
+
+What the file of the cabinet says of the machine is recorded whenever it has changed: so the journal holds
+every move, every change of return and when it was certified (Q-08, Q-10, Q-16, Q-17). A base's number is
+fixed for good (art. 19.2): a file that says another is refused.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.config.cabinet_file import Inventory
+from egm.errors import OperatorError
+from egm.integrity.verify.certificate import Certificate
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.service_pages import Table, Words
+from egm.staff.service.words import moment, pairs, plain, say
+from meters import JournalView
+from meters.entry import StoredEntry
+from meters.recall import story
+from paytables.wording import percent
+
+KIND: Final = "inventory.changed"
+#: What an inventory that must be complete says, as the cabinet file names it (Monaco art. 19.3).
+_MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
+#: The words of a sheet's lines, in order, by the document's own names.
+_LINES: Final = (
+    "kind",
+    "manufacturer",
+    "model",
+    "made",
+    "serial",
+    "operator_number",
+    "base_number",
+    "site",
+    "location",
+    "photograph",
+    "profile",
+)
+
+
+def document(
+    cabinet: Cabinet, kept: Inventory, certificates: Mapping[str, Certificate | None]
+) -> dict[str, Any]:
+    """The inventory entry as it is now. Raises OperatorError for a photograph that cannot be read."""
+    identity = cabinet.identity
+    of = {name: one for name, one in certificates.items() if one is not None}
+    return {
+        "kind": kept.kind,
+        "manufacturer": kept.manufacturer,
+        "model": kept.model,
+        "made": "" if kept.made is None else kept.made.isoformat(),
+        "serial": identity.serial,
+        "operator_number": identity.operator_number,
+        "base_number": kept.base_number,
+        "site": identity.house.site,
+        "location": kept.location,
+        "photograph": _photograph(kept),
+        "profile": cabinet.profile.id,
+        "games": [
+            {
+                "game": game.id,
+                "version": game.version,
+                "digest": game.digest,
+                "return": percent(cabinet.returns[game.id], 4) if game.id in cabinet.returns else "",
+                "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
+                **({"certified_by": of[game.id].signer} if game.id in of else {}),
+            }
+            for game in cabinet.residents.values()
+        ],
+    }
+
+
+def note_inventory(
+    cabinet: Cabinet,
+    kept: Inventory,
+    certificates: Mapping[str, Certificate | None] | None = None,
+    *,
+    complete: bool = False,
+) -> None:
+    """At start-up: record the entry if it is not what it was. ``certificates``: of the games, by game.
+
+    Raises OperatorError for a base number that is not the machine's first, and where the entry must be
+    ``complete`` for what it lacks.
+    """
+    now, before = document(cabinet, kept, certificates or {}), cabinet.recall(Key.INVENTORY)
+    missing = [name for name in _MANDATORY if not now[name]]
+    if complete and missing:
+        raise OperatorError(
+            f"inventory: no {', '.join(missing)}; the profile {cabinet.profile.id} wants the whole entry"
+        )
+    if now == before:
+        return
+    if before is not None and before["base_number"] and now["base_number"] != before["base_number"]:
+        raise OperatorError(
+            f"inventory.base_number: {now['base_number']!r}; this machine's base is number "
+            f"{before['base_number']!r}, which is fixed for good"
+        )
+    cabinet.record(KIND, state={Key.INVENTORY: now}, story={"before": before, "after": now})
+
+
+def _photograph(kept: Inventory) -> str:
+    """The photograph by name and digest: the file itself stays where it is."""
+    if kept.photograph is None:
+        return ""
+    try:
+        digest = hashlib.sha256(kept.photograph.read_bytes()).hexdigest()
+    except OSError as error:
+        raise OperatorError(f"inventory.photograph: {kept.photograph}: {error.strerror}") from error
+    return f"{kept.photograph.name} {digest}"
+
+
+# ---------------------------------------------------------------------------------------------- the sheet
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The technical sheet: the entry as it stands, and every change of it, oldest first."""
+
+    now: Mapping[str, Any]
+    changes: tuple[tuple[str, str], ...]
+    """When (ISO 8601 UTC), and what became what."""
+
+    def tables(self) -> tuple[Table, ...]:
+        """As it is shown and printed."""
+        return (
+            pairs((f"inventory.{name}", plain(self.now.get(name, ""))) for name in _LINES),
+            pairs((_game(game) for game in self.now.get("games", ())), say("service.inventory.games")),
+            pairs(
+                ((moment(when), plain(what)) for when, what in self.changes), say("service.inventory.life")
+            ),
+        )
+
+
+def _game(game: Mapping[str, str]) -> tuple[Words, Words]:
+    name = plain(f"{game['game']} {game['version']}")
+    date = game["certified_on"] or "-"
+    return name, say("service.inventory.return", percent=game["return"], date=date)
+
+
+def sheet(view: JournalView) -> Sheet:
+    """The technical sheet of a journal's machine; empty where none was ever recorded."""
+    entries = list(view.entries(KIND))
+    now = story(entries[-1])["after"] if entries else {}
+    return Sheet(now, tuple(change for entry in entries for change in _changes(entry)))
+
+
+def _changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
+    told = story(entry)
+    before, after = told["before"] or {}, told["after"]
+    when = entry.time_utc.isoformat()
+    for name in _LINES:
+        if before.get(name, "") != after[name]:
+            yield when, f"{name}: {before.get(name, '')} -> {after[name]}"
+    old = {game["game"]: game for game in before.get("games", ())}
+    for game in after["games"]:
+        if old.get(game["game"]) != game:
+            yield (
+                when,
+                f"{game['game']}: {game['version']}, {game['return']} %, {game['certified_on'] or '-'}",
+            )
+    for name in old.keys() - {game["game"] for game in after["games"]}:
+        yield when, f"{name}: -"

@@ -1,0 +1,39 @@
+"""Staff numbers that wrong PINs have locked, let in again before their time (J-16)."""
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet
+from egm.staff.service.tries import key_of, left_seconds
+
+
+def _locked(cabinet: Cabinet) -> dict[str, str]:
+    """The numbers of the staff that nobody may sign in with now, and where each lock-out is counted."""
+    counted = {
+        number: (key_of(cabinet, number), key_of(cabinet, number, keyed=False))
+        for number in cabinet.staff.people
+    }
+    return {
+        number: next(key for key in keys if left_seconds(cabinet, key))
+        for number, keys in counted.items()
+        if any(left_seconds(cabinet, key) for key in keys)
+    }
+
+
+def number_is_locked(cabinet: Cabinet, event: Event) -> bool:
+    """The number named is locked; where none is named yet, any is."""
+    locked = _locked(cabinet)
+    return event.data.get("number", next(iter(locked), None)) in locked
+
+
+def unlock_number(cabinet: Cabinet, event: Event) -> None:
+    """Forget the wrong PINs of a number; the PIN itself stays as it is."""
+    number = str(event.data["number"])
+    cabinet.record(
+        "sign_in.unlocked",
+        state={_locked(cabinet)[number]: None},
+        story={
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
+            "whom": number,
+            "reason": event.data["reason"],
+        },
+    )

@@ -1,0 +1,165 @@
+"""What the staff may set: games, denominations, the least and the most of a bet within the profile's.
+
+Options only ever narrow what the cabinet file and the profile allow, and are kept in the journal. They are
+changed behind an open door, without credits and without a game, by as many persons as the profile asks; they
+take effect when the machine starts again, so nothing a player sees changes under his hands.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.play.records import open_game
+
+#: What a player may still be owed besides credits.
+_OWED: Final = frozenset({Key.GAME.value, Key.HANDPAY.value, Key.PAY_OUT.value, Key.PAPER.value})
+#: Whoever configures has the machine open before him.
+_DOORS: Final = frozenset({"main", "logic"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Games not offered; by game the denominations offered, where not all are; bet limits, or None."""
+
+    off: tuple[str, ...] = ()
+    denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bet_limit_cents: int | None = None
+    bet_minimum_cents: int | None = None
+
+    @classmethod
+    def of(cls, cabinet: Cabinet) -> "Options":
+        """The options the journal holds."""
+        kept = cabinet.recall(Key.OPTIONS)
+        if kept is None:
+            return cls()
+        denominations = {game: tuple(cents) for game, cents in kept["denominations_cents"].items()}
+        return cls(tuple(kept["off"]), denominations, kept["bet_limit_cents"], kept.get("bet_minimum_cents"))
+
+    def to_json(self) -> dict[str, Any]:
+        """As the journal keeps them."""
+        minimum_cents = self.bet_minimum_cents
+        return {
+            "off": list(self.off),
+            "denominations_cents": {game: list(cents) for game, cents in self.denominations_cents.items()},
+            "bet_limit_cents": self.bet_limit_cents,
+            **({} if minimum_cents is None else {"bet_minimum_cents": minimum_cents}),
+        }
+
+    def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
+        """The denominations of a game that are offered; none where it is off, all where none is left."""
+        if game_id in self.off:
+            return ()
+        chosen = self.denominations_cents.get(game_id, admitted_cents)
+        return tuple(cents for cents in admitted_cents if cents in chosen) or admitted_cents
+
+
+def apply_options(cabinet: Cabinet) -> None:
+    """At start-up: offer what the options leave. Where they would leave nothing, everything is offered.
+
+    A game still open is offered until the next start, whatever has been set since it began: it is finished
+    first.
+    """
+    options, unfinished = Options.of(cabinet), open_game(cabinet)
+    cabinet.residents, cabinet.admitted = dict(cabinet.games), dict(cabinet.denominations_cents)
+    offered = {game: options.offered(game, cents) for game, cents in cabinet.admitted.items()}
+    if unfinished is not None and unfinished["game"]["id"] in offered:
+        offered[unfinished["game"]["id"]] = cabinet.admitted[unfinished["game"]["id"]]
+    left = {game: cents for game, cents in offered.items() if cents} or dict(cabinet.admitted)
+    cabinet.games = {game_id: game for game_id, game in cabinet.games.items() if game_id in left}
+    cabinet.denominations_cents = left
+    play, (least_cents, most_cents) = cabinet.profile.play, _bounds(cabinet, options)
+    within = play.model_copy(update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents})
+    cabinet.profile = cabinet.profile.model_copy(update={"play": within})
+
+
+def _bounds(cabinet: Cabinet, options: Options) -> tuple[int, int]:
+    """The least and the most of a bet, in minor units: the narrower of the place's and the operator's."""
+    play = cabinet.profile.play
+    limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
+    return (
+        max(play.bet_minimum_cents, options.bet_minimum_cents or 0),
+        min(limit_cents, play.bet_limit_cents),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def machine_is_open(cabinet: Cabinet, _: Event) -> bool:
+    """The main or the logic door stands open."""
+    return not _DOORS.isdisjoint(cabinet.doors_open)
+
+
+def nothing_is_owed(cabinet: Cabinet, _: Event) -> bool:
+    """No credit, game, payment by hand or payout at any position: nothing of a player's is on the machine."""
+    kept = {key.rpartition("/")[2] for key in cabinet.journal.states()}  # a position's keys are "2/game"
+    return cabinet.journal.credits_cents() == 0 and kept.isdisjoint(_OWED)
+
+
+def option_is_sound(cabinet: Cabinet, event: Event) -> bool:
+    """What is asked leaves at least a game with a denomination, and a bet that it takes."""
+    changed = _changed(cabinet, event.data)
+    if changed is None:
+        return False
+    offered = {game: changed.offered(game, cents) for game, cents in cabinet.admitted.items()}
+    least_cents, most_cents = _bounds(cabinet, changed)
+    return any(
+        least_cents <= bet * cents <= most_cents
+        for game_id, game in cabinet.residents.items()
+        for cents in offered.get(game_id, ())
+        for bet in game.bet_options
+    )
+
+
+def _changed(cabinet: Cabinet, values: Mapping[str, Any]) -> Options | None:
+    """The options as they would be; None where the values name nothing that can be set."""
+    options = Options.of(cabinet)
+    match values:
+        case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:
+            return replace(options, bet_limit_cents=limit_cents)
+        case {"option": "bet_minimum", "bet_minimum_cents": int(minimum_cents)}:
+            return replace(options, bet_minimum_cents=minimum_cents)
+        case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if game in cabinet.admitted:
+            off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
+            return replace(options, off=off)
+        case {
+            "option": "denomination",
+            "game": str(game),
+            "denomination_cents": str(cents),
+            "on": "yes" | "no" as on,
+        } if cents.isdigit() and int(cents) in cabinet.admitted.get(game, ()):
+            present = set(options.denominations_cents.get(game, cabinet.admitted[game]))
+            wanted = present | {int(cents)} if on == "yes" else present - {int(cents)}
+            if not wanted:
+                return None
+            chosen = {**options.denominations_cents, game: tuple(sorted(wanted))}
+            return replace(options, denominations_cents=chosen)
+        case _:
+            return None
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def change_options(cabinet: Cabinet, event: Event) -> None:
+    """Keep the options as they are to be from the next start on, with who changed what."""
+    before, after = Options.of(cabinet), _changed(cabinet, event.data)
+    if after is None:
+        return
+    named = {key: value for key, value in event.data.items() if key not in {"persons", "form"}}
+    cabinet.record(
+        "options.changed",
+        state={Key.OPTIONS: after.to_json()},
+        story={
+            **named,
+            "persons": list(event.data["persons"]),
+            "before": before.to_json(),
+            "after": after.to_json(),
+        },
+    )
+    cabinet.notice = Notice(code="options_changed")
+
+
+def start_again(cabinet: Cabinet, event: Event) -> None:
+    """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
+    cabinet.log("machine.restart", {"person": event.data["person"]})
+    cabinet.service.restart = True

@@ -1,0 +1,261 @@
+"""The registers of the house, as views of the journal; and the notes that persons write into it.
+
+A register is a question to the journal: entries of some kinds, shown in named columns. So it cannot differ
+from what happened, it is exported with the journal, and it is recomputed anywhere. Notes (a dispute decided,
+an exclusion, an incident) move nothing: what must be in one is data here, and what identifies a player goes
+to the register of identities, as for a hand-pay.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.errors import InvariantError, OperatorError
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Cabinet
+from egm.kernel.messages import Notice
+from egm.money.hand_pays import persons_of, says
+from meters import StoredEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a note is in the journal: its kind, and the fields without which it is not taken.
+
+    ``private`` fields identify a player: they stand in the register of identities only.
+    """
+
+    kind: str
+    fields: tuple[str, ...]
+    private: tuple[str, ...] = ()
+
+
+NOTES: Final[Mapping[EventType, Note]] = {
+    EventType.DISPUTE_DECIDED: Note("dispute.decided", ("claim", "mechanic", "decision")),
+    EventType.EXCLUSION_NOTED: Note("exclusion.noted", ("reason",), private=("who",)),
+    EventType.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
+}
+
+#: How the control service can be informed of an incident (Monaco art. 24); the officer who was is named.
+INFORMED_BY: Final = ("present", "telephone", "message", "letter")
+
+
+# ---------------------------------------------------------------------------------------------- notes
+def note_is_whole(_: Cabinet, event: Event) -> bool:
+    """Every field of the note has a text; of an incident, the control service was informed, and how."""
+    note, values = NOTES[event.type], event.data
+    informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
+    return informed and says(event, *note.fields, *note.private)
+
+
+def record_note(cabinet: Cabinet, event: Event) -> None:
+    """Write the note down."""
+    note = NOTES[event.type]
+    told: dict[str, Any] = {name: str(event.data[name]).strip() for name in note.fields}
+    if note.private:
+        if cabinet.identities is None:
+            raise InvariantError("an identity to be written down, and no register of identities")
+        fields = {name: str(event.data[name]).strip() for name in note.private}
+        subject = cabinet.fresh_id(note.kind)
+        told["identity"] = cabinet.identities.keep(subject, fields, cabinet.clock.now())
+    play_id = event.data.get("play_id")
+    cabinet.record(
+        note.kind,
+        story={
+            "machine": cabinet.identity.serial,
+            **told,
+            **({} if play_id is None else {"play_id": str(play_id)}),
+            "persons": persons_of(cabinet, event),
+        },
+    )
+    cabinet.notice = Notice(code="form_recorded")
+
+
+# ---------------------------------------------------------------------------------------------- registers
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register: entries of ``kinds`` whose story has what ``where`` says and tells of ``has``."""
+
+    name: str
+    kinds: tuple[str, ...]
+    columns: tuple[str, ...]
+    source: str
+    where: Mapping[str, str] | None = None
+    has: str = ""
+
+    def takes(self, entry: StoredEntry) -> bool:
+        """Whether an entry belongs here."""
+        told = entry.record if isinstance(entry.record, Mapping) else {}
+        wanted = self.where or {}
+        return (
+            entry.kind in self.kinds
+            and all(told.get(key) == value for key, value in wanted.items())
+            and (not self.has or bool(told.get(self.has)))
+        )
+
+
+_RULING: Final = ("amount_cents", "machine", "place", "reason", "persons")
+
+REGISTERS: Final[Mapping[str, Register]] = {
+    register.name: register
+    for register in (
+        Register(
+            "handpays",
+            ("handpay.paid",),
+            (
+                *("slip", "kind", "amount_cents", "prizes", "method", "taxable", "identity"),
+                *("witness", "machine", "persons"),
+            ),
+            "Q-01, Q-03, Q-19; MC 21.1; NJD 1.40",
+        ),
+        Register(
+            "merchandise",
+            ("merchandise.won", "handpay.exchanged", "handpay.paid", "orphan.handpay", "forfeit.prize"),
+            ("event", "prizes", "play_id", "id", "slip", "machine", "persons"),
+            "C-03; QC s.90; FR68-20",
+            has="prizes",
+        ),
+        Register(
+            "progressives",
+            ("progressive.hit", "progressive.hit_broadcast", "handpay.paid"),
+            (
+                "event",
+                "machine",
+                "play_id",
+                "game",
+                "pool",
+                "level",
+                "amount_cents",
+                "way",
+                "slip",
+                "persons",
+            ),
+            "I-17; FR68-20; MC 21.1",
+            has="pool",
+        ),
+        Register(
+            "checks",
+            ("machine.checked",),
+            ("play_id", "game", "digest", "software", "books", "handpay", "head", "remark", "persons"),
+            "Q-02; MC 21.1",
+        ),
+        Register(
+            "disputes",
+            ("dispute.decided",),
+            ("play_id", "claim", "mechanic", "decision", "persons"),
+            "Q-04; MC 21.2",
+        ),
+        Register(
+            "disputed-amounts",
+            ("disputed.ruled",),
+            ("device", "id", "number", "why", "least_cents", "most_cents", *_RULING),
+            "G-02, G-07, G-08; MC 21.2",
+        ),
+        Register(
+            "complements", ("complement.paid",), ("play_id", "slip", *_RULING), "Q-05, Q-19, F-17; MC 21.4"
+        ),
+        Register(
+            "orphans",
+            ("orphan.credits", "orphan.handpay", "orphan.ticket"),
+            ("kind", "number", *_RULING),
+            "Q-06, H-13, F-18; MC 21.3",
+        ),
+        Register("exclusions", ("exclusion.noted",), ("identity", "reason", "persons"), "Q-07; MC 21.3"),
+        Register(
+            "incidents",
+            ("incident.judged",),
+            ("what", "judgement", "informed", "officer", "persons"),
+            "Q-13; MC 24",
+        ),
+        Register(
+            "forfeits",
+            ("forfeit.prize", "forfeit.credits"),
+            _RULING,
+            "F-15; QC s.94",
+        ),
+        Register(
+            "forfeited-games",
+            ("game.void",),
+            ("play_id", "machine", "reason", "persons"),
+            "F-15; QC s.94",
+            where={"ruling": "disrupted"},
+        ),
+        Register(
+            "refunds",
+            ("game.void",),
+            ("play_id", "refund_cents", "machine", "reason", "persons"),
+            "F-14; QC s.95",
+            where={"ruling": "defect"},
+        ),
+        Register(
+            "printed",
+            ("voucher.out", "test.printed", "slip.printed"),
+            ("event", "id", "number", "amount_cents"),
+            "G-17; NZ 1.10.40; CFR 547.11(b)(4)",
+        ),
+        Register("fills", ("hopper.filled",), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
+        Register(
+            "counts",
+            ("collection.counted",),
+            (
+                "collection",
+                "box",
+                "metered_cents",
+                "counted_cents",
+                "difference_cents",
+                "machine",
+                "persons",
+            ),
+            "D-21, G-09; FR69 (d); MC 19.5, 23-1",
+        ),
+        Register(
+            "bases",
+            ("base.withdrawn", "base.returned"),
+            ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
+            "J-05; MC 20.2",
+        ),
+        Register(
+            "interventions",
+            ("intervention.opened", "intervention.closed"),
+            ("event", "serial", "operator_number", "id", "kind", "reason", "work", "persons"),
+            "Q-15; QC-VLM 39",
+        ),
+        Register(
+            "parts",
+            ("intervention.closed",),
+            ("serial", "operator_number", "id", "parts", "persons"),
+            "Q-15; QC-VLM 39",
+            has="parts",
+        ),
+        Register("visits", ("menu.entered",), ("person", "role"), "Q-15; QC-VLM 39"),
+        Register(
+            "residuals",
+            ("residual.removed", "residual.played"),
+            ("event", "amount_cents", "prize_cents", "won_cents"),
+            "F-10; NZ 1.22.40",
+        ),
+    )
+}
+
+
+def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, Any]]:
+    """The lines of a register, in the order of ``entries``: sequence, time, then its columns.
+
+    Raises OperatorError for a name that is no register.
+    """
+    if name not in REGISTERS:
+        raise OperatorError(f"no register is called {name!r}; there are: {', '.join(REGISTERS)}")
+    register = REGISTERS[name]
+    for entry in entries:
+        if register.takes(entry):
+            told: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+            at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
+            told = {**told, "event": entry.kind}
+            yield {**at, **{column: _shown(column, told.get(column)) for column in register.columns}}
+
+
+def _shown(column: str, value: Any) -> Any:
+    """A column as a person reads it: prizes in kind by their names, in every language they have one."""
+    if column != "prizes" or not value:
+        return value
+    return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]

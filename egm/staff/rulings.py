@@ -1,0 +1,301 @@
+"""What persons decide about money: complements, orphans, forfeits, refunds. Each is a fact of its own kind.
+
+Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
+comes from a form of the staff (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes
+two.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from egm.kernel.credits import MONEY, CreditKind, given_back
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money import ticket_ledger
+from egm.money.hand_pays import ruling_story, says
+from egm.money.tickets.redemption import Refusal
+from egm.play import player_protection as protection
+from egm.play import prizes_in_kind as merchandise
+from egm.play.records import open_game
+from egm.play.rounds import chance_is_ready, has_won_already, win_cents
+from egm.progressive import game_levels as progressives
+from meters import Phase, Transfer
+
+
+# ---------------------------------------------------------------------------------------------- complements
+def complement_is_sound(cabinet: Cabinet, event: Event) -> bool:
+    """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
+    amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
+    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(cabinet.recall(Key.SLIP) or 0))
+    return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
+
+
+def pay_complement(cabinet: Cabinet, event: Event) -> None:
+    """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
+    amount_cents = int(event.data["amount_cents"])
+    last: Mapping[str, Any] = cabinet.recall(Key.LAST) or {}
+    slip = event.data.get("slip")
+    cabinet.record(
+        "complement.paid",
+        transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
+        counts={"complements": 1},
+        story=ruling_story(
+            cabinet,
+            event,
+            amount_cents=amount_cents,
+            play_id=event.data.get("play_id") or last.get("play_id"),
+            **({} if slip is None else {"slip": slip}),
+        ),
+    )
+    cabinet.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
+
+
+# ---------------------------------------------------------------------------------------------- orphans
+def credits_are_unclaimed(cabinet: Cabinet, _: Event) -> bool:
+    """There are credits, which nobody owns."""
+    return cabinet.credit_cents > 0
+
+
+def place_is_said(_: Cabinet, event: Event) -> bool:
+    """Where the orphan was found is said (Monaco 21.3)."""
+    return says(event, "place")
+
+
+def handpay_waits(cabinet: Cabinet, _: Event) -> bool:
+    """There is a hand-pay that nobody has been paid."""
+    return cabinet.recall(Key.HANDPAY) is not None
+
+
+def found_ticket_is_named(cabinet: Cabinet, event: Event) -> bool:
+    """A ticket was found: its number, on a machine that keeps the tickets itself."""
+    return (
+        ticket_ledger.tickets_may_move(cabinet)
+        and not cabinet.host.validation.by_host
+        and says(event, "number")
+    )
+
+
+def take_orphan_credits(cabinet: Cabinet, event: Event) -> None:
+    """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
+    amount_cents, promotion_cents = cabinet.cash_cents, cabinet.kind_cents(CreditKind.RESTRICTED)
+    cabinet.record(
+        "orphan.credits",
+        transfers=cabinet.take(amount_cents, "house:orphan", MONEY)
+        + cabinet.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
+        counts={"orphans": 1},
+        story=ruling_story(
+            cabinet,
+            event,
+            kind="credits",
+            amount_cents=amount_cents,
+            expired_cents=promotion_cents,
+        ),
+    )
+
+
+def take_orphan_handpay(cabinet: Cabinet, event: Event) -> None:
+    """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    reserved = next(held for held in cabinet.journal.pending() if held.id == handpay["id"])
+    told = {key: handpay[key] for key in ("id", "kind", "amount_cents", "prizes") if key in handpay}
+    unclaimed = {
+        "id": handpay["id"],
+        "flows": [
+            [flow.source, merchandise.unclaimed(flow), flow.amount_cents] for flow in reserved.transfers
+        ],
+        "story": ruling_story(cabinet, event, **told),
+    }
+    cabinet.record(
+        "handpay.unclaimed",
+        transaction_id=f"{handpay['id']}.unclaimed",
+        phase=Phase.VOID,
+        ref=handpay["id"],
+        state={Key.HANDPAY: None, Key.UNCLAIMED: unclaimed},
+        story={"id": handpay["id"]},
+    )
+    end_rulings(cabinet, event)
+
+
+def ruling_is_unfinished(cabinet: Cabinet, _: Event) -> bool:
+    """A ruling takes another entry: an orphan is not posted, or an exchanged reservation not given up."""
+    return cabinet.recall(Key.UNCLAIMED) is not None or merchandise.exchange_is_unfinished(cabinet)
+
+
+def end_rulings(cabinet: Cabinet, _: Event) -> None:
+    """End a ruling that takes two entries: at once, or after a restart in between.
+
+    The orphan of a hand-pay that was given up is posted; a reservation that was exchanged is given up.
+    """
+    merchandise.finish(cabinet)
+    unclaimed = cabinet.recall(Key.UNCLAIMED)
+    if unclaimed is None:
+        return
+    flows: list[list[Any]] = unclaimed["flows"]
+    cabinet.record(
+        "orphan.handpay",
+        transaction_id=f"{unclaimed['id']}.orphan",
+        # A journal from before there were prizes in kind says source and amount: all was money.
+        transfers=tuple(Transfer(flow[0], (*flow[1:-1], "house:orphan")[0], flow[-1]) for flow in flows),
+        counts={"orphans": 1},
+        state={Key.UNCLAIMED: None},
+        story=unclaimed["story"],
+    )
+
+
+def take_orphan_ticket(cabinet: Cabinet, event: Event) -> None:
+    """A ticket found on a machine or on the floor is redeemed to the register of orphans, for good.
+
+    The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
+    ends the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
+    """
+    redemption_id = cabinet.fresh_id("orphan")
+    answer = cabinet.the_desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
+    if isinstance(answer, Refusal):
+        cabinet.record("orphan.refused", story=ruling_story(cabinet, event, answer=answer.reason.value))
+        cabinet.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        return
+    ticket = answer.ticket
+    cabinet.record(
+        "orphan.ticket",
+        transaction_id=f"{redemption_id}.in",
+        transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
+        counts={"orphans": 1},
+        state=ticket_ledger.anchor(cabinet),
+        story=ruling_story(
+            cabinet,
+            event,
+            kind="ticket",
+            amount_cents=ticket.amount_cents,
+            number=ticket.masked,
+            **ticket_ledger.committed(cabinet, ticket.number),
+        ),
+    )
+    cabinet.the_desk.redeem_commit(redemption_id)
+
+
+# ---------------------------------------------------------------------------------------------- forfeits
+def game_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
+    """A game is open, the place forfeits it, and the reason is said."""
+    forfeits = cabinet.profile.by_hand.forfeits
+    return "game" in forfeits and open_game(cabinet) is not None and says(event, "reason")
+
+
+def prize_is_forfeit(cabinet: Cabinet, event: Event) -> bool:
+    """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    return (
+        "handpay" in cabinet.profile.by_hand.forfeits
+        and handpay is not None
+        and handpay["kind"] != "cancelled_credit"
+        and says(event, "reason")
+    )
+
+
+def credits_are_forfeit(cabinet: Cabinet, event: Event) -> bool:
+    """An amount within the credits, the place forfeits them, and the reason is said."""
+    amount_cents = event.data.get("amount_cents")
+    return (
+        "credits" in cabinet.profile.by_hand.forfeits
+        and type(amount_cents) is int
+        and 0 < amount_cents <= cabinet.credit_cents
+        and says(event, "reason")
+    )
+
+
+def forfeit_game(cabinet: Cabinet, event: Event) -> None:
+    """A disrupted game gives neither prize nor refund (Québec s.94)."""
+    void_game(cabinet, refund=False, **ruling_story(cabinet, event, ruling="disrupted"))
+
+
+def forfeit_prize(cabinet: Cabinet, event: Event) -> None:
+    """The prize that waited for an attendant is not paid (Québec s.94)."""
+    handpay = cabinet.recall(Key.HANDPAY)
+    told = {key: handpay[key] for key in ("id", "amount_cents", "prizes") if key in handpay}
+    cabinet.record(
+        "forfeit.prize",
+        transaction_id=f"{handpay['id']}.forfeit",
+        phase=Phase.VOID,
+        ref=handpay["id"],
+        counts={"forfeits": 1},
+        state={Key.HANDPAY: None},
+        story=ruling_story(cabinet, event, **told),
+    )
+
+
+def forfeit_credits(cabinet: Cabinet, event: Event) -> None:
+    """Credits that a disrupted game brought in leave the meter (Québec s.94)."""
+    amount_cents = int(event.data["amount_cents"])
+    cabinet.record(
+        "forfeit.credits",
+        transfers=cabinet.take(amount_cents, "house:forfeit", reversed(CreditKind)),
+        counts={"forfeits": 1},
+        story=ruling_story(cabinet, event, amount_cents=amount_cents),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- refunds
+def game_waits_for_chance(cabinet: Cabinet, _: Event) -> bool:
+    """The open game is not decided, and the generator has failed."""
+    game = open_game(cabinet)
+    return not chance_is_ready(cabinet) and game is not None and game["outcome"] is None
+
+
+def game_cannot_end(cabinet: Cabinet, event: Event) -> bool:
+    """The open game cannot be taken up from its record; or the generator has failed, and nothing is won yet.
+
+    What is won already can be collected without a number: it is never refunded away.
+    """
+    if open_game(cabinet) is None:
+        return False
+    return "game_defective" in cabinet.faults or (
+        game_waits_for_chance(cabinet, event) and not has_won_already(cabinet)
+    )
+
+
+def refund_game(cabinet: Cabinet, event: Event) -> None:
+    """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
+    refund = cabinet.profile.pay_out.defect == "refund"
+    void_game(cabinet, refund=refund, **ruling_story(cabinet, event, ruling="defect"))
+
+
+def void_game(cabinet: Cabinet, *, refund: bool, **story: Any) -> None:
+    """Close the open game without a prize, giving the stake back or not: never both prize and refund.
+
+    What was wagered of each kind of credit goes back to that kind, and what was hit of progressive levels to
+    the levels. The entry says who ruled so and why, and what the record held: whether the game was decided,
+    and what it had won.
+    """
+    game = open_game(cabinet)
+    if game is None:
+        return
+    start = cabinet.journal.get(f"{game['play_id']}.start")
+    stake = tuple(t for t in start.transfers if t.target == "house:wager") if start is not None else ()
+    if "staked" in game:  # before a clear, in another journal
+        stake = tuple(Transfer(source, "house:wager", cents) for source, cents in game["staked"])
+    back = given_back(stake, "house:refund_defect") if refund else ()
+    back_cents = sum(part.amount_cents for part in back)
+    returned, levels = progressives.give_back(cabinet, game)
+    cabinet.record(
+        "game.void",
+        transaction_id=f"{game['play_id']}.void",
+        transfers=(*back, *returned),
+        counts={"games_void": 1},
+        state={
+            Key.GAME: None,
+            f"{Key.FAULT}game_defective": None,
+            **levels,
+            **protection.counted(cabinet, won_cents=back_cents),
+        },
+        story={
+            "play_id": game["play_id"],
+            "refund_cents": back_cents,
+            "recorded": {
+                "decided": game["outcome"] is not None,
+                "win_cents": None if game["outcome"] is None else win_cents(game),
+                "levels_cents": progressives.award_cents(cabinet, game),
+            },
+            **story,
+        },
+    )
+    cabinet.conversation = None

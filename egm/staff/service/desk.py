@@ -1,0 +1,198 @@
+"""The service menu as it stands open: the places somebody has walked into, and the page of the last.
+
+A place makes its page from the machine's memory each time anybody looks, and says where an answer leads. It
+is no truth of the machine: who is signed in is kept in the journal (:attr:`~egm.kernel.machine.Key.MENU`),
+what a page does happens through the state table, and a restart leaves nothing of the menu open.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from egm.kernel.service_pages import ServicePage, Words
+from egm.people import Permission, Person
+from egm.staff.service.words import say
+from egm.staff.service.workbench import Workbench
+
+if TYPE_CHECKING:  # the cabinet holds the desk
+    from egm.kernel.events import Event
+    from egm.kernel.machine import Cabinet
+
+Severity = Literal["info", "warning", "alarm"]
+
+
+# ---------------------------------------------------------------------------------------------- where answers
+# lead
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """The same place, with something to say."""
+
+    notice: Words | None = None
+    severity: Severity = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Into a further place."""
+
+    place: "Place"
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Out of this place, or of several."""
+
+    places: int = 1
+    notice: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Let something happen, and step back ``places``; the state table may refuse, and the page says so."""
+
+    event: "Event"
+    places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Close the menu."""
+
+    why: str = "left"
+
+
+Move = Stay | Go | Back | Do | Leave
+
+
+def refuse(code: str) -> Stay:
+    """Stay, and say what was wrong with the answer: a code of ``service.refused``."""
+    return Stay(say(f"service.refused.{code}"), "warning")
+
+
+class Place(Protocol):
+    """One place of the menu."""
+
+    def page(self, cabinet: "Cabinet") -> ServicePage:
+        """What it shows now. Id, person and notice are the desk's business."""
+        ...
+
+    def answer(self, cabinet: "Cabinet", action: str, text: str) -> Move:
+        """Where the touched ``action`` leads; ``text`` is what was typed into the prompt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a menu, shown to whoever holds ``permission``; None: to everybody who has signed in.
+
+    Words: ``service.menu.<id>``.
+    """
+
+    id: str
+    permission: Permission | None
+    make: Callable[[], Place]
+
+
+# ---------------------------------------------------------------------------------------------- the desk
+@dataclass(slots=True)
+class ServiceDesk:
+    """The menu of one machine."""
+
+    places: list[Place] = field(default_factory=list)
+    person: Person | None = None
+    menu: str = "operator"
+    keyed: bool = True
+    """A key was turned to open the menu."""
+    bench: Workbench = field(default_factory=Workbench)
+    restart: bool = False
+    """Somebody asked that the machine start again."""
+    locked_since_ns: dict[str, int] = field(default_factory=dict)
+    """Since when, by the monotonic clock, what is recorded of each lock-out of staff numbers runs."""
+    _notice: Words | None = None
+    _severity: Severity = "info"
+    _turn: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a page is shown."""
+        return bool(self.places)
+
+    def open(self, place: Place) -> None:
+        """Begin at this place, nobody signed in."""
+        self.close()
+        self.places = [place]
+
+    def close(self) -> None:
+        """Leave every place; devices are the machine's again."""
+        self.places = []
+        self.person = None
+        self.bench.give_back()
+        self._say(None)
+        self._turn += 1
+
+    def enter(self, person: Person, place: Place) -> None:
+        """Somebody has signed in."""
+        self.person, self.places = person, [place]
+        self._say(None)
+
+    def heeds(self, page: object) -> bool:
+        """Whether an answer to this page is to the page that is open: a second tap on an old one is not."""
+        return self.is_open and page == self._page_id
+
+    def answer(self, cabinet: "Cabinet", action: str, text: str) -> "Event | Leave | None":
+        """Take an answer in; what is to happen because of it, if anything."""
+        self._turn += 1
+        ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
+        move = ways_out.get(action) or self.places[-1].answer(cabinet, action, text)
+        self._say(None)
+        match move:
+            case Stay(notice=notice, severity=severity):
+                self._say(notice, severity)
+            case Go(place=place):
+                self.places.append(place)
+            case Back(places=count, notice=notice):
+                self._step_back(count)
+                self._say(notice)
+                return None if self.places else Leave()
+            case Do(event=event, places=count):
+                self._step_back(count)
+                self._say(say("service.done"))
+                return event
+            case Leave():
+                return move
+        return None
+
+    def page(self, cabinet: "Cabinet") -> ServicePage | None:
+        """The page open now, or None."""
+        if not self.places:
+            return None
+        person, notice, severity = self.person, self._notice, self._severity
+        told = cabinet.notice
+        if told is not None and told.code.startswith("refused."):
+            notice, severity = say(f"notice.{told.code}", **told.values), "warning"
+        return (
+            self.places[-1]
+            .page(cabinet)
+            .model_copy(
+                update={
+                    "id": self._page_id,
+                    "depth": len(self.places),
+                    "person": None
+                    if person is None
+                    else say(f"service.person.{person.role}", name=person.name, number=person.id),
+                    "notice": notice,
+                    "notice_severity": severity,
+                }
+            )
+        )
+
+    @property
+    def _page_id(self) -> str:
+        return f"page-{self._turn}"
+
+    def _step_back(self, count: int) -> None:
+        if count:
+            del self.places[-count:]
+
+    def _say(self, notice: Words | None, severity: Severity = "info") -> None:
+        self._notice, self._severity = notice, severity

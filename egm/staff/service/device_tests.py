@@ -1,0 +1,152 @@
+"""Tests of devices: through the real driver, and never moving a meter of value (J-10, J-11).
+
+A test ticket and a test payout carry an id of their own kind (:data:`PREFIX`), so that whatever the driver
+reports of them, also after a restart, is known as a test's; a note offered to an acceptor under test goes
+back. Every test is kept with the person. Nothing here reserves, credits or settles anything.
+"""
+
+from typing import Any, Final
+
+from egm.devices.interface import TicketJob
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from egm.money.tickets.model import DIGITS
+from egm.money.tickets.templates import load_template
+from egm.people import Permission
+from egm.staff.forms import authorise
+
+PREFIX: Final = "test-"
+#: What a test ticket says where a ticket says its kind and its amount; a number of zeros is no ticket's.
+_WORDS: Final = "TEST - NO VALUE - SANS VALEUR"
+#: A hopper is tested by somebody who can put the coins back: with one of these doors open.
+_HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
+
+
+def is_test(job_id: str) -> bool:
+    """Whether a print job or a payout is a test's."""
+    return job_id.startswith(PREFIX)
+
+
+def test_job(place: str, job_id: str) -> TicketJob:
+    """The test ticket of a place's template: every line of it, and no value."""
+    template = load_template(place)
+    fields = {name: _WORDS if name in {"kind", "amount"} else "" for name in template.names}
+    return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def may_test(cabinet: Cabinet, event: Event) -> bool:
+    """Somebody who may test devices, signed in."""
+    return authorise(cabinet, event, Permission.TEST_DEVICES, 1)
+
+
+def device_is_free(cabinet: Cabinet, event: Event) -> bool:
+    """The device is there, is not at work for a player, and what the test needs is so."""
+    values = event.data
+    match values.get("test"):
+        case "print":
+            return cabinet.printer is not None and cabinet.recall(Key.PRINT) is None
+        case "pay":
+            coins = values.get("coins")
+            return (
+                cabinet.hopper is not None
+                and cabinet.recall(Key.HOPPER) is None
+                and cabinet.recall(Key.PAY_OUT) is None
+                and not _HOPPER_DOORS.isdisjoint(cabinet.doors_open)
+                and isinstance(coins, int)
+                and 1 <= coins <= cabinet.profile.staff.test_coins_max
+            )
+        case "take":
+            asked = cabinet.redemption is not None or cabinet.host.inquiry is not None
+            return cabinet.acceptor is not None and cabinet.recall(Key.PAPER) is None and not asked
+        case "light":
+            return True
+        case _:
+            return False
+
+
+def acceptor_is_tested(cabinet: Cabinet, _: Event) -> bool:
+    """The bill acceptor takes for a test."""
+    return cabinet.service.bench.taking
+
+
+def ticket_is_a_test(cabinet: Cabinet, _: Event) -> bool:
+    """The ticket being printed is a test ticket."""
+    printing = cabinet.recall(Key.PRINT)
+    return printing is not None and is_test(printing["id"])
+
+
+def payout_is_a_test(cabinet: Cabinet, _: Event) -> bool:
+    """The coins being paid are a test's."""
+    paying = cabinet.recall(Key.HOPPER)
+    return paying is not None and is_test(paying["payout_id"])
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def start_test(cabinet: Cabinet, event: Event) -> None:
+    """Record the test, and let the device do it."""
+    values = event.data
+    test, bench = values["test"], cabinet.service.bench
+    test_id = cabinet.fresh_id(PREFIX.rstrip("-"))
+    told: dict[str, Any] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
+    cabinet.record(
+        "test.started",
+        transaction_id=test_id,
+        story={"device": values["device"], "test": test, "person": values["person"], **told},
+    )
+    try:
+        if test == "print" and cabinet.printer is not None:
+            cabinet.printer.print_ticket(test_job(cabinet.profile.id, test_id))
+        elif test == "pay" and cabinet.hopper is not None:
+            cabinet.hopper.pay(test_id, int(values["coins"]))
+        elif test == "take":
+            bench.taking = bool(values["on"])
+        elif test == "light":
+            bench.outputs = frozenset(values["outputs"])
+    except ValueError as error:  # the driver says what it cannot do
+        _failed(cabinet, test_id, str(error))
+
+
+def _failed(cabinet: Cabinet, test_id: str, why: str) -> None:
+    cabinet.log("test.failed", {"id": test_id, "why": why})
+    cabinet.notice = Notice(code="test_failed", severity="warning", values={"why": why})
+
+
+def return_test_paper(cabinet: Cabinet, event: Event) -> None:
+    """What the acceptor has read goes back; a ticket's number is told to nobody."""
+    if cabinet.acceptor is not None:
+        cabinet.acceptor.return_bill(int(event.data["escrow"]))
+    cabinet.log("test.read", {"amount_cents": int(event.data.get("amount_cents") or 0)})
+
+
+def record_test_paper(cabinet: Cabinet, event: Event) -> None:
+    """It went back, or was refused."""
+    cabinet.log("test.paper", {"event": event.type.value, **event.data})
+
+
+def record_test_ticket(cabinet: Cabinet, _: Event) -> None:
+    """The test ticket is printed to its bar code."""
+    printing = cabinet.recall(Key.PRINT)
+    cabinet.record(
+        "test.printed",
+        state={Key.PRINT: {**printing, "state": "barcode_done"}},
+        story={"id": printing["id"]},
+    )
+
+
+def record_test_ticket_failed(cabinet: Cabinet, event: Event) -> None:
+    """It was not printed."""
+    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
+    cabinet.record("test.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})
+
+
+def record_test_coins(cabinet: Cabinet, event: Event) -> None:
+    """The hopper has counted out so many; whoever tests puts them back."""
+    paying, paid = cabinet.recall(Key.HOPPER), int(event.data["paid_coins"])
+    cabinet.record(
+        "test.coins",
+        state={Key.HOPPER: None},
+        story={"id": paying["payout_id"], "ordered_coins": paying["coins"], "paid_coins": paid},
+    )
+    cabinet.notice = Notice(code="test_coins", values={"paid": paid, "ordered": int(paying["coins"])})

@@ -1,0 +1,203 @@
+"""The device pages of the service menu: what each device says, and its tests.
+
+Every page of a test is marked as one. What a device reports appears as it comes; what the tests do happens
+through the state table (:mod:`egm.staff.service.device_tests`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
+from egm.kernel.events import Event, EventType
+from egm.kernel.faults import said_faults
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.people import Permission
+from egm.staff.service.desk import Do, Entry, Go, Move, refuse
+from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
+
+
+class DeviceList:
+    """Every device of the cabinet, with what is wrong with it."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line a device, and the tests of the screen itself."""
+        bench = cabinet.service.bench
+        rows = tuple(
+            Row(
+                cells=(
+                    plain(name),
+                    coded("device", kind),
+                    plain(bench.identities.get(name, "")),
+                    _ails(cabinet, kind),
+                ),
+                action=f"device:{name}",
+                mark="warning" if _ails(cabinet, kind).value else "good",
+            )
+            for name, kind in bench.kinds.items()
+        )
+        screens = tuple(
+            Row(cells=(say(f"service.test.{name}"),), action=f"screen:{name}") for name in _PATTERNS
+        )
+        return ServicePage(
+            id="",
+            title=say("service.menu.devices"),
+            tables=(
+                Table(columns=columns("device", "kind", "identity", "fault"), rows=rows),
+                Table(title=say("service.test.screen"), rows=screens),
+            ),
+            actions=(BACK,),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a device, or a test of the screen."""
+        what, _, name = action.partition(":")
+        if what == "device" and name in cabinet.service.bench.kinds:
+            return Go(OneDevice(name))
+        pattern = next((pattern for pattern in _PATTERNS if what == "screen" and pattern == name), None)
+        return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
+
+
+_PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
+
+
+def _ails(cabinet: Cabinet, kind: str) -> Words:
+    """The gravest fault of a device; empty where it has none."""
+    codes = [code for code in said_faults(cabinet.faults) if code.partition(".")[0] == kind]
+    codes.sort(key=lambda code: not cabinet.faults[code]["locks"])
+    return coded("tilt.text", codes[0]) if codes else plain("")
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenTest:
+    """The screen runs its own test: colours, touch targets, tones."""
+
+    pattern: Literal["display", "touch", "sound"]
+
+    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place's)
+        """Only its name and the way back: the rest is the screen's."""
+        return ServicePage(
+            id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+@dataclass(frozen=True, slots=True)
+class OneDevice:
+    """One device: who it says it is, what it last reported, and the tests of its kind."""
+
+    name: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """Live: made anew with every report."""
+        bench = cabinet.service.bench
+        kind = bench.kinds[self.name]
+        news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
+        head = pairs(
+            (
+                ("column.kind", coded("device", kind)),
+                ("column.identity", plain(bench.identities.get(self.name, ""))),
+                ("column.fault", _ails(cabinet, kind)),
+            )
+        )
+        reports = Table(title=say("service.test.reports"), rows=news)
+        tables = (head, _inputs(cabinet), reports) if kind == "io_board" else (head, reports)
+        return ServicePage(
+            id="",
+            title=say("service.test.title", device=self.name),
+            test=True,
+            tables=tables,
+            prompt=_coins(cabinet) if kind == "hopper" else None,
+            actions=(BACK, *_TESTS.get(kind, _none)(cabinet)),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+        """Let a test happen."""
+        person = cabinet.service.person
+        test = _wanted(cabinet.service.bench.kinds[self.name], action, text)
+        if person is None or test is None:
+            return refuse("not_offered")
+        values = {"device": self.name, "person": person.id, "persons": (person.id,), **test}
+        return Do(Event(EventType.TEST, values))
+
+
+def _wanted(kind: str, action: str, text: str) -> dict[str, Any] | None:
+    """The test an action asks for, as values of :attr:`EventType.TEST`; None where there is none."""
+    match kind, action:
+        case "ticket_printer", "print":
+            return {"test": "print"}
+        case "hopper", "enter" if text.isascii() and text.isdigit():
+            return {"test": "pay", "coins": int(text)}
+        case "bill_acceptor", "take" | "stop":
+            return {"test": "take", "on": action == "take"}
+        case "io_board", "lamps" | "tower" | "bell" | "dark":
+            return {"test": "light", "outputs": _OUTPUTS[action]}
+        case _:
+            return None
+
+
+_OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
+    "lamps": tuple(f"lamp:{name}" for name in BUTTONS),
+    "tower": tuple(f"tower:{name}" for name in TOWER),
+    "bell": ("bell",),
+    "dark": (),
+}
+
+
+def _action(name: str, *, enabled: bool = True) -> Action:
+    return Action(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
+
+
+def _none(cabinet: Cabinet) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    return ()
+
+
+def _printer(cabinet: Cabinet) -> tuple[Action, ...]:
+    return (_action("print", enabled=cabinet.printer is not None),)
+
+
+def _acceptor(cabinet: Cabinet) -> tuple[Action, ...]:
+    taking = cabinet.service.bench.taking
+    return (_action("take", enabled=not taking), _action("stop", enabled=taking))
+
+
+def _board(cabinet: Cabinet) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    return tuple(_action(name) for name in _OUTPUTS)
+
+
+_TESTS: Final[dict[str, Callable[[Cabinet], tuple[Action, ...]]]] = {
+    "ticket_printer": _printer,
+    "bill_acceptor": _acceptor,
+    "io_board": _board,
+}
+
+
+def _coins(cabinet: Cabinet) -> Prompt | None:
+    most = cabinet.profile.staff.test_coins_max
+    label = say("service.test.coins", most=most)
+    return Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay")) if most else None
+
+
+def _inputs(cabinet: Cabinet) -> Table:
+    """Every input of the board, as it is now."""
+    on = cabinet.service.bench.inputs
+    groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
+    return Table(
+        title=say("service.test.inputs"),
+        rows=tuple(
+            Row(
+                cells=(coded(section, name), say("service.test.on" if lit else "service.test.off")),
+                mark="good" if lit else "",
+            )
+            for group, section, names in groups
+            for name in names
+            for lit in (f"{group}:{name}" in on,)
+        ),
+    )
+
+
+ENTRIES: Final = (Entry("devices", Permission.TEST_DEVICES, DeviceList),)

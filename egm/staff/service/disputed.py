@@ -1,0 +1,59 @@
+"""The disputed amounts at the machine: a list, and the form that rules on one."""
+
+from dataclasses import replace
+from typing import Final
+
+from egm.errors import InvariantError
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Row, ServicePage, Table
+from egm.people import Permission
+from egm.staff.disputed import DisputedAmount, disputed_amounts
+from egm.staff.forms import Form, form
+from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.filling import Filling
+from egm.staff.service.words import BACK, columns, moment, money, plain, say
+
+
+class DisputedList:
+    """Every amount that waits for a ruling."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line a dispute: when, about what, why, and between which amounts."""
+        rows = tuple(
+            Row(
+                cells=(
+                    moment(disputed.since),
+                    plain(disputed.id),
+                    plain(disputed.why),
+                    money(disputed.least_cents),
+                    money(disputed.most_cents),
+                ),
+                action=f"disputed:{disputed.id}",
+                mark="warning",
+            )
+            for disputed in disputed_amounts(cabinet).values()
+        )
+        table = Table(columns=columns("time", "id", "reason", "least", "most"), rows=rows)
+        return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into the ruling on one."""
+        disputed = disputed_amounts(cabinet).get(action.removeprefix("disputed:"))
+        return refuse("not_offered") if disputed is None else Go(Filling(_form(disputed)))
+
+
+def _form(disputed: DisputedAmount) -> Form:
+    """The ruling's form, its amount bounded as the dispute is."""
+    found = form("disputed")
+    if found is None:
+        raise InvariantError("no form for disputed amounts")
+    fields = tuple(
+        replace(entry, least=disputed.least_cents, most=disputed.most_cents)
+        if entry.name == "amount_cents"
+        else entry
+        for entry in found.fields
+    )
+    return replace(found, fields=fields, values={"disputed": disputed.id})
+
+
+ENTRIES: Final = (Entry("disputed", Permission.SETTLE, DisputedList),)

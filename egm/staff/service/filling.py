@@ -1,0 +1,127 @@
+"""Forms at the machine: field after field, a summary, the second person where one is needed, then done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.people import Person
+from egm.staff.forms import Field, FieldError, FieldKind, Form
+from egm.staff.service.desk import Back, Do, Go, Move, Stay, refuse
+from egm.staff.service.sign_in import PLACES, SignIn
+from egm.staff.service.words import BACK, money, number, plain, say
+
+_KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
+    FieldKind.TEXT: "text",
+    FieldKind.DIGITS: "digits",
+    FieldKind.NUMBER: "digits",
+    FieldKind.AMOUNT: "amount",
+    FieldKind.CHOICE: "choice",
+}
+
+
+@dataclass(slots=True)
+class Filling:
+    """One form being filled in; ``values`` by field, as far as they are."""
+
+    form: Form
+    values: dict[str, str | int | None] = field(default_factory=dict)
+
+    @property
+    def _asked(self) -> Field | None:
+        return next((asked for asked in self.form.fields if asked.name not in self.values), None)
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """What is filled in, and the next field or the confirmation."""
+        asked = self._asked
+        rows = tuple(
+            Row(cells=(self._label(entry), self._shown(entry)))
+            for entry in self.form.fields
+            if entry.name in self.values
+        )
+        confirm = Action(id="confirm", label=say("service.confirm"), style="confirm")
+        missing = self._missing(cabinet)
+        return ServicePage(
+            id="",
+            title=say(f"form.{self.form.id}.title"),
+            tables=(
+                *([Table(rows=rows)] if rows else []),
+                *([Table(title=say("service.form.needs"), rows=missing)] if missing else []),
+            ),
+            prompt=None if asked is None else self._prompt(asked),
+            actions=(BACK,) if asked is not None else (BACK, confirm),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+        """Take a field in; when all are, have it authorised and let it happen."""
+        asked = self._asked
+        if action == "enter" and asked is not None:
+            try:
+                self.values = {**self.values, asked.name: asked.read(text)}
+            except FieldError as error:
+                return refuse(error.reason)
+            return Stay()
+        if action != "confirm" or asked is not None:
+            return refuse("not_offered")
+        person = cabinet.service.person
+        if person is None:
+            return Back()
+        if self.form.persons_needed(cabinet) > 1:
+            return Go(
+                SignIn(
+                    lambda _, second: self._do((person, second), places=1 + PLACES),
+                    say("service.second_person"),
+                    permission=self.form.permission,
+                    not_id=person.id,
+                )
+            )
+        return self._do((person,), places=1)
+
+    def _do(self, persons: tuple[Person, ...], places: int) -> Move:
+        values = {
+            **self.form.values,
+            **self.values,
+            "form": self.form.id,
+            "person": persons[0].id,
+            "persons": tuple(person.id for person in persons),
+        }
+        return Do(Event(self.form.event, values), places=places)
+
+    def _missing(self, cabinet: Cabinet) -> tuple[Row, ...]:
+        """What must be true for it to be done, each with a mark."""
+        event = Event(self.form.event, self.form.values)
+        return tuple(
+            Row(
+                cells=(say(f"service.needs.{guard.__name__}"),),
+                mark="good" if guard(cabinet, event) else "warning",
+            )
+            for guard in self.form.needs
+        )
+
+    def _label(self, entry: Field) -> Words:
+        return say(f"form.{self.form.id}.{entry.name}")
+
+    def _shown(self, entry: Field) -> Words:
+        value = self.values[entry.name]
+        if value is None:
+            return plain("")
+        if entry.kind is FieldKind.CHOICE:
+            return self._choice(entry, str(value))
+        if entry.kind is FieldKind.AMOUNT:
+            return money(int(value))
+        return number(value) if isinstance(value, int) else plain(value)
+
+    def _choice(self, entry: Field, choice: str) -> Words:
+        if entry.plain:
+            return money(int(choice)) if entry.name.endswith("_cents") else plain(choice)
+        return say(f"form.{self.form.id}.{entry.name}_{choice}")
+
+    def _prompt(self, asked: Field) -> Prompt:
+        return Prompt(
+            label=self._label(asked),
+            kind=_KINDS[asked.kind],
+            length_max=asked.length_max,
+            choices=tuple(Action(id=choice, label=self._choice(asked, choice)) for choice in asked.choices),
+        )

@@ -1,0 +1,97 @@
+"""A recorded wager and its prizes in the words of its game: its names for modes, areas and symbols."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from egm.kernel.service_pages import Row, Words
+from egm.staff.service.words import coded, local, money, number, plain, say
+from paytables import Game
+
+Label = tuple[str | Words, Words]
+_TIMES: Final = "\u00d7"
+_LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
+
+
+def wager_rows(game: Game | None, wager: Mapping[str, Any], unit_cents: int) -> Iterator[Label]:
+    """What was bought: mode, level, draws, cards or areas. ``unit_cents``: what a credit cost."""
+    shown: Mapping[str, Any] = {} if game is None else game.presentation()
+    options = dict(wager.get("options", {}))
+    yield "wager.credits", number(int(wager.get("credits", 0)))
+    mode = _named(shown.get("bets", ()), "mode", options.pop("mode", ""))
+    if mode.kind == "local":  # a game with one way to bet has no name for it
+        yield "wager.mode", mode
+    if "level" in options:
+        yield "wager.level", number(int(options.pop("level")))
+    if "draws" in options:
+        yield "wager.draws", number(int(options.pop("draws")))
+    for bonus in options.pop("bonuses", ()):
+        yield "wager.bonus", _named(shown.get("bonuses", ()), "id", bonus)
+    for area, credits_ in options.pop("bets", {}).items():
+        yield _named(shown.get("areas", ()), "id", area), money(int(credits_) * unit_cents)
+    for place, card in enumerate(options.pop("selections", ()), 1):
+        yield say("service.wager.card", number=place), plain(_numbers(card.get("groups", ())))
+        for size, credits_ in card.get("stakes", {}).items():
+            yield say("service.wager.stake", count=str(size)), money(int(credits_) * unit_cents)
+    for name, value in options.items():  # of a family told apart from none of these
+        yield coded("service.wager", name), plain(value)
+
+
+def _numbers(groups: Sequence[Any]) -> str:
+    """The numbers of a card's groups; a bare count of numbers was a quick pick."""
+    told = (
+        " ".join(map(str, group)) if isinstance(group, list) else f"({group})"  # (6): six by quick pick
+        for group in groups
+    )
+    return "  ·  ".join(told)
+
+
+def win_rows(game: Game | None, wins: Sequence[Mapping[str, Any]], unit_cents: int) -> tuple[Row, ...]:
+    """A line a prize: what, where, and its worth."""
+    shown: Mapping[str, Any] = {} if game is None else game.presentation()
+    return tuple(
+        Row(cells=(_prize(shown, win), _where(shown, win), money(int(win.get("credits", 0)) * unit_cents)))
+        for win in wins
+    )
+
+
+def _prize(shown: Mapping[str, Any], win: Mapping[str, Any]) -> Words:
+    """Its name: so many of a symbol, an area of the wheel, a catch, or as the definition calls it."""
+    name = str(win.get("name", ""))
+    if "area" in win:
+        return _named(shown.get("areas", ()), "id", win["area"])
+    if "selection" in win:
+        return say("service.wager.catch", hits=len(win.get("hits", ())), numbers=len(win.get("numbers", ())))
+    found = _LINE_PAY.fullmatch(name)
+    if found is None:
+        return plain(name)
+    count, symbol = found.groups()
+    names = {**shown.get("names", {}), **{k: v["name"] for k, v in shown.get("symbols", {}).items()}}
+    told = names.get(symbol)
+    if not isinstance(told, Mapping):
+        return plain(name)
+    return local({language: f"{count} {_TIMES} {words}" for language, words in told.items()})
+
+
+def _where(shown: Mapping[str, Any], win: Mapping[str, Any]) -> Words:
+    stage = shown.get("stages", {}).get(win.get("stage"), {})
+    if stage.get("name"):
+        return local(stage["name"])
+    match win.get("on"):
+        case "line":
+            return say("service.wager.line", number=int(win["number"]))
+        case "ways":
+            return say("service.wager.ways", count=int(win.get("ways", 1)))
+        case "scatter":
+            return say("service.wager.scatter")
+    if "selection" in win:
+        return say("service.wager.draw", draw=int(win["draw"]), card=int(win["selection"]) + 1)
+    return plain("")
+
+
+def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
+    """The name of the entry whose ``key`` is ``value``; the bare value where there is none."""
+    for entry in entries:
+        if entry.get(key) == value and isinstance(entry.get("name"), Mapping):
+            return local(entry["name"])
+    return plain(value)

@@ -1,0 +1,62 @@
+"""The intervention sheets at the machine: a list, and each as it is printed."""
+
+from typing import Final
+
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.people import Permission
+from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.words import BACK, columns, moment, plain, say
+from egm.staff.sheet import Sheet, sheets
+
+#: Sheets listed at the machine; ``egm intervention list`` lists them all.
+_LISTED: Final = 50
+
+
+class SheetList:
+    """The last interventions, newest first."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line an intervention."""
+        rows = tuple(
+            Row(
+                cells=(moment(sheet.stopped), plain(sheet.person), plain(sheet.reason), _ended(sheet)),
+                action=sheet.id,
+                mark="" if sheet.ended else "warning",
+            )
+            for sheet in _last(cabinet)
+        )
+        table = Table(columns=columns("time", "person", "reason", "ended"), rows=rows)
+        return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a sheet."""
+        found = next((sheet for sheet in _last(cabinet) if sheet.id == action), None)
+        return refuse("not_offered") if found is None else Go(OneSheet(found))
+
+
+class OneSheet:
+    """One sheet, as it was when it was opened."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+
+    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place's)
+        """The sheet."""
+        title = say("service.sheet.title", number=self._sheet.id)
+        return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+def _last(cabinet: Cabinet) -> list[Sheet]:
+    return list(sheets(cabinet.journal))[::-1][:_LISTED]
+
+
+def _ended(sheet: Sheet) -> Words:
+    return moment(sheet.ended) if sheet.ended else say("service.sheet.open")
+
+
+ENTRIES: Final = (Entry("interventions", Permission.READ_LOGS, SheetList),)

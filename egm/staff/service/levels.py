@@ -1,0 +1,57 @@
+"""The progressive levels of the machine, read at the machine: what each shows, holds and has paid (I-05)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.service_pages import Table, Words
+from egm.progressive.game_levels import mark
+from egm.progressive.level import Level
+from egm.progressive.level_views import shown
+from egm.staff.service.words import local, money, number, pairs, plain, say
+
+
+def level_tables(cabinet: Cabinet) -> tuple[Table, ...]:
+    """A table a level: those the machine keeps, given-up ones too, then those a controller or host keeps."""
+    own = {
+        key.removeprefix(Key.LEVEL): Level.from_json(_object(kept))
+        for key, kept in sorted(cabinet.journal.states(Key.LEVEL).items())
+    }
+    linked = [pool for pool in cabinet.pools.by_id if pool not in own]
+    return (
+        *(pairs(_own(level), _title(cabinet, pool)) for pool, level in own.items()),
+        *(pairs(_linked(cabinet, pool), _title(cabinet, pool)) for pool in linked),
+    )
+
+
+def _object(kept: Any) -> dict[str, Any]:
+    return dict(kept)
+
+
+def _title(cabinet: Cabinet, pool: str) -> Words:
+    known = cabinet.pools.by_id.get(pool)
+    if known is None:
+        return say("service.levels.given_up", level=pool)
+    return local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
+
+
+def _own(level: Level) -> Iterable[tuple[str | Words, Words]]:
+    terms = level.terms
+    yield "levels.shows", money(level.shown_cents)
+    yield "levels.exact", plain(level.current)
+    yield "levels.base", money(terms.base_cents)
+    yield "levels.ceiling", plain("-") if terms.ceiling_cents is None else money(terms.ceiling_cents)
+    yield "levels.increment", plain(terms.increment)
+    yield "levels.hidden_increment", plain(terms.hidden)
+    yield "levels.hidden", plain(level.hidden)
+    yield "levels.overflow", plain(level.overflow)
+    yield "levels.hits", number(level.hits)
+    yield "levels.paid", money(level.paid)
+
+
+def _linked(cabinet: Cabinet, pool: str) -> Iterable[tuple[str | Words, Words]]:
+    now, made = shown(cabinet, cabinet.pools.by_id[pool]), mark(cabinet, pool)
+    yield "levels.shows", money(now.amount_cents)
+    yield "levels.status", say(f"service.levels.{now.status.value}")
+    yield "levels.contributions", number(made.sequence)
+    yield "levels.counted", number(made.counted)

@@ -1,0 +1,115 @@
+"""The options at the machine: what is offered now, what will be, and the forms that change it."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from egm.errors import InvariantError
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Action, Row, ServicePage, Table
+from egm.people import Permission
+from egm.staff.forms import Form, form
+from egm.staff.options import Options
+from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.filling import Filling
+from egm.staff.service.words import BACK, columns, local, money, pairs, plain, say
+
+#: What is set of every bet.
+_BETS: Final = ("bet_minimum", "bet_limit")
+
+
+class OptionList:
+    """Every game admitted, and the least and the most of a bet."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """As they will be from the next start on."""
+        options = Options.of(cabinet)
+        rows = []
+        for game_id, admitted in cabinet.admitted.items():
+            offered = options.offered(game_id, admitted)
+            now = cabinet.denominations_cents.get(game_id, ())
+            rows.append(
+                Row(
+                    cells=(
+                        local(cabinet.residents[game_id].title),
+                        plain(game_id),
+                        say("service.test.on" if offered else "service.test.off"),
+                        money(*(offered or admitted)),
+                    ),
+                    action=f"game:{game_id}",
+                    mark="" if offered == now else "warning",
+                )
+            )
+        limit_cents, play = options.bet_limit_cents, cabinet.profile.play
+        limit = money(play.bet_limit_cents if limit_cents is None else limit_cents)
+        minimum_cents = options.bet_minimum_cents
+        minimum = money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
+        return ServicePage(
+            id="",
+            title=say("service.menu.options"),
+            tables=(
+                Table(columns=columns("game", "id", "state", "denominations"), rows=tuple(rows)),
+                pairs(
+                    (
+                        ("options.bet_minimum", minimum),
+                        ("options.bet_limit", limit),
+                        ("options.when", say("service.options.next_start")),
+                    )
+                ),
+            ),
+            actions=(
+                BACK,
+                *(Action(id=each, label=say(f"service.options.{each}")) for each in _BETS),
+            ),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a game, or to the limits of a bet."""
+        game_id = action.removeprefix("game:")
+        if action.startswith("game:") and game_id in cabinet.admitted:
+            return Go(OneGame(game_id))
+        return Go(Filling(_form(action))) if action in _BETS else refuse("not_offered")
+
+
+@dataclass(frozen=True, slots=True)
+class OneGame:
+    """One game: on or off, and each of its denominations."""
+
+    game_id: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """What can be set of it."""
+        options, admitted = Options.of(cabinet), cabinet.admitted[self.game_id]
+        chosen = options.denominations_cents.get(self.game_id, admitted)
+        rows = ((money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted)
+        return ServicePage(
+            id="",
+            title=local(cabinet.residents[self.game_id].title),
+            tables=(pairs(rows, say("service.column.denominations")),),
+            actions=(
+                BACK,
+                Action(id="game", label=say("service.options.game")),
+                Action(id="denomination", label=say("service.options.denomination")),
+            ),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """To the form."""
+        if action not in {"game", "denomination"}:
+            return refuse("not_offered")
+        asked = _form(action)
+        cents = tuple(str(cents) for cents in cabinet.admitted[self.game_id])
+        fields = tuple(
+            replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
+            for entry in asked.fields
+        )
+        return Go(Filling(replace(asked, fields=fields, values={**asked.values, "game": self.game_id})))
+
+
+def _form(option: str) -> Form:
+    found = form(f"options_{option}")
+    if found is None:
+        raise InvariantError(f"no form for the option {option}")
+    return found
+
+
+ENTRIES: Final = (Entry("options", Permission.CONFIGURE, OptionList),)

@@ -1,0 +1,298 @@
+"""What may be read at the machine with every door closed: meters, logs, software, clock (D-16, J-12).
+
+Each page is made from the machine's memory at the moment it is looked at; none of them changes anything.
+"""
+
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final
+
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
+from egm.people import Permission
+from egm.staff.inventory import sheet
+from egm.staff.service.desk import Entry, Move, Stay, refuse
+from egm.staff.service.levels import level_tables
+from egm.staff.service.words import (
+    BACK,
+    METER_GROUPS,
+    coded,
+    columns,
+    local,
+    meter_value,
+    meter_words,
+    moment,
+    money,
+    number,
+    pairs,
+    plain,
+    prize_names,
+    regulation_meter,
+    say,
+    who,
+)
+from meters import recall
+from meters.entry import StoredEntry
+from meters.events import person, significance
+from meters.names import NAMES, named
+from meters.reading import MeterReading
+from meters.table import BY_NAME
+
+#: The parts a meter may be split by.
+_SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
+_CLOCK_CHANGES: Final = 10
+
+
+@dataclass(slots=True)
+class Meters:
+    """Every meter, under the profile's names and under the canonical ones; whole, or by game and the like."""
+
+    by: str = ""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """The place's names first, then everything that is not zero."""
+        reading = cabinet.journal.meters()
+        if self.by:
+            tables = self._split(cabinet)
+        else:
+            names = cabinet.profile.staff.meter_names
+            rows: Iterable[tuple[str | Words, Words]] = (
+                (regulation_meter(name, names), _local_value(cabinet, name, value))
+                for name, value in named(reading, names).items()
+            )
+            tables = (pairs(rows, say("service.meters.named")), *_groups(reading))
+        actions = [
+            Action(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
+            for split in ("", *_SPLITS)
+        ]
+        actions[0] = Action(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
+        return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Split by another part."""
+        if action not in ("whole", *_SPLITS):
+            return refuse("not_offered")
+        self.by = "" if action == "whole" else action
+        return Stay()
+
+    def _split(self, cabinet: Cabinet) -> tuple[Table, ...]:
+        reading = cabinet.journal.meters()
+        tables = []
+        for name in reading.values:
+            known = BY_NAME.get(name)
+            counts = ".since_" not in name and (known is None or not known.is_level)
+            parts = reading.by(name, self.by) if counts else {}
+            if any(value for part, value in parts.items() if part):
+                rows = (
+                    (self._part(cabinet, part), meter_value(name, value))
+                    for part, value in sorted(parts.items())
+                )
+                tables.append(pairs(rows, meter_words(name)))
+        return tuple(tables)
+
+    def _part(self, cabinet: Cabinet, part: str) -> Words:
+        """A bill or a denomination as money, a game by its title; what belongs to none as such."""
+        if not part:
+            return say("service.meters.no_part")
+        if self.by.endswith("_cents") and part.isdigit():
+            return money(int(part))
+        resident = cabinet.residents.get(part) if self.by == "game" else None
+        return plain(part) if resident is None else local(resident.title)
+
+
+def _groups(reading: MeterReading) -> Iterable[Table]:
+    """Every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
+    tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
+    for name, value in reading.values.items():
+        base, _, mark = name.partition(".since_")
+        group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
+        if value:
+            table = tables.setdefault(f"since_{mark}" if mark else group, [])
+            table.append((meter_words(base), meter_value(name, value)))
+    for group, rows in tables.items():
+        if rows:
+            yield pairs(rows, say(f"service.meters.{group}", sequence=reading.sequence))
+
+
+def _local_value(cabinet: Cabinet, name: str, value: int) -> Words:
+    return meter_value(NAMES[cabinet.profile.staff.meter_names][name][0], value)
+
+
+@dataclass(slots=True)
+class Log:
+    """One log of the journal, newest first, in the length its rule asks for."""
+
+    name: str
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line an entry: when, what, how much, who."""
+        entries = recall.log(cabinet.journal, self.name)
+        table = Table(
+            columns=columns("time", "event", "amount", "detail", "person"),
+            rows=tuple(_entry(entry) for entry in entries),
+        )
+        return ServicePage(
+            id="", title=say(f"service.menu.log.{self.name}"), tables=(table,), actions=(BACK,)
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+def _entry(entry: StoredEntry) -> Row:
+    told = recall.story(entry)
+    cents = told.get("amount_cents")
+    known = significance(entry)
+    return Row(
+        cells=(
+            moment(entry.time_utc.isoformat()),
+            coded("entry", entry.kind),
+            money(cents) if isinstance(cents, int) else plain(""),
+            _detail(told),
+            who(person(entry)),
+        ),
+        mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
+    )
+
+
+def _detail(told: Mapping[str, Any]) -> Words:
+    """What exactly an entry was about, in words where it is a door, a fault or a reason of the machine's."""
+    if told.get("prizes"):
+        return prize_names(told["prizes"])
+    for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
+        if isinstance(told.get(name), str) and told[name]:
+            return coded(section, told[name])
+    detail = next((told[name] for name in ("number", "reason", "detail", "whom") if told.get(name)), "")
+    return plain(str(detail)[:60])
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page that only lists: its title's key, and what makes its tables."""
+
+    title: str
+    tables: Callable[[Cabinet], tuple[Table, ...]]
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """The lists."""
+        return ServicePage(
+            id="", title=say(f"service.menu.{self.title}"), tables=self.tables(cabinet), actions=(BACK,)
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """There is nothing to touch but the way back."""
+        return refuse("not_offered")
+
+
+def _software(cabinet: Cabinet) -> tuple[Table, ...]:
+    """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
+    profile, bench = cabinet.profile, cabinet.service.bench
+    installed = cabinet.recall(Key.SOFTWARE)
+    signed = (
+        (("software.signed", say("service.software.unsigned")),)
+        if installed is None
+        else (
+            ("software.signed", plain(installed["signer"])),
+            ("software.release", plain(installed["version"])),
+        )
+    )
+    return (
+        pairs(
+            (
+                ("software.program", plain(f"open-egm {version('open-egm')}")),
+                *signed,
+                ("software.python", plain(f"{platform.python_implementation()} {platform.python_version()}")),
+                ("software.profile", plain(f"{profile.id}: {profile.source}")),
+                ("software.key", plain(cabinet.journal.fingerprint)),
+                ("software.head", plain(f"{cabinet.journal.sequence}: {cabinet.journal.head_hash[:32]}")),
+            )
+        ),
+        pairs(
+            (
+                (plain(f"{game.id} {game.version}"), plain(game.digest[:32]))
+                for game in cabinet.games.values()
+            ),
+            say("service.software.games"),
+        ),
+        pairs(((plain(game), plain(why)) for game, why in bench.refused), say("service.software.refused")),
+        pairs(
+            (
+                (plain(name), plain(digest[:32]))
+                for name, digest in ({} if installed is None else installed["components"]).items()
+            ),
+            say("service.software.components"),
+        ),
+        pairs(
+            (
+                (coded("device", kind), plain(f"{name}  {bench.identities.get(name, '')}"))
+                for name, kind in bench.kinds.items()
+            ),
+            say("service.software.devices"),
+        ),
+    )
+
+
+def _clock(cabinet: Cabinet) -> tuple[Table, ...]:
+    """The time, and when it was not what it had been: the operating system owns the clock."""
+    changes = cabinet.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
+    rows = tuple(
+        Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
+        for told in map(_story, changes)
+    )
+    return (
+        pairs(
+            (
+                ("clock.now", moment(cabinet.clock.now().isoformat())),
+                ("clock.zone", plain(cabinet.identity.house.time_zone)),
+            )
+        ),
+        Table(title=say("service.clock.changes"), columns=columns("before", "after"), rows=rows),
+    )
+
+
+def _inventory(cabinet: Cabinet) -> tuple[Table, ...]:
+    """The technical sheet (Monaco art. 19.4)."""
+    return sheet(cabinet.journal).tables()
+
+
+def _memory(cabinet: Cabinet) -> tuple[Table, ...]:
+    """How the memory is, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
+    journal = cabinet.journal
+    mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
+    cleared = recall.story(next(journal.entries("machine.genesis", limit=1))).get("cleared")
+    origin = (
+        plain("-") if not isinstance(cleared, dict) else plain(f"{cleared['person']}: {cleared['reason']}")
+    )
+    return (
+        pairs(
+            (
+                ("memory.entries", number(journal.sequence)),
+                ("software.head", plain(journal.head_hash[:32])),
+                ("memory.cleared", plain(origin)),
+                ("memory.how", say("service.memory.how_to")),
+            )
+        ),
+        pairs(
+            ((moment(e.time_utc.isoformat()), plain(str(_story(e).get("where", "")))) for e in mended),
+            say("service.memory.mended"),
+        ),
+    )
+
+
+def _story(entry: StoredEntry) -> dict[str, Any]:
+    return dict(recall.story(entry))
+
+
+ENTRIES: Final = (
+    Entry("meters", Permission.READ_METERS, Meters),
+    *(Entry(f"log.{name}", Permission.READ_LOGS, partial(Log, name)) for name in recall.LOGS),
+    Entry("levels", Permission.READ_METERS, partial(Listing, "levels", level_tables)),
+    Entry("software", Permission.READ_SOFTWARE, partial(Listing, "software", _software)),
+    Entry("inventory", Permission.READ_INVENTORY, partial(Listing, "inventory", _inventory)),
+    Entry("memory", Permission.READ_SOFTWARE, partial(Listing, "memory", _memory)),
+    Entry("clock", Permission.READ_SOFTWARE, partial(Listing, "clock", _clock)),
+)

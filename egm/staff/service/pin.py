@@ -1,0 +1,50 @@
+"""Changing one's own PIN at the machine: the new one, twice."""
+
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Prompt, ServicePage
+from egm.people import PinRefusedError, check_pin
+from egm.people.pins import DIGITS_MAX
+from egm.staff.service.desk import Back, Entry, Move, Stay, refuse
+from egm.staff.service.sign_in import read_staff
+from egm.staff.service.words import BACK, say
+
+
+class OwnPin:
+    """The place of one's own PIN. What is typed is kept only until it is typed again."""
+
+    def __init__(self) -> None:
+        self._typed = ""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:  # noqa: ARG002 (a place)
+        """Ask for it, and once more."""
+        label = say("service.pin_again" if self._typed else "service.pin_new")
+        prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
+        return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:
+        """Take it twice, and keep its digest; the journal learns that it was changed, and by whom."""
+        person = cabinet.service.person
+        if action != "enter" or person is None:
+            return refuse("not_offered")
+        typed, self._typed = self._typed, ""
+        try:
+            if not typed:
+                check_pin(text)
+                self._typed = text
+                return Stay()
+            if text != typed:
+                return refuse("not_the_same")
+            read_staff(cabinet)
+            cabinet.staff = cabinet.staff.with_pin(person.id, text, by=person.id, at=cabinet.clock.now())
+            read_staff(cabinet)
+        except PinRefusedError:
+            return refuse("weak_pin")
+        except OperatorError:
+            return refuse("staff_unreadable")
+        return Back(notice=say("service.done"))
+
+
+ENTRIES: Final = (Entry("own_pin", None, OwnPin),)

@@ -1,0 +1,242 @@
+"""Recall at the machine: the last plays, each with everything of it, and its picture step by step.
+
+A play is shown from its recorded draws and choices by the definition it was played by, as a restart would
+(E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from egm.errors import LocalError
+from egm.kernel.machine import Cabinet
+from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
+from egm.people import Permission
+from egm.play.conversation import Conversation
+from egm.play.definitions import definition_of
+from egm.staff.service.desk import Entry, Go, Move, Stay, refuse
+from egm.staff.service.game_words import wager_rows, win_rows
+from egm.staff.service.words import (
+    BACK,
+    coded,
+    columns,
+    local,
+    moment,
+    money,
+    pairs,
+    plain,
+    prize_names,
+    say,
+)
+from meters import recall
+from meters.recall import Play, story
+from paytables import Choice, Game, PaytableError, ReplayDraw, Wager
+
+#: Plays listed: the newest, however many more the journal holds.
+_LISTED: Final = 50
+
+
+class PlayList:
+    """The last plays, newest first; the one still open leads."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """A line a play."""
+        rows = tuple(_line(cabinet, play) for play in recall.plays(cabinet.journal, _LISTED))
+        table = Table(columns=columns("time", "game", "bet", "win", "state"), rows=rows)
+        return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Into a play."""
+        play = _find(cabinet, action)
+        if play is None:
+            return refuse("not_offered")
+        person = cabinet.service.person
+        cabinet.log("recall.shown", {"play_id": play.play_id, "person": "" if person is None else person.id})
+        return Go(PlayDetail(play, _steps(cabinet, play)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One step of a recalled play: a question with its options, or the outcome."""
+
+    display: dict[str, Any]
+    asked: str = ""
+    options: tuple[int | str, ...] = ()
+    answer: int | str | None = None
+
+
+@dataclass(slots=True)
+class PlayDetail:
+    """One play: its figures, then its picture."""
+
+    play: Play
+    steps: tuple[Shown, ...]
+    at: int = -1
+    """The step shown; -1: the figures."""
+
+    def page(self, cabinet: Cabinet) -> ServicePage:
+        """The figures, or the picture of one step."""
+        title = say("service.recall.title", play=self.play.play_id)
+        if self.at < 0:
+            show = Action(
+                id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
+            )
+            return ServicePage(id="", title=title, tables=_figures(cabinet, self.play), actions=(BACK, show))
+        forward = self.at + 1 < len(self.steps)
+        return ServicePage(
+            id="",
+            title=title,
+            replay=self._replay(),
+            actions=(
+                BACK,
+                Action(id="earlier", label=say("service.recall.earlier"), enabled=self.at > 0),
+                Action(id="later", label=say("service.recall.later"), enabled=forward),
+                Action(id="figures", label=say("service.recall.figures")),
+            ),
+        )
+
+    def answer(self, cabinet: Cabinet, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Step by step, or back to the figures."""
+        targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
+        if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
+            return refuse("not_offered")
+        self.at = targets[action]
+        return Stay()
+
+    def _replay(self) -> Replay:
+        shown, start = self.steps[self.at], story(self.play.start)
+        outcome = self.play.outcome
+        win_credits = None if self.play.end is None or outcome is None else int(outcome["win_credits"])
+        return Replay(
+            play_id=self.play.play_id,
+            game_id=start["game"]["id"],
+            game_version=start["game"]["version"],
+            time_utc=self.play.start.time_utc.isoformat(),
+            denomination_cents=start["denomination_cents"],
+            bet_credits=start["bet_credits"],
+            bet_wager=dict(start["wager"]["options"]),
+            credit_before_cents=self.play.credit_before_cents or 0,
+            win_credits=win_credits,
+            win_cents=self.play.win_cents,
+            step=self.at + 1,
+            steps=len(self.steps),
+            asked=shown.asked,
+            options=shown.options,
+            answer=shown.answer,
+            display=shown.display,
+        )
+
+
+def _find(cabinet: Cabinet, play_id: str) -> Play | None:
+    return next((play for play in recall.plays(cabinet.journal, _LISTED) if play.play_id == play_id), None)
+
+
+def _line(cabinet: Cabinet, play: Play) -> Row:
+    return Row(
+        cells=(
+            moment(play.start.time_utc.isoformat()),
+            _title(cabinet, story(play.start)["game"]),
+            money(play.bet_cents),
+            plain("") if play.win_cents is None else money(play.win_cents),
+            say(f"service.recall.{_state(play)}"),
+        ),
+        action=play.play_id,
+        mark="" if play.end is not None else "warning",
+    )
+
+
+def _state(play: Play) -> str:
+    if play.end is None:
+        return "open"
+    return "void" if play.end.kind == "game.void" else "ended"
+
+
+def _title(cabinet: Cabinet, named: Mapping[str, Any]) -> Words:
+    game = _definition(cabinet, named)
+    return plain(named["id"]) if game is None else local(game.title)
+
+
+def _definition(cabinet: Cabinet, named: Mapping[str, Any]) -> Game | None:
+    """The definition a play was made by; None where it is not to be had any more."""
+    try:
+        return definition_of(cabinet, named)
+    except LocalError:
+        return None
+
+
+def _figures(cabinet: Cabinet, play: Play) -> tuple[Table, ...]:
+    """Everything of a play in figures (E-01, E-04)."""
+    start = story(play.start)
+    game = _definition(cabinet, start["game"])
+    before = play.credit_before_cents or 0
+    paid = play.win_cents or 0
+    rows: list[tuple[str | Words, Words]] = [
+        ("column.time", moment(play.start.time_utc.isoformat())),
+        ("column.game", _title(cabinet, start["game"])),
+        ("recall.version", plain(f"{start['game']['version']}  {start['game']['digest'][:16]}")),
+        ("recall.credit_before", money(before)),
+        ("column.bet", money(play.bet_cents)),
+        ("column.win", plain("") if play.win_cents is None else money(paid)),
+        ("column.state", say(f"service.recall.{_state(play)}")),
+    ]
+    rows += [
+        (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
+        for source, cents in play.added_cents.items()
+    ]
+    choices = [
+        (say("service.recall.choice", number=n), coded("decide", str(story(step)["choice"])))
+        for n, step in _numbered(play)
+    ]
+    rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
+    if play.prizes_won:
+        rows.append(("recall.prizes", prize_names(play.prizes_won)))
+    wins = play.outcome["wins"] if play.outcome is not None else ()
+    lines, unit_cents = win_rows(game, wins, start["denomination_cents"]), start["denomination_cents"]
+    return (
+        pairs(rows),
+        pairs(wager_rows(game, start["wager"], unit_cents), say("service.recall.wager")),
+        *([pairs(choices, say("service.recall.choices"))] if choices else []),
+        *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
+    )
+
+
+def _numbered(play: Play) -> list[tuple[int, Any]]:
+    """The last steps of a long feature with their numbers (E-02)."""
+    first = len(play.steps) - len(play.shown_steps) + 1
+    return list(enumerate(play.shown_steps, first))
+
+
+def _steps(cabinet: Cabinet, play: Play) -> tuple[Shown, ...]:
+    """Take the play's steps again from its records. Where that is not possible, what was recorded."""
+    start = story(play.start)
+    taken = [
+        *start["steps"],
+        *({"choice": s["choice"], "draws": s["draws"]} for s in map(story, play.steps)),
+    ]
+    shown: list[Shown] = []
+    try:
+        conversation = Conversation(definition_of(cabinet, start["game"]), Wager.from_json(start["wager"]))
+        for step in taken:
+            answer = step["choice"]
+            if shown:
+                shown[-1] = replace(shown[-1], answer=answer)
+            conversation.advance(ReplayDraw(step["draws"]), None if answer is None else Choice(answer))
+            shown.append(_shown(conversation))
+    except (LocalError, PaytableError, ValueError):
+        shown = []
+    if shown:
+        return tuple(shown)
+    outcome = play.outcome
+    return () if outcome is None else (Shown(display=dict(outcome["display"])),)
+
+
+def _shown(conversation: Conversation) -> Shown:
+    if conversation.outcome is not None:
+        return Shown(display=dict(conversation.outcome.to_json()["display"]))
+    decision = conversation.decision
+    if decision is None:
+        raise LocalError("a game that neither asks nor ends")
+    return Shown(dict(decision.prompt), decision.kind, tuple(decision.options))
+
+
+ENTRIES: Final = (Entry("recall", Permission.READ_RECALL, PlayList),)

@@ -1,0 +1,92 @@
+"""Wrong PINs at the machine: after so many the number is locked for a while, whoever's it is or nobody's.
+
+Numbers are counted in a fixed number of buckets, by a digest, and known and unknown ones alike: whether a
+number exists is told by nothing, and no typing of numbers fills the memory. Tries of whoever came in without
+a key are counted apart, so that no player locks out who has one. A lock-out is so many seconds of
+the machine's own running, not of the wall clock; a restart begins what was left of it anew.
+"""
+
+import hashlib
+from typing import Any, Final
+
+from egm.kernel.machine import Cabinet, Key
+from egm.people import Person
+from egm.people.tries import wrong_pins
+
+_BUCKETS: Final = 1024
+
+
+def key_of(cabinet: Cabinet, number: str, *, keyed: bool = True) -> str:
+    """Where the journal's state counts the wrong PINs of a number's bucket, typed with or without a key."""
+    way = "" if keyed else " without a key"
+    digest = hashlib.sha256(f"{cabinet.journal.fingerprint} {number}{way}".encode()).digest()
+    return f"{Key.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
+
+
+def left_seconds(cabinet: Cabinet, key: str) -> int:
+    """For how long nobody may sign in with the numbers of a bucket (:func:`key_of`); 0: somebody may."""
+    kept = _kept(cabinet, key)
+    if not kept["locked_seconds"]:
+        return 0
+    now_ns = cabinet.clock.monotonic_ns()
+    begun_ns = cabinet.service.locked_since_ns.setdefault(key, now_ns)
+    return max(0, int(kept["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
+
+
+def begin_lock_outs(cabinet: Cabinet) -> None:
+    """At power-up: what is left of each lock-out runs from now on."""
+    for key in cabinet.journal.states(Key.TRIES):
+        cabinet.service.locked_since_ns.setdefault(key, cabinet.clock.monotonic_ns())
+
+
+def prove(cabinet: Cabinet, number: str, pin: str) -> Person | str:
+    """The person, or the code of why not; either way the tries are recorded."""
+    key = key_of(cabinet, number, keyed=cabinet.service.keyed)
+    left = left_seconds(cabinet, key)
+    kept = _kept(cabinet, key)
+    if left:
+        _count(cabinet, "sign_in.refused", key, kept["wrong"], left, {"person": number, "why": "locked"})
+        return "locked"
+    person = cabinet.staff.proves(number, pin)
+    if person is not None:
+        if kept["wrong"]:
+            cabinet.record("sign_in.tries_forgotten", state={key: None}, story={"person": number})
+        return person
+    rules = cabinet.profile.staff
+    wrong = (0 if kept["locked_seconds"] else int(kept["wrong"])) + 1
+    seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
+    story = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
+    _count(cabinet, "sign_in.locked" if seconds else "sign_in.refused", key, wrong, seconds, story)
+    return "locked" if seconds else "wrong_pin"
+
+
+def _kept(cabinet: Cabinet, key: str) -> dict[str, int]:
+    """What the journal counts; what journals of before hold under other terms counts no more."""
+    kept: Any = cabinet.journal.state(key)
+    return kept if kept and "locked_seconds" in kept else {"wrong": 0, "locked_seconds": 0}
+
+
+def _count(cabinet: Cabinet, kind: str, key: str, wrong: int, seconds: int, story: dict[str, Any]) -> None:
+    cabinet.service.locked_since_ns[key] = cabinet.clock.monotonic_ns()
+    counts = {"sign_in_refused": 1} if story["why"] == "wrong" else {}
+    state = {key: {"wrong": wrong, "locked_seconds": seconds}}
+    cabinet.record(kind, counts=counts, state=state, story=story)
+
+
+def take_over_wrong_pins(cabinet: Cabinet) -> None:
+    """Record the wrong PINs typed at terminals since; those that no longer lock leave their file."""
+    path = cabinet.staff.path
+    if path is None:
+        return
+    try:
+        with wrong_pins(path.parent, wait=False) as noted:
+            for one in noted:
+                cabinet.record(
+                    "sign_in.refused",
+                    transaction_id=f"wrong-pin-{one.id}",
+                    counts={"sign_in_refused": 1},
+                    story={"person": one.number, "why": "terminal", "at": one.at},
+                )
+            noted[:] = [one for one in noted if one.locks]
+    except OSError:  # somebody is typing at one, or it cannot be read: the next time
+        return

@@ -1,0 +1,187 @@
+"""The intervention sheet (Monaco art. 20.3; Q-15): who, when, which doors, what was done, meters.
+
+Made from a journal's entries alone, so the machine's own page, the command line and an auditor with an export
+write the same sheet.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.kernel.service_pages import Row, Table, Words
+from egm.staff.service.words import (
+    coded,
+    columns,
+    meter_value,
+    meter_words,
+    moment,
+    pairs,
+    plain,
+    say,
+    who,
+)
+from meters import JournalView
+from meters.entry import StoredEntry
+from meters.events import person, subject
+from meters.recall import story
+
+_OPENED: Final = "intervention.opened"
+_CLOSED: Final = "intervention.closed"
+#: What happened meanwhile and belongs on the sheet.
+_DONE: Final = (
+    "door.opened",
+    "door.opened_while_off",
+    "door.closed",
+    "base.",
+    "hopper.filled",
+    "fault.raised",
+    "fault.cleared",
+    "tilt.cleared",
+    "chance.restarted",
+    "test.",
+    "options.",
+    "staff.",
+    "software.",
+    "power.up",
+    "menu.entered",
+    "menu.left",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that happened: when (ISO 8601 UTC), what, and who did it, where that is known."""
+
+    when: str
+    what: str
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One intervention. ``ended`` is empty while it is open; meters are by name, in minor units or times."""
+
+    id: str
+    kind: str
+    serial: str
+    operator_number: str
+    person: str
+    reason: str
+    stopped: str
+    ended: str
+    ended_by: str
+    work: str
+    parts: str
+    lines: tuple[Line, ...]
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    proof: str = ""
+    """Who ended it with a PIN, and the entry that says so: its number and hash; empty while it is open."""
+
+    @property
+    def doors(self) -> tuple[str, ...]:
+        """The doors that were opened, in order, each once."""
+        opened = (line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened"))
+        return tuple(dict.fromkeys(opened))
+
+    @property
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """The meters that are not what they were: before and after."""
+        names = sorted(self.before.keys() | self.after.keys())
+        both = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
+        return {name: pair for name, pair in both.items() if self.ended and pair[0] != pair[1]}
+
+    def tables(self) -> tuple[Table, ...]:
+        """The sheet as it is shown and printed."""
+        head = pairs(
+            (
+                ("sheet.machine", plain(f"{self.operator_number}  ({self.serial})")),
+                ("sheet.kind", say(f"form.intervention.kind_{self.kind}")),
+                ("sheet.person", plain(self.person)),
+                ("sheet.stopped", moment(self.stopped)),
+                ("sheet.ended", moment(self.ended) if self.ended else say("service.sheet.open")),
+                ("sheet.reason", plain(self.reason)),
+                ("sheet.work", plain(self.work)),
+                ("sheet.parts", plain(self.parts)),
+                *(("sheet.doors", coded("door", door)) for door in self.doors),
+                ("sheet.proof", plain(self.proof)),
+                ("sheet.signature", plain("")),
+            )
+        )
+        done = Table(
+            title=say("service.sheet.done"),
+            columns=columns("time", "event", "detail", "person"),
+            rows=tuple(
+                Row(cells=(moment(line.when), *_words(line.what), who(line.person))) for line in self.lines
+            ),
+        )
+        names = sorted(self.before.keys() | self.after.keys())
+        meters = Table(
+            title=say("service.sheet.meters"),
+            columns=columns("meter", "before", "after"),
+            rows=tuple(
+                Row(
+                    cells=(
+                        meter_words(name),
+                        meter_value(name, self.before.get(name, 0)),
+                        meter_value(name, self.after.get(name, 0)) if self.ended else plain(""),
+                    ),
+                    mark="warning" if name in self.moved else "",
+                )
+                for name in names
+            ),
+        )
+        return head, done, meters
+
+
+def sheets(view: JournalView) -> Iterator[Sheet]:
+    """Every intervention of a journal, oldest first; the last may still be open."""
+    opened = list(view.entries(_OPENED))
+    for start in opened:
+        end = view.get(f"{start.id}.closed")
+        yield _sheet(view, start, end)
+
+
+def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sheet:
+    told, ended = story(start), {} if end is None else story(end)
+    until = None if end is None else end.sequence
+    lines = tuple(
+        Line(entry.time_utc.isoformat(), _what(entry), person(entry))
+        for entry in view.entries(since=start.sequence, until=until)
+        if entry.kind.startswith(_DONE)
+    )
+    return Sheet(
+        id=start.id,
+        kind=str(told["kind"]),
+        serial=str(told["serial"]),
+        operator_number=str(told["operator_number"]),
+        person=str(told["person"]),
+        reason=str(told["reason"]),
+        stopped=start.time_utc.isoformat(),
+        ended="" if end is None else end.time_utc.isoformat(),
+        ended_by=str(ended.get("person", "")),
+        work=str(ended.get("work", "")),
+        parts=str(ended.get("parts", "")),
+        lines=lines,
+        before=_meters(told),
+        after=_meters(ended),
+        proof="" if end is None else f"{ended['person']}  {end.sequence}:{end.hash_hex[:12]}",
+    )
+
+
+def _what(entry: StoredEntry) -> str:
+    """The event, with the device a test was of."""
+    told = story(entry)
+    device = told.get("device")
+    return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
+
+
+def _words(what: str) -> tuple[Words, Words]:
+    """The event in words, and what it was of: a door, a fault, a device."""
+    kind, _, about = what.partition(":")
+    sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
+    return coded("entry", kind), coded(sections.get(kind.partition(".")[0], ""), about)
+
+
+def _meters(told: Mapping[str, Any]) -> dict[str, int]:
+    return {str(name): int(value) for name, value in dict(told.get("meters", {})).items()}

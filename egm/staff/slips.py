@@ -1,0 +1,102 @@
+"""Slips: what the machine prints for its own house, worth nothing: access and audit tickets (E-10, G-17).
+
+Where the profile asks, a slip comes out when somebody begins an intervention (who, why, the meters of the
+moment) and when the main or the logic door opens. It is printed through the ticket printer and the place's
+own template; what it says is in the journal before the printer has it, so evidence of it is kept whether it
+is printed or not. A printer at work for a player, or with a fault, prints none: that too is kept.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.devices.interface import TicketJob
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.money.tickets.model import DIGITS
+from egm.money.tickets.templates import load_template
+
+_PREFIX: Final = "slip-"
+#: Doors whose opening prints an audit ticket.
+AUDITED: Final = frozenset({"main", "logic"})
+#: What an audit ticket tells of the meters, in minor units.
+_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
+
+
+def is_slip(job_id: str) -> bool:
+    """Whether a print job is a slip."""
+    return job_id.startswith(_PREFIX)
+
+
+def meters_line(values: Mapping[str, int]) -> str:
+    """What a slip says of the meters."""
+    return "  ".join(f"{name} {values[name]}" for name in _METERS)
+
+
+def slip_job(cabinet: Cabinet, job_id: str) -> TicketJob:
+    """The slip as its entry in the journal tells it: the lines of the place's ticket, and no value."""
+    entry = cabinet.journal.get(job_id)
+    told: Any = {} if entry is None else entry.record
+    template = load_template(cabinet.profile.id)
+    fields = dict.fromkeys(template.names, "")
+    for names, text in (
+        (("kind",), told.get("title", "")),
+        (("site",), told.get("serial", "")),
+        (("validation", "number_edge"), job_id),
+        (("when",), told.get("when", "")),
+        (("amount",), told.get("about", "")),
+        (("amount_words_en", "amount_words"), told.get("meters", "")),
+        (("witness",), told.get("witness", "")),
+    ):
+        fields.update(dict.fromkeys((name for name in names if name in fields), text))
+    return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
+
+
+def print_slip(cabinet: Cabinet, title: str, about: str) -> None:
+    """Write a slip down and print it, where the place asks for slips and the printer is free."""
+    if not cabinet.profile.staff.slips or cabinet.printer is None:
+        return
+    job_id = cabinet.fresh_id(_PREFIX.rstrip("-"))
+    cabinet.record(
+        "slip.ordered",
+        transaction_id=job_id,
+        story={
+            "title": f"{title} - NO VALUE",
+            "about": about,
+            "when": cabinet.clock.now().isoformat(timespec="seconds"),
+            "meters": meters_line(cabinet.journal.meters().values),
+            "serial": cabinet.identity.serial,
+            "witness": cabinet.witness,
+        },
+    )
+    if cabinet.recall(Key.PRINT) is not None or cabinet.recall(Key.PAY_OUT) is not None:
+        cabinet.log("slip.failed", {"id": job_id, "why": "the printer is at work"})
+        return
+    try:
+        cabinet.printer.print_ticket(slip_job(cabinet, job_id))
+    except ValueError as error:  # the driver says what it cannot do
+        cabinet.log("slip.failed", {"id": job_id, "why": str(error)})
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def ticket_is_a_slip(cabinet: Cabinet, _: Event) -> bool:
+    """The ticket being printed is a slip."""
+    printing = cabinet.recall(Key.PRINT)
+    return printing is not None and is_slip(printing["id"])
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def record_slip(cabinet: Cabinet, _: Event) -> None:
+    """The slip is printed."""
+    printing = cabinet.recall(Key.PRINT)
+    cabinet.record(
+        "slip.printed",
+        counts={"slips_printed": 1},
+        state={Key.PRINT: {**printing, "state": "barcode_done"}},
+        story={"id": printing["id"]},
+    )
+
+
+def record_slip_failed(cabinet: Cabinet, event: Event) -> None:
+    """It was not printed."""
+    printing, why = cabinet.recall(Key.PRINT), str(event.data.get("why", ""))
+    cabinet.record("slip.failed", state={Key.PRINT: None}, story={"id": printing["id"], "why": why})

@@ -1,0 +1,88 @@
+"""What persons put in and take out: the fills of the hopper, and the counts of what a collection brought.
+
+A fill is coins of the house's in the hopper: the hopper's level is right only with it (D-13). A collection
+leaves in the machine's memory what was metered into each box since the one before; the count of a box, made
+where the money is counted, is held against just that, and the difference stands in the journal for good
+(FR69 (d); Monaco arts 19.5, 23-1; D-21, G-09).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+from egm.kernel.messages import Notice
+from meters import Transfer
+
+#: Box -> the meter of everything that fell into it.
+BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
+
+
+def collected(cabinet: Cabinet, collection: str) -> dict[str, Any]:
+    """The machine state a collection leaves: what was metered into each box up to it, and to the last one."""
+    values, last = cabinet.journal.meters().values, cabinet.recall(Key.COLLECTED)
+    before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
+    after = {box: values[meter] for box, meter in BOXES.items()}
+    return {Key.COLLECTED: {"id": collection, "before": before, "after": after, "counted": []}}
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def fill_is_whole(cabinet: Cabinet, event: Event) -> bool:
+    """There is a hopper, and it is whole coins of its own."""
+    coin_cents, amount_cents = cabinet.profile.coins.hopper_cents, event.data.get("amount_cents")
+    whole = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
+    return cabinet.hopper is not None and whole
+
+
+def box_is_to_be_counted(cabinet: Cabinet, event: Event) -> bool:
+    """The last collection has brought this box, and nobody has counted it yet; with no box named: any."""
+    last, box = cabinet.recall(Key.COLLECTED), event.data.get("box")
+    uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
+    return bool(uncounted) if box is None else box in uncounted
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def fill_hopper(cabinet: Cabinet, event: Event) -> None:
+    """The house's coins are in the hopper."""
+    amount_cents = int(event.data["amount_cents"])
+    cabinet.record(
+        "hopper.filled",
+        transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
+        counts={"hopper_fills": 1},
+        story={"amount_cents": amount_cents, **_behind(cabinet, event)},
+    )
+    cabinet.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
+
+
+def count_box(cabinet: Cabinet, event: Event) -> None:
+    """A box of the last collection was counted: hold it against what was metered into it."""
+    last, box = cabinet.recall(Key.COLLECTED), str(event.data["box"])
+    counted_cents = int(event.data["counted_cents"])
+    metered_cents = last["after"][box] - last["before"][box]
+    cabinet.record(
+        "collection.counted",
+        state={Key.COLLECTED: {**last, "counted": [*last["counted"], box]}},
+        story={
+            "collection": last["id"],
+            "box": box,
+            "counted_cents": counted_cents,
+            "metered_cents": metered_cents,
+            "difference_cents": counted_cents - metered_cents,
+            **_behind(cabinet, event),
+        },
+    )
+    agrees = counted_cents == metered_cents
+    cabinet.notice = Notice(
+        code="count_agrees" if agrees else "count_differs",
+        severity="info" if agrees else "alarm",
+        values={"amount_cents": abs(counted_cents - metered_cents)},
+    )
+
+
+def _behind(cabinet: Cabinet, event: Event) -> dict[str, Any]:
+    values = event.data
+    return {
+        "machine": cabinet.identity.serial,
+        "person": values["person"],
+        "persons": list(values["persons"]),
+    }

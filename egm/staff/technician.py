@@ -1,0 +1,85 @@
+"""What only a technician puts right: faults that a key does not clear, the software's check, new counters."""
+
+from typing import Final
+
+from egm.kernel.events import Event
+from egm.kernel.machine import Cabinet, Key
+
+SOFTWARE_DIFFERS: Final = "software_differs"
+"""Files are not as signed; ends with its cause."""
+SOFTWARE_CHECK: Final = "software_check"
+"""Somebody authorised must look, after the files are right again."""
+STAFF_ROSTER: Final = "staff_roster"
+"""The roster was not the one recorded; who has changed it, and what else, must be found."""
+
+_RULED_ON: Final = frozenset({"progressive_unproved"})
+"""Faults that end with a ruling of persons, and with nothing else."""
+
+
+def _settled(cabinet: Cabinet) -> list[str]:
+    """The faults a technician may settle now. Software that is still wrong is not settled by saying so."""
+    faults = cabinet.faults
+    return [
+        code
+        for code, entry in faults.items()
+        if entry["cleared_by"] == "technician"
+        and code not in _RULED_ON
+        and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS in faults)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def technician_is_needed(cabinet: Cabinet, _: Event) -> bool:
+    """A fault waits for a technician, and its cause has gone."""
+    return bool(_settled(cabinet))
+
+
+def software_is_signed(cabinet: Cabinet, _: Event) -> bool:
+    """There is a manifest to hold the software against."""
+    return cabinet.reverify is not None
+
+
+def hard_meters_are_fitted(cabinet: Cabinet, _: Event) -> bool:
+    """There are counters that follow the electronic meters."""
+    return cabinet.recall(Key.HARD_METERS) is not None
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def settle_faults(cabinet: Cabinet, event: Event) -> None:
+    """The technician has found the cause and says what it was."""
+    codes = _settled(cabinet)
+    cabinet.record(
+        "fault.settled",
+        state={f"{Key.FAULT}{code}": None for code in codes},
+        story={
+            "codes": codes,
+            "finding": str(event.data["finding"]),
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
+        },
+    )
+
+
+def verify_software(cabinet: Cabinet, event: Event) -> None:
+    """Have every file of the software read and compared, now."""
+    if cabinet.reverify is not None:
+        cabinet.log("software.check", {"person": cabinet.who(event)})
+        cabinet.reverify()
+
+
+def refit_hard_meters(cabinet: Cabinet, event: Event) -> None:
+    """The board or its counters are others than before: they count on from where they stand (D-20).
+
+    What the old counters were short of is not made up for on the new ones; the electronic meters have it.
+    """
+    cabinet.record(
+        "hard_meters.exchanged",
+        state={Key.HARD_METERS: None},
+        story={
+            "person": cabinet.who(event),
+            "persons": list(event.data["persons"]),
+            "reason": event.data["reason"],
+            "readings": event.data["readings"],
+            "before": cabinet.recall(Key.HARD_METERS),
+        },
+    )
